@@ -31,6 +31,10 @@ pub fn amounts(document: &Document, network: &Network, misfits: &mut Misfits) {
             let result = arrivals(active * u64::from(flow.count), every.mean());
             misfits.check(&format!("flows.{index}.traffic.every"), result);
         }
+        if let TrafficKeys::Chunks { interval, .. } = &flow.traffic {
+            let result = arrivals(active * u64::from(flow.count), *interval);
+            misfits.check(&format!("flows.{index}.traffic.interval"), result);
+        }
         if let TrafficKeys::Arrivals { every, alternating, .. } = &flow.traffic {
             let result = match alternating {
                 None => arrivals(active, *every),

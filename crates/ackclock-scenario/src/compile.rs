@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::channel::Channel;
+use super::distribution::Times;
 use super::meters;
 use super::network::Access;
 use super::places::{place_of_access, places};
@@ -300,8 +301,14 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
             response: response.distribution(),
         })),
         TrafficKeys::Interactive { every, size } => {
-            Traffic::Interactive(Box::new(InteractivePlan { every: every.distribution(), size: size.distribution() }))
+            let (every, size) = (every.distribution(), size.distribution());
+            Traffic::Interactive(Box::new(InteractivePlan { every, size, deadline: None }))
         }
+        TrafficKeys::Chunks { size, interval, deadline } => Traffic::Interactive(Box::new(InteractivePlan {
+            every: Times::Fixed(*interval).distribution(),
+            size: size.distribution(),
+            deadline: Some(*deadline),
+        })),
         TrafficKeys::Arrivals { .. } => Traffic::Slot,
         TrafficKeys::Cbr { .. }
         | TrafficKeys::Population { .. }
@@ -341,6 +348,7 @@ fn emission(flow: &Flow) -> Option<Emission> {
         | TrafficKeys::RateLimited { .. }
         | TrafficKeys::Arrivals { .. }
         | TrafficKeys::Web { .. }
-        | TrafficKeys::Interactive { .. } => None,
+        | TrafficKeys::Interactive { .. }
+        | TrafficKeys::Chunks { .. } => None,
     }
 }

@@ -62,6 +62,17 @@ pub enum TrafficKeys {
         #[serde(default = "default_keystroke")]
         size: Sizes,
     },
+    /// Chunks of media at even intervals on a connection that stays open, for a client that plays them.
+    Chunks {
+        /// Payload of a chunk.
+        size: Sizes,
+        /// Time between two chunks, and the time that a chunk plays.
+        #[serde(default = "default_chunk")]
+        interval: Duration,
+        /// Time after which a chunk is late; the first one is played then.
+        #[serde(default = "default_chunk")]
+        deadline: Duration,
+    },
     /// Datagrams at a constant rate, whatever happens to them.
     Cbr {
         /// Rate in bits on the wire.
@@ -159,6 +170,11 @@ fn default_keystroke() -> Sizes {
     Sizes::Fixed(Size(1))
 }
 
+/// Segments of two seconds are common in HTTP streaming.
+fn default_chunk() -> Duration {
+    Duration::from_secs(2)
+}
+
 /// 50 frames a second, as voice codecs have.
 fn default_interval() -> Duration {
     Duration::from_millis(20)
@@ -225,6 +241,11 @@ impl TrafficKeys {
                 at("every", every.check().and_then(|()| positive(every.mean())))?;
                 at("size", size.check())
             }
+            TrafficKeys::Chunks { size, interval, deadline } => {
+                at("size", size.check())?;
+                at("interval", positive(*interval))?;
+                at("deadline", positive(*deadline))
+            }
             TrafficKeys::OnOff { on, off, .. } => {
                 at("on", on.check().and_then(|()| positive(on.mean())))?;
                 at("off", off.check())
@@ -260,6 +281,7 @@ impl TrafficKeys {
                 random("keystrokes", every.distribution().is_random(), every.to_string());
                 random("sizes", size.distribution().is_random(), size.to_string());
             }
+            TrafficKeys::Chunks { size, .. } => random("sizes", size.distribution().is_random(), size.to_string()),
             TrafficKeys::Cbr { spacing, leaves, .. } => {
                 random("packets", *spacing == SpacingName::Exponential, "Poisson".to_owned());
                 if let Some(leaves) = leaves {
@@ -297,6 +319,9 @@ impl fmt::Display for TrafficKeys {
             }
             TrafficKeys::Web { think, response, .. } => write!(f, "web, answers of {response}, think time {think}"),
             TrafficKeys::Interactive { every, size } => write!(f, "interactive, keystrokes of {size}, every {every}"),
+            TrafficKeys::Chunks { size, interval, deadline } => {
+                write!(f, "chunks of {size} every {interval}, deadline {deadline}")
+            }
             TrafficKeys::Cbr { rate, packet, spacing, leaves } => {
                 let random = if *spacing == SpacingName::Exponential { ", exponential spacing" } else { "" };
                 let leaves = leaves.as_ref().map_or_else(String::new, |leaves| format!(", leaves {}", leaves.name()));

@@ -305,6 +305,9 @@ _TRANSFER_COLUMNS = (
     _metric("transfers", "fct_p95_s", 1),
     _metric("transfers", "fct_p99_s", 1),
     _metric("transfers", "fct_max_s", 1),
+    _metric("transfers", "late_rate", 2, optional=True),
+    _metric("transfers", "stalls", optional=True),
+    _metric("transfers", "stalled_s", 0, optional=True),
 )
 _DATAGRAM_COLUMNS = (
     _Shown("name", "datagrams", None),

@@ -12,10 +12,12 @@ use crate::units::{Duration, Instant, Rate};
 /// Traffic of a flow that lasts for the whole run.
 pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
     match draw.whole(0, 7) {
-        7 => Traffic::Interactive(Box::new(InteractivePlan {
-            every: Distribution { mean: draw.scale(1e6, 1e9), kind: DistributionKind::Pareto { shape: 1.5 } },
-            size: Distribution { mean: draw.scale(1.0, 3000.0), kind: DistributionKind::Exponential },
-        })),
+        7 => {
+            let every = Distribution { mean: draw.scale(1e6, 1e9), kind: DistributionKind::Pareto { shape: 1.5 } };
+            let size = Distribution { mean: draw.scale(1.0, 3000.0), kind: DistributionKind::Exponential };
+            let deadline = (size.mean > 300.0).then(|| Duration::from_nanos(every.mean as u64));
+            Traffic::Interactive(Box::new(InteractivePlan { every, size, deadline }))
+        }
         6 => Traffic::Web(Box::new(WebPlan {
             think: Distribution { mean: draw.scale(1e7, 1e9), kind: DistributionKind::Exponential },
             request: 300,

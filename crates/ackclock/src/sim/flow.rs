@@ -204,6 +204,14 @@ impl Flow {
         }
     }
 
+    /// The answers of a flow that has many, at the end of the run.
+    pub(super) fn transfer_log_at(&mut self, end: Instant) -> TransferLog {
+        match &self.application {
+            Application::Interactive(interactive) => interactive.log_at(end),
+            _ => self.transfer_log().cloned().unwrap_or_default(),
+        }
+    }
+
     /// Transfers in progress of a flow that has many.
     pub(super) fn pending(&self) -> u64 {
         match &self.application {

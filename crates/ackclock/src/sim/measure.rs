@@ -96,6 +96,7 @@ impl<'plan> Transfers<'plan> {
             unfinished: *unfinished,
             active_mean: *active_mean,
             times: log.times(),
+            playing: (plan.traffic.transfers() == Some("chunks")).then(|| Box::new(log.playing())),
             offered_bps: rate(log.started_bytes),
             goodput_bps: rate(after.delivered - before.delivered),
             throughput_bps: rate(after.wire_bytes - before.wire_bytes),
@@ -169,7 +170,7 @@ impl Measurement {
             let mut one = Transfers::of(flow_plan);
             one.before = self.flows[rank];
             one.after = FlowCounters::read(flow, end);
-            one.log = flow.transfer_log().cloned().unwrap_or_default();
+            one.log = flow.transfer_log_at(end);
             one.unfinished = flow.pending();
             one.lost = run.network.ledger.fates(rank).lost;
             one.queueing_delay = flow.queueing_delay;

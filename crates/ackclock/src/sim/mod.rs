@@ -53,8 +53,8 @@ pub use plan::{
 };
 pub use population::SourcePopulation;
 pub use result::{
-    Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Reasons,
-    RunResult, Summary, Totals, TransferResult, TransferTimes, Volume, metrics, summary_metric,
+    Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Playing,
+    Reasons, RunResult, Summary, Totals, TransferResult, TransferTimes, Volume, metrics, summary_metric,
 };
 pub use simulation::Simulation;
 pub use view::{ChangeError, FlowView, LinkView, PacketView, Progress};

@@ -258,7 +258,7 @@ pub enum Traffic {
     },
     /// Responses to a client that requests, receives and pauses.
     Web(Box<WebPlan>),
-    /// Keystrokes, one after the other.
+    /// Keystrokes or chunks of media, one after the other.
     Interactive(Box<InteractivePlan>),
     /// A slot of a group of arrivals, which gives it one transfer at a time.
     Slot,
@@ -292,7 +292,7 @@ impl Traffic {
         match self {
             Traffic::Transfer { .. } => Some("transfer"),
             Traffic::Web(_) => Some("web"),
-            Traffic::Interactive(_) => Some("interactive"),
+            Traffic::Interactive(plan) => Some(if plan.deadline.is_some() { "chunks" } else { "interactive" }),
             Traffic::Slot => Some("arrivals"),
             Traffic::Bulk | Traffic::RateLimited { .. } => None,
         }
@@ -310,13 +310,15 @@ pub struct WebPlan {
     pub response: Distribution,
 }
 
-/// Keystrokes of an interactive user.
+/// Keystrokes of an interactive user, or chunks of media for a client that plays them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InteractivePlan {
-    /// Time between two keystrokes.
+    /// Time between two writes.
     pub every: Distribution,
-    /// Payload of a keystroke.
+    /// Payload of a write.
     pub size: Distribution,
+    /// Time after which a chunk of media is late; keystrokes have none.
+    pub deadline: Option<Duration>,
 }
 
 /// A group of transfers that arrive as a Poisson process.

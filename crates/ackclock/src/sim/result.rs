@@ -260,6 +260,22 @@ rows! {
 }
 
 rows! {
+    /// What clients saw that play chunks of media, over `[warmup, end)`; only of `chunks`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+    pub struct Playing {
+        /// Chunks that came after their deadline, and those that had not come by the end although they were due; only of `chunks`.
+        late: u64 = Count, Lower, "late chunks" / "late";
+        /// `late` / chunks that came or were due; only of `chunks`.
+        late_rate: Option<f64> = Share, Lower, "late chunks, share" / "late", none "no chunk came or was due";
+        /// How often playback waited for a chunk: the first plays a deadline after it was written, each other one when the one
+        /// before it has been played; only of `chunks`.
+        stalls: u64 = Count, Lower, "stalls";
+        /// How long it waited in all, of all flows; only of `chunks`.
+        stalled_s: f64 = Time, Lower, "time stalled" / "stalled";
+    }
+}
+
+rows! {
     /// Metrics of a group of transfers over `[warmup, end)`.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct TransferResult {
@@ -286,6 +302,9 @@ rows! {
         /// How long they took.
         #[serde(flatten)]
         times: TransferTimes => TransferTimes;
+        /// What clients saw that play chunks; none of other traffic.
+        #[serde(flatten)]
+        playing: Option<Box<Playing>> => Playing;
         /// Payload of the transfers that began in the window x 8 / T.
         offered_bps: f64 = Rate, Given, "offered";
         /// Payload that came in order to the receivers x 8 / T.

@@ -1,7 +1,7 @@
 //! Transfers: their number and their completion times.
 
-use super::result::{TransferTimes, seconds};
-use crate::metric::percentile;
+use super::result::{Playing, TransferTimes, seconds};
+use crate::metric::{percentile, ratio};
 
 /// What is written down of transfers since the end of the warm-up.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,12 @@ pub(super) struct TransferLog {
     pub(super) refused: u64,
     /// How long each took that ended, nanoseconds.
     pub(super) times_ns: Vec<u64>,
+    /// Chunks of media that came after their deadline, and those that are due and have not come.
+    pub(super) late: u64,
+    pub(super) missing: u64,
+    /// How often playback waited for a chunk, and how long in all.
+    pub(super) stalls: u64,
+    pub(super) stalled_ns: u64,
 }
 
 impl TransferLog {
@@ -27,6 +33,22 @@ impl TransferLog {
         self.started_bytes += other.started_bytes;
         self.refused += other.refused;
         self.times_ns.extend(&other.times_ns);
+        self.late += other.late;
+        self.missing += other.missing;
+        self.stalls += other.stalls;
+        self.stalled_ns += other.stalled_ns;
+    }
+
+    /// What a client saw that plays chunks.
+    pub(super) fn playing(&self) -> Playing {
+        let late = self.late + self.missing;
+        let judged = self.times_ns.len() as u64 + self.missing;
+        Playing {
+            late,
+            late_rate: ratio(late as f64, judged as f64),
+            stalls: self.stalls,
+            stalled_s: seconds(self.stalled_ns as f64),
+        }
     }
 
     /// The times in figures.

@@ -1,7 +1,7 @@
 //! Traffic against closed forms: arrivals, completion times, datagrams.
 
 use crate::common::run;
-use ackclock::sim::{DatagramResult, RunResult, TransferResult};
+use ackclock::sim::{DatagramResult, Playing, RunResult, TransferResult};
 use ackclock_scenario::Scenario;
 
 /// A run on one link without access links.
@@ -341,4 +341,39 @@ fn keystrokes_wait_behind_others_and_go_together_where_the_window_is_full() {
     // On average they wait for half a round trip before it.
     let mean = window.times.fct_mean_s.unwrap();
     assert!((mean / 0.041 - 1.0).abs() < 0.1, "{mean}");
+}
+
+/// Chunks of 250 segments every 2 s, which take 3 s at 1 Mbit/s, over a link of this rate, without losses.
+fn chunks(rate: &str, keys: &str) -> TransferResult {
+    let text = format!(
+        "schema = 2\nduration = '90 s'\nwarmup = '30 s'\n[topology]\nkind = 'dumbbell'\nrate = '{rate}'\n\
+         delay = '20 ms'\n[[flows]]\nname = 'player'\ncc = 'reno'\nmax_window = 20\n\
+         traffic = {{ kind = 'chunks', size = '365 kB'{keys} }}\n"
+    );
+    let scenario = Scenario::from_toml::<&str>(&text, "x", &[]).unwrap();
+    run(&scenario.plan(None, 0)).transfers.remove(0)
+}
+
+#[test]
+fn chunks_that_come_in_time_neither_are_late_nor_stall() {
+    let row = chunks("2 Mbit/s", "");
+    let playing = row.playing.as_deref().unwrap();
+    assert_eq!((row.traffic, row.started, row.times.completed), ("chunks", 30, 30));
+    assert_eq!(*playing, Playing { late: 0, late_rate: Some(0.0), stalls: 0, stalled_s: 0.0 });
+    // 1.5 s of transmission and a round trip of ramp-up: later than a deadline of a second, and every time as late.
+    let hasty = chunks("2 Mbit/s", ", deadline = '1 s'");
+    let playing = hasty.playing.as_deref().unwrap();
+    assert_eq!((playing.late_rate, playing.stalls), (Some(1.0), 0), "only the first one stalled, in the warm-up");
+}
+
+#[test]
+fn chunks_that_take_longer_than_they_play_stall_by_the_difference() {
+    let row = chunks("1 Mbit/s", "");
+    let playing = row.playing.as_deref().unwrap();
+    // One comes every 3 s and plays 2 s: 20 stalls of 1 s in 60 s. What is written by 88 s and has not come is late as well:
+    // 44 chunks less the 30 that came in 90 s, one more where the last ones are cut.
+    assert_eq!(playing.late_rate, Some(1.0));
+    assert!((19..=21).contains(&playing.stalls), "{playing:?}");
+    assert!((playing.stalled_s - 20.0).abs() < 1.0, "{playing:?}");
+    assert!((33..=36).contains(&playing.late), "{playing:?}");
 }

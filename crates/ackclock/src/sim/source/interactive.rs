@@ -1,4 +1,4 @@
-//! Somebody who types: small writes at random times on a connection that stays open, whatever became of those before.
+//! Writes on a connection that stays open, whatever became of those before: keystrokes, or chunks of media with a deadline.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use crate::rng::{Rng, RngStreams};
 use crate::sim::endpoint::SendingEnd;
 use crate::sim::plan::{FlowPlan, InteractivePlan};
 use crate::sim::transfer::TransferLog;
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// The keystrokes of a flow, and those that have not come to the receiver.
 #[derive(Clone, Debug)]
@@ -20,8 +20,34 @@ pub struct Interactive {
     written: u64,
     /// Where each keystroke in flight ends, and when it was made.
     pending: VecDeque<(u64, Instant)>,
-    /// Keystrokes.
+    playback: Option<Playback>,
+    /// Keystrokes, or chunks.
     pub log: TransferLog,
+}
+
+/// A client that plays chunks: the first one a deadline after it was written, each other one when the one before it ends.
+///
+/// A chunk that has not come by then stalls it, and all later ones are played as much later.
+#[derive(Clone, Copy, Debug)]
+struct Playback {
+    deadline: Duration,
+    /// How long a chunk plays.
+    length: Duration,
+    /// When the next chunk is to be played; none before the first one.
+    next: Option<Instant>,
+}
+
+impl Playback {
+    /// A chunk that was written at `made` has come at `now`.
+    fn take(&mut self, made: Instant, now: Instant, log: &mut TransferLog) {
+        log.late += u64::from(now > made + self.deadline);
+        let due = self.next.unwrap_or(made + self.deadline);
+        if now > due {
+            log.stalls += 1;
+            log.stalled_ns += now.since(due).as_nanos();
+        }
+        self.next = Some(due.max(now) + self.length);
+    }
 }
 
 impl Interactive {
@@ -35,6 +61,11 @@ impl Interactive {
             next: Some(flow.start),
             written: 0,
             pending: VecDeque::new(),
+            playback: plan.deadline.map(|deadline| Playback {
+                deadline,
+                length: Duration::from_nanos(plan.every.mean as u64),
+                next: None,
+            }),
             log: TransferLog::default(),
         }
     }
@@ -65,10 +96,28 @@ impl Interactive {
 
     /// So many bytes have come in order by `now`.
     pub fn on_delivered(&mut self, now: Instant, bytes: u64) {
-        while let Some((_, made)) = self.pending.front().filter(|(end, _)| *end <= bytes) {
-            self.log.times_ns.push(now.since(*made).as_nanos());
+        while let Some((_, made)) = self.pending.front().copied().filter(|(end, _)| *end <= bytes) {
+            self.log.times_ns.push(now.since(made).as_nanos());
+            if let Some(playback) = &mut self.playback {
+                playback.take(made, now, &mut self.log);
+            }
             self.pending.pop_front();
         }
+    }
+
+    /// The log at the end of the run, with the chunks that have not come although they are due.
+    pub fn log_at(&self, end: Instant) -> TransferLog {
+        let mut log = self.log.clone();
+        if let Some(playback) = self.playback {
+            let overdue = |made: &Instant| end > *made + playback.deadline;
+            log.missing += self.pending.iter().filter(|(_, made)| overdue(made)).count() as u64;
+            let first = self.pending.front().map(|(_, made)| playback.next.unwrap_or(*made + playback.deadline));
+            if let Some(due) = first.filter(|due| end > *due) {
+                log.stalls += 1;
+                log.stalled_ns += end.since(due).as_nanos();
+            }
+        }
+        log
     }
 
     /// The end of the first keystroke in flight, if any.
