@@ -122,12 +122,11 @@ class RunResult:
         from ackclock.page.interactive import Kept
         from ackclock.page.widget import explorer
         from ackclock.running.kept import refusal
-        from ackclock.running.settable import settable
 
         resolved, replicate = self.scenario.resolved_json, int(self.document["replicate"])
         kept = Kept(
             self.scenario.name,
-            json.dumps(settable(self.scenario.resolved)),
+            json.dumps(self.scenario.written),
             self.scenario.hash,
             self.seed,
             0,

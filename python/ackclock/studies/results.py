@@ -15,6 +15,7 @@ from ackclock.metrics.quantities import with_numbers
 from ackclock.metrics.summary import SUMMARY
 from ackclock.running.executor import Executor
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned
 from ackclock.studies.campaign import PointSummary, run_grid, summaries
 from ackclock.studies.grid import Grid, plain
 from ackclock.studies.queries import answer, runs
@@ -48,6 +49,8 @@ class StudyResult:
     folder: Path | None
     #: The charts of metrics over the axes of the grid; none where nothing varies.
     drawn: tuple[Drawn, ...] = field(default=(), repr=False)
+    #: What scenarios say of themselves, and points that are the same run, with the settings of the points.
+    warnings: tuple[Warned, ...] = ()
 
     def __repr__(self) -> str:
         size = f"{self.summary.height} points, {self.runs.height} runs"
@@ -120,7 +123,8 @@ def study(
         found = list(summaries(grid, store))
         charts = Charts(grid, found)
         drawn = tuple(each for each in map(charts.drawn, charts.metrics) if each is not None)
-        return StudyResult(grid.name, grid.seed, summary_frame(grid, found), runs(store), folder, drawn)
+        frame = summary_frame(grid, found)
+        return StudyResult(grid.name, grid.seed, frame, runs(store), folder, drawn, grid.warnings)
 
 
 def query(
