@@ -29,7 +29,7 @@ SCENARIO = {
 
 
 def document(**goodputs: list[float]) -> dict[str, object]:
-    flows = [{"group": name, "goodput_bps": each} for name, values in goodputs.items() for each in values]
+    flows = [{"group": name, "delivered_bps": each} for name, values in goodputs.items() for each in values]
     return {"flows": flows}
 
 
@@ -38,7 +38,7 @@ def test_a_share_is_of_all_flows_or_of_a_pair() -> None:
     # (1 + 2) of 10, and of 4 with b.
     assert [share.of(run) for share in shares_of(run)] == [0.3, 0.1, 0.6]
     assert GroupShare.between("a", "b").of(run) == 0.75
-    assert groups_of(run)[0] == {"group": "a", "flows": 2, "goodput_bps": 3.0, "share": 0.3}
+    assert groups_of(run)[0] == {"group": "a", "flows": 2, "delivered_bps": 3.0, "share": 0.3}
     assert GroupShare.between("a", "x").of(run) is None
     assert GroupShare.between("a", "b").of(document(a=[0.0], b=[0.0])) is None
     assert shares_of(document(a=[1.0, 2.0])) == []

@@ -167,7 +167,7 @@ def test_a_seed_gives_the_same_settings_again() -> None:
 
 def test_a_search_leaves_tables_page_and_data(suite: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    answer = cli("tune", "aimd", "--suite", suite, "--budget", "80", "--out", out, "--constraints", "reddy")
+    answer = cli("tune", "aimd", "--suite", suite, "--budget", "96", "--out", out, "--constraints", "reddy")
     assert answer.code == 0, answer.stderr
     assert max(map(len, answer.stdout.splitlines()[1:-1])) <= 80
     assert "default" in answer.stdout and "queueing delay ms" in answer.stdout
@@ -192,7 +192,7 @@ def test_a_search_leaves_tables_page_and_data(suite: Path, tmp_path: Path) -> No
 
 
 def test_the_front_is_what_nothing_beats_in_both(suite: Path) -> None:
-    found = tune("aimd", suite=str(suite), budget="60", replicates=1)
+    found = tune("aimd", suite=str(suite), budget="76", replicates=1)
     pairs = [trial.rank for trial in found.trials]
     front = {trial.rank for trial in found.front}
     for c, d in pairs:
@@ -201,7 +201,7 @@ def test_the_front_is_what_nothing_beats_in_both(suite: Path) -> None:
 
 
 def test_regret_is_that_of_evaluate(suite: Path, tmp_path: Path) -> None:
-    found = tune("aimd", suite=str(suite), budget="28", out=tmp_path / "tune")
+    found = tune("aimd", suite=str(suite), budget="44", out=tmp_path / "tune")
     answer = cli(
         "evaluate", "aimd", "--suite", suite, "--seed", "2", "--json", "--out", tmp_path / "evaluate"
     )
@@ -213,7 +213,7 @@ def test_regret_is_that_of_evaluate(suite: Path, tmp_path: Path) -> None:
 
 
 def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
-    found = tune("aimd", suite=str(suite), budget=28, metric="goodput")
+    found = tune("aimd", suite=str(suite), budget=44, metric="goodput")
     loaded = Suite.load(str(suite))
     stored = json.loads((suite / "panel.json").read_text())["environments"]["alone"]["metrics"]["goodput"]
     distance = found.trials[0].regret.by_environment["alone"]
@@ -225,17 +225,17 @@ def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
 
 
 def test_a_search_that_was_stopped_goes_on_and_repeats_nothing(suite: Path, tmp_path: Path) -> None:
-    whole = tune("aimd", suite=str(suite), budget="60", replicates=1, out=tmp_path / "whole", workers=1)
+    whole = tune("aimd", suite=str(suite), budget="76", replicates=1, out=tmp_path / "whole", workers=1)
 
     def stop(done: int, total: int) -> None:
         if done == 25:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tune("aimd", suite=str(suite), budget="60", replicates=1, out=tmp_path / "out", progress=stop)
+        tune("aimd", suite=str(suite), budget="76", replicates=1, out=tmp_path / "out", progress=stop)
     kept = rows(tmp_path / "out")
     assert 0 < len(kept) < len(rows(tmp_path / "whole"))
-    again = tune("aimd", suite=str(suite), budget="60", replicates=1, out=tmp_path / "out", workers=2)
+    again = tune("aimd", suite=str(suite), budget="76", replicates=1, out=tmp_path / "out", workers=2)
     assert kept.items() <= rows(tmp_path / "out").items()
     assert rows(tmp_path / "out").keys() == rows(tmp_path / "whole").keys()
     assert [trial.values for trial in again.trials] == [trial.values for trial in whole.trials]
@@ -247,7 +247,7 @@ def test_a_search_that_was_stopped_goes_on_and_repeats_nothing(suite: Path, tmp_
 
 def test_progress_ends_where_it_said_it_would(suite: Path) -> None:
     told: list[tuple[int, int]] = []
-    tune("aimd", suite=str(suite), budget="30", progress=lambda done, total: told.append((done, total)))
+    tune("aimd", suite=str(suite), budget="46", progress=lambda done, total: told.append((done, total)))
     assert told[-1][0] == told[-1][1]
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
@@ -257,13 +257,61 @@ def test_a_time_is_a_budget_too(suite: Path) -> None:
     assert len(found.trials) > 1 and found.budget.time_s == 2.0
 
 
+def test_a_budget_includes_the_check(suite: Path) -> None:
+    for budget in (44, 60, 76):
+        found = tune("aimd", suite=str(suite), budget=budget)
+        assert found.check_runs in (12, 16)
+        assert found.runs + found.check_runs <= budget
+
+
+def test_relations_hold_for_every_setting_that_is_tried(suite: Path, tmp_path: Path) -> None:
+    (tmp_path / "gap.py").write_text(
+        "from dataclasses import dataclass, field\n\nimport ackclock\n\n\n@dataclass\n"
+        "class Gap(ackclock.CongestionControl):\n"
+        '    low: float = field(default=2.0, metadata={"range": (1.0, 5.0)})\n'
+        '    high: float = field(default=4.0, metadata={"range": (1.0, 9.0)})\n'
+    )
+    cc = f"{tmp_path / 'gap.py'}:Gap"
+    found = tune(cc, suite=str(suite), budget=44, keep=["low + 1 < high"])
+    assert all(trial.values["low"] + 1 < trial.values["high"] for trial in found.trials)
+    free = tune(cc, suite=str(suite), budget=44)
+    assert not all(trial.values["low"] + 1 < trial.values["high"] for trial in free.trials)
+    words = ("--budget", "44", "--constraint", "low + 1 < high", "--out", tmp_path / "out")
+    answer = cli("tune", cc, "--suite", suite, *words)
+    # A class has its own name, and not the name of its language.
+    assert " settings of gap.py:Gap, the default" in answer.stdout and "python" not in answer.stdout
+    assert json.loads((tmp_path / "out" / "tuning.json").read_text())["relations"] == ["low + 1 < high"]
+
+
+@pytest.mark.parametrize(
+    ("relation", "message"),
+    [
+        ("increase", "expected a comparison of parameters, such as 'alpha < beta'"),
+        ("increase <", "expected a comparison"),
+        ("increase == 1", "expected a comparison"),
+        ("incrase < 1", "there is no parameter 'incrase' that is a number; did you mean"),
+        ("increase < abs(1)", "only names, numbers and + - * / may be compared"),
+        ("increase < 1e999", "a number is not finite"),
+    ],
+)
+def test_a_relation_that_makes_no_sense_is_one_message(relation: str, message: str) -> None:
+    answer = cli("tune", "aimd", "--constraint", relation)
+    assert answer.code == 2 and len(answer.stderr.splitlines()) == 1
+    assert f"--constraint {relation!r}: " in answer.stderr and message in answer.stderr
+
+
+def test_fixed_parameters_and_numbers_count_in_relations() -> None:
+    space = Space.of("aimd(increase=2)", ["remaining=0.1..0.9"], keep=["0.2 < remaining <= increase / 4"])
+    assert [space.allows({"remaining": value}) for value in (0.1, 0.3, 0.5, 0.6)] == [False, True, True, False]
+
+
 def test_a_budget_that_searches_nothing_is_refused(suite: Path, tmp_path: Path) -> None:
-    """Two environments, two replicates, the default and a generation of six: 28 runs."""
+    """Two environments, two replicates, the default and a generation of six, and a check of four: 44 runs."""
     out = tmp_path / "out"
-    answer = cli("tune", "aimd", "--suite", suite, "--budget", "27", "--out", out)
+    answer = cli("tune", "aimd", "--suite", suite, "--budget", "43", "--out", out)
     assert answer.code == 2 and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
-    assert "--budget '27': is too small: a setting takes 4 runs" in answer.stderr
-    assert answer.stderr.rstrip().endswith("use 28 or more")
+    assert "--budget '43': is too small: a setting takes 4 runs" in answer.stderr
+    assert answer.stderr.rstrip().endswith("use 44 or more")
     assert not out.exists()
     answer = cli("tune", "aimd", "--suite", suite, "--budget", "0.000001 s", "--out", out)
     assert answer.code == 2 and answer.stdout == "" and len(answer.stderr.splitlines()) == 1
@@ -272,16 +320,16 @@ def test_a_budget_that_searches_nothing_is_refused(suite: Path, tmp_path: Path) 
 
 def test_what_was_searched_is_said_first_and_no_more_than_it_shows(suite: Path, tmp_path: Path) -> None:
     over = ("--over", "remaining=0.5..0.9", "--replicates", "1", "--check-replicates", "1")
-    answer = cli("tune", "aimd", "--suite", suite, "--budget", "10", *over, "--out", tmp_path / "out")
+    answer = cli("tune", "aimd", "--suite", suite, "--budget", "18", *over, "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
     first, last = answer.stdout.splitlines()[0], answer.stdout.splitlines()[-1]
     assert re.fullmatch(
         r"Searched: 5 settings of aimd, the default among them, over suite tiny: remaining 0\.5 to 0\.\d+ of "
-        r"0\.5 to 0\.9; 10 runs of a budget of 10, 1 generation, not converged\.",
+        r"0\.5 to 0\.9; 1[68] runs of a budget of 18, [68] of them the check, 1 generation, not converged\.",
         first,
     )
     assert last.endswith(
-        "the search is too small to tell whether another is better: that takes 26 runs, or a search that "
+        "the search is too small to tell whether another is better: that takes 34 runs, or a search that "
         "converges."
     )
     assert "none" not in last and "intervals overlap" not in last
@@ -294,7 +342,7 @@ def test_what_was_searched_is_said_first_and_no_more_than_it_shows(suite: Path, 
 
 def test_none_is_better_only_after_a_search_that_could_tell(suite: Path) -> None:
     """Larger increases lose more: the default, at the end of the range, is the best there is."""
-    for budget, is_telling in (("10", False), ("26", True)):
+    for budget, is_telling in (("26", False), ("42", True)):
         found = tune(
             "aimd", suite=str(suite), budget=budget, over=["increase=1..9"], metric="loss_rate", replicates=1
         )
@@ -319,7 +367,7 @@ def test_a_search_of_nothing_is_refused(suite: Path, options: dict[str, Any], me
 
 
 def test_stored_runs_can_be_asked_by_their_parameters(suite: Path, tmp_path: Path) -> None:
-    tune("aimd", suite=str(suite), budget="30", out=tmp_path / "out")
+    tune("aimd", suite=str(suite), budget="46", out=tmp_path / "out")
     with Store(tmp_path / "out") as store:
         found = runs(store)
     assert {"environment", "increase", "remaining"} <= set(found.columns)

@@ -229,6 +229,13 @@ class Scenario:
     def resolved_json(self) -> str:
         """The resolved scenario as JSON that reads back as the same scenario."""
 
+    def written_json(self) -> str:
+        """The scenario as it was written, with the contents of its files, as JSON."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for scenarios whose compiled plans are equal; name and seed do not count."""
+
     def describe_json(self, most: int | None = None) -> str:
         """Links, flows and random inputs in full, as JSON; of `most` flows a group, or all."""
 

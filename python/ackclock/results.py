@@ -69,7 +69,7 @@ class RunResult:
 
     @property
     def groups(self) -> list[dict[str, Any]]:
-        """Each group of flows: `group`, `flows`, `goodput_bps`, and `share` of the goodput of all flows."""
+        """Each group of flows: `group`, `flows`, `delivered_bps`, and `share` of the payload of all flows."""
         return groups_of(self.document)
 
     @property
@@ -128,12 +128,11 @@ class RunResult:
         from ackclock.page.interactive import Kept
         from ackclock.page.widget import explorer
         from ackclock.running.kept import refusal
-        from ackclock.running.settable import settable
 
         resolved, replicate = self.scenario.resolved_json, int(self.document["replicate"])
         kept = Kept(
             self.scenario.name,
-            json.dumps(settable(self.scenario.resolved)),
+            json.dumps(self.scenario.written),
             self.scenario.hash,
             self.seed,
             0,

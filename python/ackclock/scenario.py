@@ -143,6 +143,20 @@ class Scenario:
         tree: dict[str, Any] = json.loads(self.resolved_json)
         return tree
 
+    @property
+    def written(self) -> dict[str, Any]:
+        """The scenario as it was written, with the contents of its files, as a dict that `from_dict` takes.
+
+        Settings reach what its flows share in `transport`; in `resolved` every flow has keys of its own.
+        """
+        tree: dict[str, Any] = json.loads(self._core.written_json())
+        return tree
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for scenarios whose compiled plans are equal; name and seed do not count."""
+        return self._core.fingerprint
+
     def check_capture(self, at: str, flows: Iterable[str] = ()) -> None:
         """Check that packets of these flows can be captured there. Raises `_core.CaptureError`."""
         self._core.check_capture(at, list(flows))
@@ -156,7 +170,7 @@ class Scenario:
         return f"Scenario({self.name!r}, hash={self.hash!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_resolved, (self.resolved_json, self.name)
+        return _from_written, (self._core.written_json(), self.name)
 
 
 #: The flows of `probe_scenario`.
@@ -191,9 +205,9 @@ def algorithm_text(cc: Algorithm) -> str:
         raise ScenarioError(str(error)) from None
 
 
-def _from_resolved(resolved_json: str, source: str) -> Scenario:
+def _from_written(written_json: str, source: str) -> Scenario:
     """Make a scenario that was pickled again."""
-    return Scenario._wrap(_read(resolved_json, source, (), is_json=True))
+    return Scenario._wrap(_read(written_json, source, (), is_json=True))
 
 
 def _json(tree: Mapping[str, Any]) -> str:

@@ -31,6 +31,7 @@ NOT_SEEN = "an access link adds delays, which a trace does not tell from waiting
 UNCERTAIN = "equal packets were in one link at the same time, and it does not keep the order"
 WIRE_MARKS = "a wire marks packets, which a trace does not show"
 RANDOM_RATE = "the rate varies at random"
+OWN_TIME = "the time of a transfer ends when its sender knows that all arrived"
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class _Reader:
         }
 
     def flow(self, number: int, flow: Flow) -> dict[str, Answer]:
-        sums = self.sums(self.data([flow]))
+        sums, delivered = self.sums(self.data([flow])), self.delivered([flow])
         acks = self.sums(self._packets([flow], "ack"))
         counts = (
             "sent", "retransmits", "copies", "arrived", "corrupted", "lost", "access_drops",
@@ -213,14 +214,19 @@ class _Reader:
             "sent_bytes": _count(sums["bytes"]),
             "acks_lost": _count(acks["lost"]),
             "acks_corrupted": _count(acks["corrupted"]),
-            "goodput_bps": _real(self.rate(self.delivered([flow]))),
-            "throughput_bps": _real(self.rate(sums["wire_bytes"])),
+            "goodput_bps": self.of_own_time(flow, delivered),
+            "throughput_bps": self.of_own_time(flow, sums["wire_bytes"]),
+            "delivered_bps": _real(self.rate(delivered)),
             "loss_rate": _ratio(sums["lost"], sums["sent"]),
             "retransmit_rate": _ratio(sums["retransmits"], sums["sent"]),
             "marks": self.marks(flow),
             **waits,
             **self.colours(flow),
         }
+
+    def of_own_time(self, flow: Flow, size: int) -> Answer:
+        """A rate over the time of a flow, which ends with a transfer."""
+        return LeftOut(OWN_TIME) if flow.traffic == "transfer" else _real(self.rate(size))
 
     def meter_of(self, group: str) -> str | None:
         """The meter of a group of flows."""

@@ -39,7 +39,7 @@ function saveSvg() {
 
 const ACTIONS = {
   "copy-link": copyLink,
-  "copy-command": () => copy("Command", command(fileName(".toml"), setsOf(lab.setup)), lab.setup.changes.length > 0 ? " The changes made while it ran are not in it; the link has them." : ""),
+  "copy-command": () => copy("Command", command(fileName(".toml"), lab.setup.text, setsOf(lab.setup)), lab.setup.changes.length > 0 ? " The changes made while it ran are not in it; the link has them." : ""),
   "save-scenario": () => save(fileName(".toml"), "application/toml", asText()),
   "save-svg": saveSvg,
   "save-flows": () => save(fileName("-flows.csv"), "text/csv", lab.outcome.tables.flows),

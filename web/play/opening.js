@@ -97,7 +97,15 @@ export function wireOpening() {
   lessonsRead = readLessons().catch((error) => show(`The lessons cannot be read: ${error.message}.`));
   byId("lesson-list").addEventListener("change", () => {
     unpin();
-    showLesson(byId("lesson-list").value);
+    const name = byId("lesson-list").value;
+    if (lessons.has(name)) {
+      showLesson(name);
+      return;
+    }
+    // The scenario stays, to be made one's own; the link no longer names the lesson.
+    hideLesson();
+    history.replaceState(null, "", location.pathname + location.search);
+    byId("text-box").open = true;
   });
   addEventListener("hashchange", open);
 }

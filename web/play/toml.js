@@ -29,5 +29,12 @@ export function toml(tree) {
 /** A word of a command line. */
 export const quoted = (word) => (/^[A-Za-z0-9_./=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
-/** The command line that runs the same. */
-export const command = (file, sets) => ["ackclock", "run", file, ...sets.flatMap((set) => ["--set", set])].map(quoted).join(" ");
+/** The commands that run the same: they write the scenario into `file`, and run it. */
+export function command(file, text, sets) {
+  const lines = text.split("\n");
+  let end = "END";
+  while (lines.includes(end)) end += "_";
+  const written = text.endsWith("\n") ? text : `${text}\n`;
+  const run = ["ackclock", "run", file, ...sets.flatMap((set) => ["--set", set])].map(quoted).join(" ");
+  return `cat > ${quoted(file)} <<'${end}'\n${written}${end}\n${run}`;
+}

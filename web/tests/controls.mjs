@@ -211,7 +211,7 @@ async function away(page) {
   await page.state("done");
   await page.click("copy-command");
   // What became of copying is said once the browser has answered.
-  await page.until("document.getElementById('away-text').value.startsWith('ackclock run') && document.getElementById('away-state').textContent.startsWith('Command')");
+  await page.until("document.getElementById('away-text').value.startsWith('cat > scenario.toml') && document.getElementById('away-state').textContent.startsWith('Command')");
   const command = await page.value("away-text");
   for (const [id, name] of [["save-scenario", "scenario.toml"], ["save-svg", "scenario.svg"], ["save-flows", "scenario-flows.csv"], ["save-links", "scenario-links.csv"]]) {
     await page.click(id);
@@ -233,5 +233,10 @@ await withPage(browser, async (page) => {
   const taken = await away(page);
   await page.choose("lesson-list", "convergence");
   await page.until("location.hash === '#lesson=convergence' && !document.getElementById('phase').hidden");
+  // The lesson is left, and its scenario stays.
+  const text = await page.value("text");
+  await page.choose("lesson-list", "");
+  await page.until("location.hash === '' && document.getElementById('lesson').hidden && document.getElementById('text-box').open");
+  if ((await page.value("text")) !== text) throw new Error("the scenario of the lesson is gone");
   console.log(JSON.stringify({ ...taken, problems: page.problems }));
 });

@@ -103,6 +103,17 @@ impl Scenario {
         self.inner.resolved_json()
     }
 
+    /// The scenario as it was written, with the contents of its files, as JSON: settings reach what its flows share.
+    fn written_json(&self) -> String {
+        self.inner.written_json()
+    }
+
+    /// Equal for scenarios whose compiled plans are equal; name and seed do not count.
+    #[getter]
+    fn fingerprint(&self, py: Python<'_>) -> String {
+        py.detach(|| self.inner.fingerprint())
+    }
+
     /// Links, flows and random inputs in full, as JSON; of `most` flows a group, or all.
     #[pyo3(signature = (most = None))]
     fn describe_json(&self, py: Python<'_>, most: Option<u32>) -> PyResult<String> {

@@ -6,13 +6,14 @@ use super::topology::Network;
 use super::traces::ReadFiles;
 use super::tree::Node;
 use super::{
-    compile, conform, foreign, hash, parse, partial, random_inputs, resolve, sets, shorthand, traces, traffic, tree,
-    validate, warnings,
+    compile, conform, foreign, hash, parse, partial, random_inputs, reach, resolve, sets, shorthand, traces, traffic,
+    tree, validate, warnings,
 };
 use ackclock::cc::CcSpec;
 use ackclock::quantity::Problem;
 use ackclock::rng::RngStreams;
 use ackclock::sim::Plan;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// A checked scenario.
 #[derive(Clone, Debug)]
@@ -98,17 +99,37 @@ impl Scenario {
             return Err(Mistake::new(source, tree::Origin::File, String::new(), Problem::Empty).into());
         }
         shorthand::expand(&mut tree);
-        let of_sets = sets.iter().filter_map(|set| sets::apply(&mut tree, set.as_ref()).err());
-        let of_sets: Vec<Mistake> = of_sets.collect();
-        let place = |(path, problem): Misfit| {
-            let path = written(&tree, path);
-            Mistake::new(source, tree.origin_of(&path), shown(&tree, &path), problem)
+        let before = tree.clone();
+        let (mut settings, mut of_sets) = (Vec::new(), Vec::new());
+        for set in sets {
+            match sets::apply(&mut tree, set.as_ref()) {
+                Ok(setting) => settings.push(setting),
+                Err(mistake) => of_sets.push(mistake),
+            }
+        }
+        let scenario = match Self::of_full_form(&tree, source, files) {
+            Ok(scenario) if of_sets.is_empty() => scenario,
+            checked => {
+                let place = |(path, problem): Misfit| {
+                    let path = written(&tree, path);
+                    Mistake::new(source, tree.origin_of(&path), shown(&tree, &path), problem)
+                };
+                let misfits = checked.err().unwrap_or_default();
+                return Err(misfits.into_error(of_sets, place).expect("invariant: there is a mistake"));
+            }
         };
-        let mut misfits = conform::conform(&tree);
-        traffic::check_keys(&tree, &mut misfits);
+        let read = |tree: &Node| Self::of_full_form(tree, source, files).ok();
+        let mistakes = reach::unreached(&before, &tree, &settings, &read);
+        Misfits::default().into_error(mistakes, |_| unreachable!("there is no misfit")).map_or(Ok(scenario), Err)
+    }
+
+    /// The scenario of a document in its full form.
+    fn of_full_form(tree: &Node, source: &str, files: Option<&dyn ReadFiles>) -> Result<Self, Misfits> {
+        let mut misfits = conform::conform(tree);
+        traffic::check_keys(tree, &mut misfits);
         let full = match files {
             Some(files) => {
-                let mut full = traces::read(&tree, files, &mut misfits);
+                let mut full = traces::read(tree, files, &mut misfits);
                 if misfits.is_empty() {
                     foreign::complete(&mut full, files, &mut misfits);
                 }
@@ -116,21 +137,12 @@ impl Scenario {
             }
             None => tree.clone(),
         };
-        let checked = if misfits.is_empty() {
-            check(&full)
-        } else {
+        if !misfits.is_empty() {
             misfits.extend_beside(partial::misfits_beside(&full, &misfits));
-            Err(misfits)
-        };
-        match checked {
-            Ok((document, network)) if of_sets.is_empty() => {
-                Ok(Scenario { source: source.to_owned(), tree: full, document, network })
-            }
-            checked => {
-                let misfits = checked.err().unwrap_or_default();
-                Err(misfits.into_error(of_sets, place).expect("invariant: there is a mistake"))
-            }
+            return Err(misfits);
         }
+        let (document, network) = check(&full)?;
+        Ok(Scenario { source: source.to_owned(), tree: full, document, network })
     }
 
     /// The resolved document.
@@ -177,6 +189,20 @@ impl Scenario {
     /// The resolved document as JSON, which reads back as the same scenario.
     pub fn resolved_json(&self) -> String {
         self.document.to_json()
+    }
+
+    /// The document as it was written, in its full form and with the contents of its files, as JSON.
+    ///
+    /// Keys of all flows stand in `transport`, so that settings reach them.
+    pub fn written_json(&self) -> String {
+        self.tree.to_json().to_string()
+    }
+
+    /// Equal for scenarios whose compiled plans are equal; name and seed do not count.
+    pub fn fingerprint(&self) -> String {
+        let counts: Vec<u32> = self.document.flows.iter().map(|flow| flow.count).collect();
+        let plan = self.plan_of_first(1, Some(0), 0);
+        format!("{:032x}", xxh3_128(format!("{counts:?} {plan:?}").as_bytes()))
     }
 
     /// The plan of one replicate, under `seed` or else the seed of the document.

@@ -115,12 +115,41 @@ impl OutageTimes {
     /// The key that does not fit, and why.
     pub fn check(&self) -> Result<(), Misfit> {
         rise(&self.times, self.repeat)?;
-        let shortest = self.times.windows(2).map(|pair| pair[1] - pair[0]).min();
-        let last = self.repeat.zip(self.times.last()).map(|(repeat, last)| repeat - *last);
-        let room = shortest.into_iter().chain(last).min().unwrap_or(LONGEST);
+        let last = self.times.last().copied().unwrap_or_default();
+        if let Some(repeat) = self.repeat.filter(|repeat| *repeat == last) {
+            return out_of_range("repeat", repeat, format!("above the last time, {last}"));
+        }
+        let to_the_next = self.times.windows(2).map(|pair| (pair[1] - pair[0], "until the next one begins"));
+        let to_the_end = self.repeat.map(|repeat| (repeat - last, "from the last one until everything begins again"));
+        let (room, until) = to_the_next.chain(to_the_end).min().unwrap_or((LONGEST, "a day"));
         if self.length.is_zero() || self.length > room {
-            return out_of_range("length", self.length, format!("above zero and at most {room}, until the next one"));
+            return out_of_range("length", self.length, format!("above zero and at most {room}, {until}"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(times: &[u64], length: u64, repeat: Option<u64>) -> Option<String> {
+        let times = times.iter().map(|secs| Duration::from_secs(*secs)).collect();
+        let outages =
+            OutageTimes { times, length: Duration::from_secs(length), repeat: repeat.map(Duration::from_secs) };
+        outages.check().err().map(|(key, problem)| format!("{key}: {problem}"))
+    }
+
+    #[test]
+    fn the_bound_of_an_outage_is_the_one_that_it_passes() {
+        let wrong =
+            |key: &str, found: &str, bound: &str| Some(format!("{key}: {found} is out of range; must be {bound}"));
+        let next = "above zero and at most 3 s, until the next one begins";
+        assert_eq!(message(&[1, 4, 9], 5, Some(20)), wrong("length", "5 s", next));
+        let again = "above zero and at most 2 s, from the last one until everything begins again";
+        assert_eq!(message(&[10], 5, Some(12)), wrong("length", "5 s", again));
+        assert_eq!(message(&[1, 4], 1, Some(4)), wrong("repeat", "4 s", "above the last time, 4 s"));
+        assert_eq!(message(&[1], 0, None), wrong("length", "0 s", "above zero and at most 86400 s, a day"));
+        assert_eq!(message(&[1, 4], 3, Some(7)), None);
     }
 }

@@ -29,8 +29,11 @@ impl Misfits {
         self.found.iter()
     }
 
-    /// Adds one.
+    /// Adds one, unless the key has a problem already, of which another may be a consequence.
     pub fn push(&mut self, path: Vec<String>, problem: Problem) {
+        if self.found.iter().any(|(other, _)| *other == path) {
+            return;
+        }
         if self.found.len() < MOST_SHOWN {
             self.found.push((path, problem));
         } else {

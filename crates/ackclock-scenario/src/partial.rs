@@ -6,6 +6,7 @@ use super::mistakes::Misfits;
 use super::resolve::resolve;
 use super::tree::{Node, Origin, Value};
 use super::validate::{keys_alone, validate};
+use ackclock::quantity::{Hint, Problem};
 
 /// As long as a run may be: nothing is too late for it.
 const LONGEST: &str = "2400 h";
@@ -17,9 +18,16 @@ pub fn misfits_beside(root: &Node, known: &Misfits) -> Misfits {
         |keys: &[&str]| known.iter().any(|(path, _)| path.first().is_some_and(|first| keys.contains(&first.as_str())));
     let is_network_sound = root.get("duration").is_some()
         && !touches(&["topology", "links", "channels", "meters", "sampling", "duration", "flows", "transport"]);
-    for (path, _) in known.iter() {
+    for (path, problem) in known.iter() {
         if !leave_out(&mut root, path) {
             return Misfits::default();
+        }
+        if let (Problem::UnknownKey { hint: Hint::Near(meant) }, [flows, index, _]) = (problem, path.as_slice())
+            && flows == "flows"
+            && matches!(meant.as_str(), "cc" | "traffic")
+            && let Some(flow) = index.parse().ok().and_then(|index: usize| flow_mut(&mut root, index))
+        {
+            stand_in_cc(flow);
         }
     }
     if !is_network_sound && let Value::Table(entries) = &mut root.value {
@@ -43,8 +51,7 @@ fn leave_out(root: &mut Node, path: &[String]) -> bool {
     match path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] | ["schema", ..] | ["flows"] | ["flows", _] => false,
         ["flows", index, key, rest @ ..] => {
-            let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return false };
-            let Some(flow) = index.parse().ok().and_then(|index: usize| flows.get_mut(index)) else { return false };
+            let Some(flow) = index.parse().ok().and_then(|index: usize| flow_mut(root, index)) else { return false };
             match (*key, rest) {
                 // A parameter that is left out has a default.
                 ("cc", [parameter]) if *parameter != "kind" => {
@@ -55,12 +62,7 @@ fn leave_out(root: &mut Node, path: &[String]) -> bool {
                 // Nobody knows whether it is TCP.
                 ("traffic", _) => {
                     remove(flow, "traffic");
-                    if flow.get("cc").is_none()
-                        && let Value::Table(entries) = &mut flow.value
-                    {
-                        let kind = vec![("kind".to_owned(), stand_in("aimd"))];
-                        entries.push(("cc".to_owned(), Node::new(Value::Table(kind), Origin::Default)));
-                    }
+                    stand_in_cc(flow);
                 }
                 _ => remove(flow, key),
             }
@@ -76,6 +78,23 @@ fn leave_out(root: &mut Node, path: &[String]) -> bool {
             remove(root, key);
             true
         }
+    }
+}
+
+fn flow_mut(root: &mut Node, index: usize) -> Option<&mut Node> {
+    match root.get_mut("flows") {
+        Some(Node { value: Value::Array(flows), .. }) => flows.get_mut(index),
+        _ => None,
+    }
+}
+
+/// A flow whose algorithm is not known has one, so that nobody misses it.
+fn stand_in_cc(flow: &mut Node) {
+    if flow.get("cc").is_none()
+        && let Value::Table(entries) = &mut flow.value
+    {
+        let kind = vec![("kind".to_owned(), stand_in("aimd"))];
+        entries.push(("cc".to_owned(), Node::new(Value::Table(kind), Origin::Default)));
     }
 }
 

@@ -12,6 +12,39 @@ use ackclock::quantity::{Hint, Problem};
 /// More keys below each other than any document has.
 const DEEPEST: usize = 16;
 
+/// A change of a key that was applied.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// As it was written, `KEY=VALUE`.
+    pub text: Arc<str>,
+    /// The path of the key, lists by index.
+    pub path: Vec<String>,
+}
+
+impl Setting {
+    /// The place of the values that it wrote.
+    pub fn origin(&self) -> Origin {
+        Origin::Set(self.text.clone())
+    }
+}
+
+/// The value at a path, lists by index.
+pub fn at<'a>(root: &'a Node, path: &[String]) -> Option<&'a Node> {
+    path.iter().try_fold(root, |node, segment| match &node.value {
+        Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
+        _ => node.get(segment),
+    })
+}
+
+/// The value at a path, lists by index.
+pub fn at_mut<'a>(root: &'a mut Node, path: &[String]) -> Option<&'a mut Node> {
+    path.iter().try_fold(root, |node, segment| match &mut node.value {
+        Value::Array(items) => items.get_mut(segment.parse::<usize>().ok()?),
+        Value::Table(entries) => entries.iter_mut().find(|(key, _)| key == segment).map(|(_, child)| child),
+        _ => None,
+    })
+}
+
 /// Applies one change to a document in its full form, and brings the result into its full form.
 ///
 /// The value is read as TOML, and taken as a string where it is none. Missing tables are made if they are
@@ -20,8 +53,9 @@ const DEEPEST: usize = 16;
 ///
 /// # Errors
 /// A text without `=`, an item that is not there, a key below a plain value.
-pub fn apply(root: &mut Node, text: &str) -> Result<(), Mistake> {
-    let origin = Origin::Set(Arc::from(text));
+pub fn apply(root: &mut Node, text: &str) -> Result<Setting, Mistake> {
+    let text: Arc<str> = Arc::from(text);
+    let origin = Origin::Set(text.clone());
     let error = |path: &[&str], problem| Err(Mistake::new("", origin.clone(), path.join("."), problem));
     let Some((path, value)) = text.split_once('=') else { return error(&[], Problem::SetSyntax) };
     let path: Vec<&str> = path.trim().split('.').collect();
@@ -36,6 +70,7 @@ pub fn apply(root: &mut Node, text: &str) -> Result<(), Mistake> {
         None => Node::new(Value::Text(value.trim().to_owned()), origin.clone()),
     };
     let mut here = &mut *root;
+    let mut places = Vec::with_capacity(path.len());
     for (depth, segment) in path.iter().enumerate() {
         let last = depth + 1 == path.len();
         let found = here.in_words();
@@ -52,10 +87,14 @@ pub fn apply(root: &mut Node, text: &str) -> Result<(), Mistake> {
                     entries.push(((*segment).to_owned(), Node::new(Value::Table(Vec::new()), origin.clone())));
                     entries.len() - 1
                 });
+                places.push((*segment).to_owned());
                 &mut entries[index].1
             }
             Value::Array(items) => match position(items, segment) {
-                Some(index) => &mut items[index],
+                Some(index) => {
+                    places.push(index.to_string());
+                    &mut items[index]
+                }
                 None => {
                     let hint = Hint::OneOf(items.iter().enumerate().map(|(index, item)| label(index, item)).collect());
                     let item = (*segment).to_owned();
@@ -67,7 +106,7 @@ pub fn apply(root: &mut Node, text: &str) -> Result<(), Mistake> {
     }
     *here = value;
     expand(root);
-    Ok(())
+    Ok(Setting { text: text.clone(), path: places })
 }
 
 fn kind_among(entries: &[(String, Node)]) -> Option<&str> {

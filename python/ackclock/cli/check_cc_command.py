@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 import click
 
 from ackclock.cli.console import emit, say, show
 from ackclock.cli.options import json_option
 from ackclock.contract import Finding, check_cc
+from ackclock.kernel import KernelError, compiled
+from ackclock.scenario import probe_scenario
 from ackclock.text.table import Column, Table
 
 
@@ -21,15 +25,38 @@ def command(cc: str, as_json: bool) -> int:
 
     CC is a file such as my_cc.py:MyCc, my_cc.so or my-cc.rule, rule text, or a name. Each promise that it
     breaks is explained, with the smallest sequence of events that shows it; the exit code is 1 then.
+    Of a rule it says whether it compiles for the Linux kernel.
     """
     findings = check_cc(cc)
+    kernel = _kernel(cc)
     if as_json:
-        emit(json.dumps({"cc": cc, "findings": [asdict(finding) for finding in findings]}, indent=2))
+        found = {"cc": cc, "findings": [asdict(finding) for finding in findings], "kernel": kernel}
+        emit(json.dumps(found, indent=2))
     else:
         for finding in findings:
             _tell(finding)
         say(_verdict(findings))
+        if kernel is not None:
+            say(_of_kernel(kernel))
     return 1 if findings else 0
+
+
+def _kernel(cc: str) -> dict[str, Any] | None:
+    """Return whether a rule compiles for the kernel, and why not; nothing for other algorithms."""
+    algorithm = probe_scenario().with_algorithm(cc).resolved["flows"][0]["cc"]
+    if algorithm["kind"] != "rule":
+        return None
+    try:
+        compiled(algorithm)
+    except KernelError as error:
+        return {"compiles": False, "reason": str(error)}
+    return {"compiles": True, "reason": None}
+
+
+def _of_kernel(kernel: Mapping[str, Any]) -> str:
+    if kernel["compiles"]:
+        return "kernel: the rule compiles for Linux (ackclock cc load)"
+    return f"kernel: the rule does not compile for Linux: {kernel['reason']}"
 
 
 def _tell(finding: Finding) -> None:

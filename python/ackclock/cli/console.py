@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,10 @@ from ackclock.text.printable import printable
 
 if TYPE_CHECKING:
     from ackclock.text.table import Table
+
+
+#: Columns of a table that nothing limits.
+_FULL = 10_000
 
 
 def width() -> int:
@@ -48,12 +52,12 @@ def talk(text: str) -> None:
         click.echo(printable(text), err=True)
 
 
-def show(table: Table) -> None:
-    """Print a table to stdout, within `width()` columns."""
+def show(table: Table, *, columns: int | None = None) -> None:
+    """Print a table to stdout, within `width()` columns, or so many."""
     from rich.console import Console
 
     console = Console(
-        width=width(),
+        width=columns or width(),
         no_color=bool(os.environ.get("NO_COLOR")),
         highlight=False,
         # Names come from files: brackets and colons in them mean nothing.
@@ -99,6 +103,17 @@ def span(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def show_widest(tables: Sequence[Table], otherwise: Table) -> None:
+    """Print the first table that fits, of those from all columns to the fewest, or else `otherwise`.
+
+    Where stdout is no terminal and nobody says its width, no column is lost: the first is printed in full.
+    """
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+        show(tables[0], columns=width() if tables[0].fits(width()) else _FULL)
+    else:
+        show(next((table for table in tables if table.fits(width())), otherwise))
 
 
 @contextmanager

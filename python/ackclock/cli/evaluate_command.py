@@ -177,6 +177,8 @@ def command(
             show(rivals_table(evaluation))
         say(evaluation.verdict)
     tell_invalid(evaluation.invalid, evaluation.runs)
+    for warned in evaluation.warnings:
+        talk(f"warning: {warned.line('environments')}")
     talk(f"report: {report}")
     return _tell(checks) if evaluation.best is not None else 2
 

@@ -11,7 +11,7 @@ import click
 
 from ackclock.cli.capturing import Wanted, pcap_options
 from ackclock.cli.comparing import Side, comparison, comparison_table, windows
-from ackclock.cli.console import emit, say, show, talk, width
+from ackclock.cli.console import emit, say, show, show_widest, talk
 from ackclock.cli.emulating import (
     MODEL,
     chosen,
@@ -412,7 +412,7 @@ def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: 
     # From all columns down to those that no table goes without.
     steps = sorted({column.spare for column in given}, reverse=True)
     tables = [_table([column for column in given if column.spare <= step], rows) for step in steps]
-    show(next((table for table in tables if table.fits(width())), tables[-1]))
+    show_widest(tables, otherwise=tables[-1])
     if len(rows) > _MAX_ROWS:
         say(f"  and {len(rows) - _MAX_ROWS} more {what} (--json has all)")
 

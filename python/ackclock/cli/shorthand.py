@@ -192,7 +192,7 @@ def lasting_tree(save: str | None, scenario: Scenario, tree: Mapping[str, Any] |
         except ScenarioError:
             # Of a path that is relative to another folder, for one.
             pass
-    return scenario.resolved
+    return scenario.written
 
 
 def _read(tree: Mapping[str, Any], sets: Iterable[str]) -> Scenario:

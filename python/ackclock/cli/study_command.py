@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.cli.console import emit, progress, say, show, span, talk, width
+from ackclock.cli.console import emit, progress, say, show_widest, span, talk
 from ackclock.cli.emulating import backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import interactive_option, json_option, set_option, workers_option
@@ -107,6 +107,8 @@ def command(
     workers = workers_for(backend, workers)
     emulated = "" if backend == SIM else f"-{backend}"
     folder = Path(out or f"ackclock-out/study-{grid.name}{emulated}")
+    for warned in grid.warnings:
+        talk(f"warning: {warned.line('points')}")
     if plan:
         if dask is not None:
             raise click.UsageError(
@@ -156,7 +158,7 @@ def _varied(
     scenario, tree = options.scenario_and_tree(file, sets)
     grid = grid_of(vary)
     name = "-".join(dict.fromkeys(key.rpartition(".")[2] for key in grid))
-    table = {"name": name, "scenario": scenario.resolved, "grid": grid}
+    table = {"name": name, "scenario": scenario.written, "grid": grid}
     found = Grid.of(table, source="--vary", **settings)
     most = {key: settings[key] for key in ("replicates", "until") if settings[key] is not None}
     kept = lasting_tree(options.save, scenario, tree)
@@ -214,6 +216,7 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
         "seed": grid.seed,
         "backend": grid.backend,
         "until": None if grid.until is None else grid.until.text,
+        "warnings": [warned.json("points") for warned in grid.warnings],
         "points": [
             {
                 "point": summary.point.number,
@@ -241,7 +244,7 @@ def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
     metrics = shown_of(found)
     tables = [_table(grid, found, metrics[:count]) for count in range(len(metrics), 0, -1)]
     # Where settings alone are too wide, the table turns on its side, and has room for all.
-    show(next((table for table in tables if table.fits(width())), tables[0]))
+    show_widest(tables, otherwise=tables[0])
     if len(found) > _MOST_ROWS:
         say(f"  and {len(found) - _MOST_ROWS} more points (summary.csv has all)")
     open_points = sum(not summary.met for summary in found)

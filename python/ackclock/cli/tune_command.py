@@ -26,7 +26,7 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
     "--budget",
     default=DEFAULT_BUDGET,
     show_default=True,
-    help="Number of runs, or a time such as '10 min'; the final check is not counted.",
+    help="Number of runs, or a time such as '10 min', of everything.",
 )
 @click.option(
     "--over",
@@ -45,6 +45,13 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
     "--constraints",
     type=click.Choice(["reddy"]),
     help="Constrain a linear control to AI <= 3, AD <= 3, MI > 0.1, MD < 0.9 (Reddy et al., section 3.2).",
+)
+@click.option(
+    "--constraint",
+    "keep",
+    multiple=True,
+    metavar="RELATION",
+    help="Try only settings that keep this relation, such as 'alpha < beta'; may be repeated.",
 )
 @click.option(
     "--replicates",
@@ -72,6 +79,7 @@ def command(
     over: tuple[str, ...],
     metric: str,
     constraints: str | None,
+    keep: tuple[str, ...],
     replicates: int,
     check_replicates: int | None,
     seed: int,
@@ -96,6 +104,7 @@ def command(
             over=over,
             metric=metric,
             constrained=constraints is not None,
+            keep=keep,
             replicates=replicates,
             check_replicates=check_replicates,
             seed=seed,

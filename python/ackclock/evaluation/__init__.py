@@ -26,6 +26,7 @@ from ackclock.running.backend import faults, workers_for
 from ackclock.running.executor import Executor
 from ackclock.running.job import SIM, Job, Outcome
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned, gathered
 from ackclock.running.work import Study
 from ackclock.scenario import Algorithm
 
@@ -76,6 +77,8 @@ class Evaluation:
     #: The runs behind the scoreboard, and those among them that are emulations that did not keep their times.
     runs: int = 0
     invalid: int = 0
+    #: What scenarios say of themselves, each distinct warning once with the ids of its environments.
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -273,4 +276,8 @@ def _evaluation(
     board = Scoreboard(
         suite, track.seed, tuple(candidates), reference, tuple(results), tuple(sets), regret_baseline
     )
-    return Evaluation(board, tuple(first), ranking, len(everything.jobs), invalid)
+    warnings = gathered(
+        (environment.id, [text for scenario in tried for text in scenario.warnings])
+        for environment, tried in zip(suite.environments, scenarios, strict=True)
+    )
+    return Evaluation(board, tuple(first), ranking, len(everything.jobs), invalid, warnings)

@@ -173,6 +173,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         "schema": SCHEMA,
         **scoreboard_json(evaluation.board),
         "verdict": evaluation.verdict,
+        "warnings": [warned.json("environments") for warned in evaluation.warnings],
         "score": {
             "metric": ranking.objective.metric,
             "heading": ranking.objective.heading,

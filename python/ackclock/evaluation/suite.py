@@ -140,6 +140,10 @@ class Environment:
             [f"flows.{group}.cc={cc}" for group in self.traffic if group in under_test]
         )
         changed = chosen.with_sets(sets)
+        if changed.seed != chosen.seed:
+            raise ArgumentValueError(
+                "sets", "seed: reaches nothing: the evaluation has a seed of its own, --seed", option="--set"
+            )
         before, after = _algorithms(chosen), _algorithms(changed)
         for group in under_test & before.keys():
             if after.get(group) != before[group]:

@@ -14,7 +14,7 @@ from ackclock.metrics.summary import BY_NAME
 _FORM = re.compile(r"share\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")
 #: What `metric_named` knows.
 NAMES = (*BY_NAME, "share(GROUP)", "share(GROUP, GROUP)")
-_DEFINITION = "Goodput of the group over the goodput of all flows, or of both groups of a pair."
+_DEFINITION = "Payload delivered to the group over the payload of all flows, or of both groups of a pair."
 
 
 @dataclass(frozen=True)
@@ -47,39 +47,39 @@ class GroupShare(Metric):
 
     def of(self, document: dict[str, Any]) -> float | None:
         """Return the share, 0 to 1; none without such flows or without goodput."""
-        goodputs = goodputs_bps(document)
+        delivered = delivered_of(document)
         needed = (self.group,) if self.other is None else (self.group, self.other)
-        if any(group not in goodputs for group in needed):
+        if any(group not in delivered for group in needed):
             return None
-        whole = sum(goodputs.values() if self.other is None else (goodputs[group] for group in needed))
-        return goodputs[self.group] / whole if whole > 0 else None
+        whole = sum(delivered.values() if self.other is None else (delivered[group] for group in needed))
+        return delivered[self.group] / whole if whole > 0 else None
 
 
-def goodputs_bps(document: dict[str, Any]) -> dict[str, float]:
-    """Return the goodput of each group of flows of a run, in the order of the scenario."""
+def delivered_of(document: dict[str, Any]) -> dict[str, float]:
+    """Return the payload per second of each group of flows of a run, in the order of the scenario."""
     found: dict[str, float] = {}
     for flow in document["flows"]:
-        found[flow["group"]] = found.get(flow["group"], 0.0) + flow["goodput_bps"]
+        found[flow["group"]] = found.get(flow["group"], 0.0) + flow["delivered_bps"]
     return found
 
 
 def shares_of(document: dict[str, Any]) -> Sequence[GroupShare]:
     """Return the share of each group of a run; none where there are fewer than two groups."""
-    groups = goodputs_bps(document)
+    groups = delivered_of(document)
     return [GroupShare.between(group) for group in groups] if len(groups) > 1 else []
 
 
 def groups_of(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each group of flows: its name, number of flows, goodput and share of the goodput."""
+    """Return a row for each group of flows: its name, number of flows, payload per second and share."""
     flows = [flow["group"] for flow in document["flows"]]
     return [
         {
             "group": group,
             "flows": flows.count(group),
-            "goodput_bps": goodput_bps,
+            "delivered_bps": delivered_bps,
             "share": GroupShare.between(group).of(document),
         }
-        for group, goodput_bps in goodputs_bps(document).items()
+        for group, delivered_bps in delivered_of(document).items()
     ]
 
 

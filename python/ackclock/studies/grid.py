@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,10 +15,16 @@ from ackclock.files.declaration import Place
 from ackclock.files.documents import as_toml, read_text, read_toml
 from ackclock.files.kinds import hint_for_text
 from ackclock.running.job import SIM, Job
+from ackclock.running.warned import Warned, gathered
 from ackclock.scenario import Scenario
 from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
 from ackclock.studies.until import DEFAULT_MOST, FIRST, Until
 
+#: Keys on which the runs of a point do not depend, and why.
+_IDENTITY = {
+    "name": "runs do not depend on it",
+    "seed": "every point has the seed of the study; for more runs of each use `replicates`",
+}
 #: More points are a mistake.
 _MOST_POINTS = 1_000_000
 
@@ -44,6 +50,21 @@ class Point:
 
 
 @dataclass(frozen=True)
+class _Checked:
+    """A point with what its scenario says of itself."""
+
+    point: Point
+    warnings: tuple[str, ...]
+    #: Equal for points whose compiled plans are equal.
+    fingerprint: str
+
+    @property
+    def title(self) -> str:
+        """The settings of the point."""
+        return ", ".join(sets_of(self.point.settings)) or f"point {self.point.number}"
+
+
+@dataclass(frozen=True)
 class Grid:
     """A checked study file."""
 
@@ -57,6 +78,8 @@ class Grid:
     samples: str
     #: What runs it.
     backend: str = SIM
+    #: What one should look at before one trusts a result, with the points that it concerns.
+    warnings: tuple[Warned, ...] = ()
 
     @classmethod
     def load(
@@ -113,8 +136,19 @@ class Grid:
         seed = table.get("seed", scenario.seed)
         if not 0 <= seed < SEED_END:
             _fail(path, "seed", f"is {seed}, but must be at least 0 and below 2^63")
-        points = tuple(_points(path, scenario, axes, most, backend))
-        return cls(path, _name(path, table), scenario, axes, points, until, seed, kept, backend)
+        checked = list(_points(path, scenario, axes, most, backend))
+        return cls(
+            path,
+            _name(path, table),
+            scenario,
+            axes,
+            tuple(each.point for each in checked),
+            until,
+            seed,
+            kept,
+            backend,
+            (*gathered((each.title, each.warnings) for each in checked), *_equal_points(checked)),
+        )
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -186,6 +220,8 @@ def _axes(path: Path, table: Mapping[str, Any]) -> tuple[Axis, ...]:
     for key in keys:
         if keys.count(key) > 1:
             _fail(path, key, "varies twice; each key belongs to one axis")
+        if key in _IDENTITY:
+            _fail(path, key, f"reaches nothing: {_IDENTITY[key]}")
     return tuple(axes)
 
 
@@ -238,7 +274,7 @@ def _name(path: Path, table: Mapping[str, Any]) -> str:
     return name
 
 
-def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int, backend: str) -> Iterator[Point]:
+def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int, backend: str) -> Iterator[_Checked]:
     count = math.prod(len(axis.rows) for axis in axes)
     if count > _MOST_POINTS:
         _fail(path, "grid", f"has {count} points; at most {_MOST_POINTS} are possible")
@@ -252,7 +288,19 @@ def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int, bac
             changed = scenario.with_sets(sets_of(settings))
         except ScenarioError as error:
             raise ScenarioError("\n".join(_of_point(path, settings, error))) from None
-        yield Point(number, settings, changed.hash, most if changed.is_random or backend != SIM else 1)
+        replicates = most if changed.is_random or backend != SIM else 1
+        point = Point(number, settings, changed.hash, replicates)
+        yield _Checked(point, tuple(changed.warnings), changed.fingerprint)
+
+
+def _equal_points(checked: Iterable[_Checked]) -> Iterator[Warned]:
+    """Give a warning for points that are the same run."""
+    alike: dict[str, list[str]] = {}
+    for each in checked:
+        alike.setdefault(each.fingerprint, []).append(each.title)
+    for titles in alike.values():
+        if len(titles) > 1:
+            yield Warned("these points are the same run, as their compiled plans are equal", tuple(titles))
 
 
 def _of_point(path: Path, settings: Mapping[str, Any], error: ScenarioError) -> Iterator[str]:

@@ -14,6 +14,7 @@ from ackclock.metrics.frames import frame_of
 from ackclock.metrics.quantities import with_numbers
 from ackclock.running.executor import Executor
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned
 from ackclock.studies.campaign import PointSummary, metrics_of, run_grid, summaries
 from ackclock.studies.grid import Grid, plain
 from ackclock.studies.queries import answer, runs
@@ -47,6 +48,8 @@ class StudyResult:
     folder: Path | None
     #: The charts of metrics over the axes of the grid; none where nothing varies.
     drawn: tuple[Drawn, ...] = field(default=(), repr=False)
+    #: What scenarios say of themselves, and points that are the same run, with the settings of the points.
+    warnings: tuple[Warned, ...] = ()
 
     def __repr__(self) -> str:
         size = f"{self.summary.height} points, {self.runs.height} runs"
@@ -121,7 +124,8 @@ def study(
         found = list(summaries(grid, store))
         charts = Charts(grid, found)
         drawn = tuple(each for each in map(charts.drawn, charts.metrics) if each is not None)
-        return StudyResult(grid.name, grid.seed, summary_frame(grid, found), runs(store), folder, drawn)
+        frame = summary_frame(grid, found)
+        return StudyResult(grid.name, grid.seed, frame, runs(store), folder, drawn, grid.warnings)
 
 
 def query(

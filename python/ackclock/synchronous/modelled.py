@@ -260,6 +260,7 @@ def _row(index: int, flow: Mapping[str, Any], sums: _Sums, path: _Path, measured
     row.update(
         goodput_bps=_ratio(8 * sums.delivered * path.payload, measured_s),
         throughput_bps=_ratio(8 * sums.delivered * path.wire, measured_s),
+        delivered_bps=_ratio(8 * sums.delivered * path.payload, measured_s),
         loss_rate=_ratio(sums.sent - sums.delivered, sums.sent),
         congestion_events=sums.cuts,
         cwnd_mean_segments=_ratio(sums.window_s, sums.active_s),

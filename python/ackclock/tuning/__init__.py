@@ -24,7 +24,7 @@ from ackclock.tuning.space import Space
 
 #: Paired seeds per environment while searching.
 DEFAULT_REPLICATES = 2
-DEFAULT_BUDGET = "2000"
+DEFAULT_BUDGET = "3000"
 DEFAULT_METRIC = "efficiency"
 #: The best of the search, which are run again with seeds that it did not use.
 _FINALISTS = 3
@@ -86,10 +86,12 @@ class Tuning:
     generations: int
     #: Settings of a generation.
     population: int
+    #: The runs of the check.
+    check_runs: int
 
     @property
     def runs(self) -> int:
-        """The runs of the search; those of the check come on top."""
+        """The runs of the search."""
         return sum(trial.runs for trial in self.trials)
 
     @property
@@ -99,8 +101,9 @@ class Tuning:
 
     @property
     def telling_runs(self) -> int:
-        """The runs of a search that is telling, whether it converges or not."""
-        return self.trials[0].runs * (1 + self._telling_generations * self.population)
+        """The runs of a search that is telling, whether it converges or not, with those of its check."""
+        check = self.check_runs // len(self.finalists) * (_FINALISTS + 1)
+        return self.trials[0].runs * (1 + self._telling_generations * self.population) + check
 
     @property
     def _telling_generations(self) -> int:
@@ -138,6 +141,7 @@ def tune(
     over: Sequence[str] = (),
     metric: str = DEFAULT_METRIC,
     constrained: bool = False,
+    keep: Sequence[str] = (),
     replicates: int = DEFAULT_REPLICATES,
     check_replicates: int | None = None,
     seed: int = 1,
@@ -151,28 +155,34 @@ def tune(
     Total regret breaks ties.
 
     `cc`: as for `evaluate`; parameters given with it stay. `budget`: runs (`2000`) or a time (`10 min`) of
-    the search; the check of the best with new seeds is not counted. `over`: `PARAM=lo..hi`. `constrained`:
-    keep to the constraints that Reddy et al. print. `replicates`: paired seeds per environment in the search;
+    everything, the check of the best with new seeds included. `over`: `PARAM=lo..hi`. `constrained`:
+    keep to the constraints that Reddy et al. print. `keep`: relations between parameters that all settings
+    keep, such as `alpha < beta`. `replicates`: paired seeds per environment in the search;
     `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
-    in, which the same search takes up. Raises `AckclockError`; a budget that is over before the default and a
-    first generation of settings were run is refused.
+    in, which the same search takes up. Raises `AckclockError`; a budget that does not suffice for the default, a
+    first generation of settings and the check is refused.
     """
     replicates = whole_number("replicates", replicates, least=1)
     check_replicates = optional_number("check_replicates", check_replicates, least=1)
     seed = whole_number("seed", seed)
     over = texts("over", over, "increase=0.5..3")
     loaded = Suite.load(suite)
-    space = Space.of(cc, over, constrained=constrained)
+    space = Space.of(cc, over, constrained=constrained, keep=texts("keep", keep, "alpha < beta"))
     objective = Objective.of(loaded, metric)
     limit = Budget.parse(budget)
     count = check_replicates or loaded.replicates
     search = Search(space, seed)
-    _require_generation(loaded, space, search, limit, seed, replicates)
+    # The check runs so many settings at the most: the best, and the default.
+    reserve = (_FINALISTS + 1) * _runs_of(loaded, space, (seed + 1) % 2**63, count)
+    _require_generation(loaded, space, search, limit, seed, replicates, reserve)
     with Store(out) as store:
         store.claim()
         bench = Bench(loaded, store, executor, workers, progress)
         bench.expected = limit.runs or 0
-        trials, converged, generations = _search(space, objective, search, bench, limit, seed, replicates)
+        trials, converged, generations = _search(
+            space, objective, search, bench, limit, seed, replicates, reserve
+        )
+        searched = bench.runs
         finalists = _check(space, objective, bench, trials, (seed + 1) % 2**63, count)
     return Tuning(
         space,
@@ -186,22 +196,28 @@ def tune(
         converged,
         generations,
         search.population,
+        bench.runs - searched,
     )
 
 
-def _require_generation(
-    suite: Suite, space: Space, search: Search, budget: Budget, seed: int, replicates: int
-) -> None:
-    """Raise `InputError` where the runs of a budget do not suffice for the default and a generation."""
+def _runs_of(suite: Suite, space: Space, seed: int, replicates: int) -> int:
+    """Return the runs of a setting."""
     studies = studies_of(suite, space.candidate(space.default), seed, replicates)
-    runs = sum(len(study.jobs) for study in studies.values())
-    least = runs * (1 + search.population)
+    return sum(len(study.jobs) for study in studies.values())
+
+
+def _require_generation(
+    suite: Suite, space: Space, search: Search, budget: Budget, seed: int, replicates: int, reserve: int
+) -> None:
+    """Raise `InputError` where the runs of a budget do not suffice for the default, a generation and a check."""
+    runs = _runs_of(suite, space, seed, replicates)
+    least = runs * (1 + search.population) + reserve
     if budget.runs is not None and budget.runs < least:
         raise ArgumentValueError(
             "budget",
             f"{budget.text!r}: is too small: a setting takes {runs} runs over suite "
             f"{suite.name}, and there are at least {1 + search.population}, the default and a generation "
-            f"of {search.population}; use {least} or more",
+            f"of {search.population}, and the check takes up to {reserve}; use {least} or more",
         )
 
 
@@ -213,8 +229,11 @@ def _search(
     budget: Budget,
     seed: int,
     replicates: int,
+    reserve: int,
 ) -> tuple[tuple[Trial, ...], bool, int]:
-    """Try the default, then generations until the budget is used up; return whether they converged, how many.
+    """Try the default, then generations until the budget is used up but for the `reserve` of the check.
+
+    Return whether they converged, how many.
 
     Raises `InputError` where nothing but the default was tried.
     """
@@ -238,12 +257,15 @@ def _search(
             raise InputError(f"{space.text}: none of the settings drawn is allowed")
         new = {key_of(values) for values in allowed} - found.keys()
         elapsed_s = time.monotonic() - started
-        if not budget.allows(bench.runs + cost * len(new), elapsed_s):
+        # A time is foreseen by the runs so far.
+        more = cost * len(new) + reserve
+        if not budget.allows(bench.runs + more, elapsed_s * (1 + more / bench.runs)):
             if not generations:
                 raise ArgumentValueError(
                     "budget",
                     f"{budget.text!r}: is too small: the default alone took {elapsed_s:.2g} s; "
-                    f"with a generation of {len(new)} it takes about {elapsed_s * (1 + len(new)):.2g} s",
+                    f"with a generation of {len(new)} and the check it takes about "
+                    f"{elapsed_s * (1 + more / bench.runs):.2g} s",
                 )
             break
         run(allowed)

@@ -27,11 +27,12 @@ def sentence(tuning: Tuning) -> str:
 def searched(tuning: Tuning) -> str:
     """Say how much was searched: settings, runs, the part of each range, the part of the budget."""
     budget = tuning.budget
-    of_budget = f"{tuning.runs} runs of a budget of {budget.runs or budget.text}"
+    runs = f"{tuning.runs + tuning.check_runs} runs of a budget of {budget.runs or budget.text}"
+    of_budget = f"{runs}, {tuning.check_runs} of them the check"
     count = tuning.generations
     ending = "converged" if tuning.converged else "not converged"
     return (
-        f"Searched: {len(tuning.trials)} settings of {tuning.space.kind}, the default among them, over suite "
+        f"Searched: {len(tuning.trials)} settings of {tuning.space.title}, the default among them, over suite "
         f"{tuning.objective.suite.name}: {'; '.join(_reach(tuning, axis) for axis in tuning.space.axes)}; "
         f"{of_budget}, {count} generation{'s' * (count > 1)}, {ending}."
     )
@@ -40,7 +41,7 @@ def searched(tuning: Tuning) -> str:
 def conclusion(tuning: Tuning) -> str:
     """Say what came out, and no more than the size of the search allows."""
     best, default = tuning.best, tuning.default
-    scale, kind = tuning.objective.scale, tuning.space.kind
+    scale, kind = tuning.objective.scale, tuning.space.title
     too_small = (
         f"too small to tell whether another is better: that takes {tuning.telling_runs} runs, or a search "
         "that converges"
@@ -83,7 +84,7 @@ def finalists_table(tuning: Tuning) -> Table:
         Column("total", right=True),
         "",
         title=(
-            f"{tuning.space.kind}, {scale.heading}: suite {tuning.objective.suite.name}, "
+            f"{tuning.space.title}, {scale.heading}: suite {tuning.objective.suite.name}, "
             f"version {tuning.objective.suite.version}, {tuning.check_replicates} replicates, new seeds"
         ),
         caption=_caption(tuning),
@@ -148,6 +149,7 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         "fixed": dict(tuning.space.fixed),
         "over": [asdict(axis) for axis in tuning.space.axes],
         "constraints": "reddy" if tuning.space.constrained else None,
+        "relations": [relation.text for relation in tuning.space.relations],
         "budget": tuning.budget.text,
         "seed": tuning.seed,
         "replicates": tuning.replicates,

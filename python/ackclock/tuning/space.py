@@ -7,7 +7,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from ackclock.evaluation.constraints import Linear, meets_printed
 from ackclock.files.documents import as_toml
 from ackclock.foreign.describe import Parameter
 from ackclock.text.suggest import hint
+from ackclock.tuning.relation import Relation
 
 #: A range that is not given: the default divided by this, to the default times this.
 _FACTOR = 10.0
@@ -74,14 +75,19 @@ class Space:
     title: str = ""
     #: The parameters of code from outside.
     parameters: tuple[Parameter, ...] = ()
+    #: Relations between parameters that settings keep.
+    relations: tuple[Relation, ...] = ()
 
     @classmethod
-    def of(cls, cc: str, over: Sequence[str] = (), *, constrained: bool = False) -> Space:
+    def of(
+        cls, cc: str, over: Sequence[str] = (), *, constrained: bool = False, keep: Sequence[str] = ()
+    ) -> Space:
         """Take an algorithm as `Candidate` does; the parameters given with it are fixed.
 
         `over`: `PARAM=lo..hi` texts. Without any, every parameter is searched that is a number and has a
         range: a part, which cannot be 1.5, from 0.05 to 0.95; any other from a tenth of its default to ten
         times. Code from outside may give ranges of its own.
+        `keep`: relations between parameters, such as `alpha < beta`.
         Raises `InputError`.
         """
         candidate = Candidate.parse(cc)
@@ -104,13 +110,21 @@ class Space:
         if not axes:
             hint = "name one with its range, as in increase=0.5..3"
             raise ArgumentValueError("over", f"{cc} has no parameter whose range is known; {hint}")
-        return cls(kind, fixed, axes, constrained, title, candidate.parameters)
+        found = cls(kind, fixed, axes, constrained, title, candidate.parameters)
+        return replace(found, relations=tuple(Relation.parse(text, found._numbers) for text in keep))
 
     @property
     def text(self) -> str:
         """What is searched, in words."""
         ranges = ", ".join(f"{axis.name} {axis.low:g} to {axis.high:g}" for axis in self.axes)
-        return f"{self.title}, {ranges}{' within the constraints of Reddy et al.' * self.constrained}"
+        kept = "".join(f", {relation.text}" for relation in self.relations)
+        return f"{self.title}, {ranges}{kept}{' within the constraints of Reddy et al.' * self.constrained}"
+
+    @property
+    def _numbers(self) -> dict[str, float]:
+        """The parameters that are numbers, those that are fixed with their values, others by default."""
+        fixed = {name: float(value) for name, value in self.fixed.items() if isinstance(value, int | float)}
+        return {**self._defaults, **fixed}
 
     @cached_property
     def _defaults(self) -> dict[str, float]:
@@ -149,6 +163,9 @@ class Space:
 
     def allows(self, values: Mapping[str, float]) -> bool:
         """Return whether the algorithm takes parameters, and the constraints hold."""
+        numbers = {**self._numbers, **values}
+        if not all(relation.holds(numbers) for relation in self.relations):
+            return False
         try:
             cc = self.candidate(values).resolved
         except ScenarioError:

@@ -72,6 +72,11 @@ impl Window {
         self.cwnd < self.ssthresh || self.context.slow_start == SlowStart::PastSsthresh && self.cwnd == self.ssthresh
     }
 
+    /// The window is the threshold from now on.
+    pub(super) fn exit_slow_start(&mut self) {
+        self.ssthresh = self.cwnd;
+    }
+
     /// Congestion avoidance leads to `cwnd`, or by a whole segment towards it, once ACKs have earned it.
     #[inline]
     pub(super) fn approach(&mut self, cwnd: f64) {

@@ -27,6 +27,14 @@ impl<R: Rule> Windowed<R> {
     }
 }
 
+impl<R: Rule> Windowed<R> {
+    /// Congestion avoidance begins at the present window.
+    pub(super) fn exit_slow_start(&mut self) {
+        self.window.exit_slow_start();
+        self.rule.restart(self.window.cwnd());
+    }
+}
+
 impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     #[inline]
     fn cwnd(&self) -> f64 {

@@ -15,6 +15,8 @@ pub struct Dimension {
 }
 
 impl Dimension {
+    /// A plain number, as a truth is.
+    pub const NUMBER: Dimension = Dimension { segments: 0, data: 0, seconds: 0 };
     /// Segments.
     pub const SEGMENTS: Dimension = Dimension { segments: 1, data: 0, seconds: 0 };
     /// Seconds.

@@ -391,6 +391,15 @@ pub enum Problem {
     /// A change without a key or a value.
     #[error("write KEY=VALUE, for example topology.rate=\"10 Mbit/s\"")]
     SetSyntax,
+    /// A change that no run depends on.
+    #[error("reaches nothing: {hint}")]
+    ReachesNothing {
+        /// What to change instead.
+        hint: String,
+    },
+    /// A change of which nothing is left after the ones behind it.
+    #[error("reaches nothing: a later setting replaces it")]
+    SettingReplaced,
     /// A change of an item of a list that is not there.
     #[error("no item \"{item}\"; {hint}")]
     NoSuchItem {

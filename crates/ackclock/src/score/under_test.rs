@@ -18,9 +18,14 @@ impl<'a> UnderTest<'a> {
         UnderTest { run, flows: of_groups(rows(run, "flows"), groups) }
     }
 
-    /// Payload received in order by each flow, per second.
+    /// Payload received in order by each flow, per second of its own time.
     pub fn goodputs_bps(&self) -> Vec<f64> {
         numbers(&self.flows, "goodput_bps")
+    }
+
+    /// Payload received in order by all of them, per second of the run.
+    pub fn delivered_bps(&self) -> f64 {
+        sum(numbers(&self.flows, "delivered_bps"))
     }
 
     /// The capacity of the bottleneck less the throughput of datagrams and transfers; none where it has no rate.
@@ -35,7 +40,7 @@ impl<'a> UnderTest<'a> {
 
     /// Goodput over available capacity: may exceed one if datagrams are lost. None where the bottleneck has no rate.
     pub fn goodput_fraction(&self, taken: &str) -> Option<f64> {
-        let goodput_bps = sum(self.goodputs_bps());
+        let goodput_bps = self.delivered_bps();
         if goodput_bps == 0.0 { Some(0.0) } else { Some(goodput_bps / self.available_bps(taken)?) }
     }
 

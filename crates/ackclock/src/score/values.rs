@@ -48,7 +48,7 @@ impl OfSummary {
             }
             "loss_rate" => 100.0 * flows.loss_rate(),
             "queue_delay" => 1e3 * flows.queue_delay_mean_s(),
-            "goodput" => 1e-6 * sum(flows.goodputs_bps()),
+            "goodput" => 1e-6 * flows.delivered_bps(),
             _ => flows.jain_index(),
         })
     }
@@ -84,7 +84,7 @@ impl Watch {
         if flows.is_empty() || (answers && self.metric == "completion-time") {
             return self.of_transfers(run, groups);
         }
-        let goodput_bps = sum(numbers(&flows, "goodput_bps"));
+        let goodput_bps = sum(numbers(&flows, "delivered_bps"));
         let total_bps = number(&run["summary"], "goodput_bps").unwrap_or(0.0);
         Ok(match self.metric.as_str() {
             "share" if total_bps == 0.0 => 0.0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hdrhistogram::Histogram as Recorded;
 
 use super::delays::QueueingDelay;
-use super::plan::{FlowPlan, LinkPlan, Plan};
+use super::plan::{FlowPlan, LinkPlan, Plan, Traffic};
 use super::result::{
     Attempts, ColourCounts, FlowResult, Histogram, ImpairmentCounts, LinkResult, Reasons, Summary, TransferTimes,
     seconds,
@@ -165,7 +165,9 @@ pub struct FlowMeasures {
 impl FlowMeasures {
     /// The row of the flow with this index in the plan and an algorithm of this name, for a window of this length.
     pub fn result(self, id: usize, plan: &FlowPlan, cc: Arc<str>, window: Duration) -> FlowResult {
-        let rate = |bytes: u64| 8.0 * bytes as f64 / window.as_secs_f64();
+        let rate = |bytes: u64, time: Duration| ratio(8.0 * bytes as f64, time.as_secs_f64()).unwrap_or(0.0);
+        let is_complete = matches!(plan.traffic, Traffic::Transfer { .. }) && self.completion.is_some();
+        let own = if is_complete { self.active } else { window };
         let (sent, measurements) = (self.sent, self.rtt_count);
         FlowResult {
             id,
@@ -174,8 +176,9 @@ impl FlowMeasures {
             cc,
             recovery: plan.transport.recovery_name(),
             ecn: plan.transport.ecn.name(),
-            goodput_bps: rate(self.delivered),
-            throughput_bps: rate(self.wire_bytes),
+            goodput_bps: rate(self.delivered, own),
+            throughput_bps: rate(self.wire_bytes, own),
+            delivered_bps: rate(self.delivered, window),
             loss_rate: ratio(self.lost as f64, sent as f64),
             retransmit_rate: ratio(self.retransmits as f64, sent as f64),
             in_flight_start: self.in_flight_start,

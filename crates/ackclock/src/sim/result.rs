@@ -154,10 +154,12 @@ rows! {
         recovery: &'static str;
         /// Name of the ECN feedback.
         ecn: &'static str;
-        /// Payload that came in order to the receiver x 8 / T.
+        /// Payload that came in order to the receiver x 8 / T; for a completed transfer, T ends with it and begins with its start.
         goodput_bps: f64 = Rate, Higher, "goodput";
-        /// Bytes that the sender put on the wire x 8 / T.
+        /// Bytes that the sender put on the wire x 8 / T, with the T of the goodput.
         throughput_bps: f64 = Rate, Neither, "throughput";
+        /// Payload that came in order to the receiver x 8 / T, with the T of the run: its part of the goodput of all flows.
+        delivered_bps: f64 = Rate, Higher, "delivered";
         /// `lost` / `sent`.
         loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
         /// `retransmits` / `sent`.

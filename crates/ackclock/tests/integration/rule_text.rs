@@ -233,7 +233,10 @@ fn a_mistake_is_told_with_its_key_and_its_place() {
         ("{ kind = 'rule', grow = 'srtt' }", "this is seconds, and the formula gives segments"),
         ("{ kind = 'rule', on_ack = 'x = 1' }", "`x` is not a state; there is none; declare it in `state`"),
         ("{ kind = 'rule', w = 1 }", "`w` is a variable of every rule; give the parameter another name"),
-        ("{ kind = 'rule', a = 'x' }", "flows.test.cc.a: unknown key; use one of cut, file, grow, kind, on_ack,"),
+        (
+            "{ kind = 'rule', a = 'x' }",
+            "flows.test.cc.a: unknown key; use one of cut, exit_slow_start, file, grow, kind, on_ack,",
+        ),
         ("{ kind = 'rule', grwo = 'a / w' }", "flows.test.cc.grwo: unknown key; did you mean \"grow\"?"),
         ("{ kind = 'rule', pacing = 'w' }", "this is segments, and the formula gives data / seconds"),
     ];
@@ -279,6 +282,31 @@ fn a_rule_may_pace_and_see_its_path() {
     let result = sim::run(&plan_with(slow).unwrap(), &Default::default()).unwrap();
     let plain = sim::run(&plan_with("'rule'").unwrap(), &Default::default()).unwrap();
     assert!(format!("{result:?}") != format!("{plain:?}"), "a pace of 1 Mbit/s is felt");
+}
+
+#[test]
+fn a_rule_may_end_slow_start_by_delay() {
+    let run = |exit: &str| {
+        let cc = format!("{{ kind = 'rule'{exit} }}");
+        let network = ["flows.test.count=1", "topology.queue.limit=4 BDP"].map(str::to_owned);
+        let sets = [network.as_slice(), &[format!("flows.test.cc={cc}")]].concat();
+        let mut plan = Scenario::from_toml(NETWORK, "x.toml", &sets).unwrap().plan(None, 0);
+        plan.sampling.interval = Some(Duration::from_millis(10));
+        sim::run(&plan, &Default::default()).unwrap()
+    };
+    // A base RTT of 20 ms, so 17 segments fill the pipe and 21 add a quarter of it.
+    let by_delay = run(", exit_slow_start = 'rtt > 1.25 * min_rtt'");
+    let exit = by_delay.samples.flows.ssthresh_segments.iter().copied().find(|value| value.is_finite()).unwrap();
+    assert!((21.0..=44.0).contains(&exit), "{exit}");
+    let (plain, first) = (run(""), |result: &sim::RunResult| result.flows[0].lost);
+    assert!(first(&by_delay) < first(&plain), "slow start overflows the queue without the condition");
+    // A condition that is never true is none.
+    let never = run(", exit_slow_start = 'w < 0'");
+    assert_eq!(format!("{:?}", never.flows), format!("{:?}", plain.flows));
+    let error = plan_with("{ kind = 'rule', exit_slow_start = 'rtt' }").unwrap_err();
+    assert!(error.ends_with("this is seconds, and the formula gives a plain number"), "{error}");
+    let line = RuleSource::from_line("exit_slow_start = rtt > 1.25 * min_rtt; grow = 1 / w").unwrap();
+    assert_eq!(line.exit_slow_start, "rtt > 1.25 * min_rtt");
 }
 
 #[test]

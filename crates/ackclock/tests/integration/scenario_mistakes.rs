@@ -432,6 +432,22 @@ fn what_one_mistake_hides_is_not_guessed_at() {
 }
 
 #[test]
+fn a_mistake_has_no_second_that_is_none() {
+    let flow = "[topology]\nkind = 'dumbbell'\nrate = '1 Mbit/s'\ndelay = '1 ms'\n[[flows]]\n";
+    for (text, path) in [
+        ("ccx = 'reno'", "flows.flow0.ccx"),
+        ("traffix = { kind = 'cbr', rate = '1 Mbit/s' }", "flows.flow0.traffix"),
+        ("cc = 'reno'\nstart = '9 s'\nstop = '5 s'", "flows.flow0.start"),
+        ("cc = 'reno'\nrtt = '0 s'", "flows.flow0.rtt"),
+    ] {
+        let text = format!("schema = 1\nduration = '8 s'\n{flow}{text}\n");
+        let error = Scenario::from_toml(&text, "x.toml", &NO_SETS).unwrap_err();
+        let paths: Vec<_> = error.mistakes().iter().map(|mistake| mistake.path()).collect();
+        assert_eq!(paths, [path], "{error}");
+    }
+}
+
+#[test]
 fn a_mistake_of_all_flows_is_told_once() {
     let text = TWO_LINKS.replace("[links.a]", "[transport]\nmss = '0 B'\n[links.a]");
     assert_eq!(complaint(&text), "x.toml:5: transport.mss: 0 B is out of range; must be at least 1 B");

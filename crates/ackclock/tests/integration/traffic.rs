@@ -58,6 +58,26 @@ fn even_datagrams_never_wait_and_arrive_one_transmission_and_one_delay_later() {
 }
 
 #[test]
+fn the_goodput_of_a_completed_transfer_is_over_its_own_time() {
+    let link = "rate = '10 Mbit/s'\ndelay = '5 ms'";
+    let flows = "[[flows]]\nname = 'one'\ncc = 'aimd'\nstart = '2 s'\ntraffic = { kind = 'transfer', size = '1 MB' }\n\
+                 [[flows]]\nname = 'cut'\ncc = 'aimd'\ntraffic = { kind = 'transfer', size = '100 MB' }";
+    let run = result(link, "duration = '60 s'", flows, 0);
+    let [one, cut] = run.flows.as_slice() else { panic!("two flows") };
+    let own = 8e6 / one.completion_time_s.unwrap();
+    assert!((one.goodput_bps / own - 1.0).abs() < 1e-9, "{} for {own}", one.goodput_bps);
+    assert!(one.throughput_bps > one.goodput_bps);
+    // Its part of the goodput of all is over the run, and so is that of a transfer that did not complete.
+    assert!((one.delivered_bps - 8e6 / 60.0).abs() < 1e-6, "{}", one.delivered_bps);
+    assert_eq!((cut.completion_time_s, cut.goodput_bps), (None, cut.delivered_bps));
+    let sum = one.delivered_bps + cut.delivered_bps;
+    assert!((run.summary.goodput_bps.unwrap() / sum - 1.0).abs() < 1e-12);
+    // The part before the end of the warm-up counts in neither.
+    let late = result(link, "duration = '60 s'\nwarmup = '50 s'", flows, 0);
+    assert_eq!((late.flows[0].goodput_bps, late.flows[0].delivered_bps), (0.0, 0.0));
+}
+
+#[test]
 fn a_transfer_in_slow_start_takes_as_many_round_trips_as_doublings() {
     // Windows of 2, 4, 8 and 16 segments: 30 take four round trips of 100 ms, and hardly any transmission.
     let link = "rate = '10 Gbit/s'\ndelay = '50 ms'\nqueue = { kind = 'drop-tail', limit = '1000 packets' }";

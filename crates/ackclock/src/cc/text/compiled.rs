@@ -1,7 +1,7 @@
 //! The formulas of a rule, compiled together.
 
 use super::super::CcMistake;
-use super::source::RuleSource;
+use super::source::{EXIT_SLOW_START, RuleSource};
 use crate::formula::{Compiler, Dimension, FormulaError, MAX_LEN, Program, Variable, is_reserved};
 
 /// Parameters that are allowed.
@@ -44,6 +44,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("grow", "is a formula; formulas do not use each other"),
     ("cut", "is a formula; formulas do not use each other"),
     ("pacing", "is a formula; formulas do not use each other"),
+    (EXIT_SLOW_START, "is a formula; formulas do not use each other"),
     ("cwnd", "is called `w`"),
     ("now", "is called `time`, and counts from the first event"),
 ];
@@ -57,6 +58,7 @@ pub struct Compiled {
     pub grows_by_ack: bool,
     pub cut: Program,
     pub pacing: Option<Program>,
+    pub exit_slow_start: Option<Program>,
     pub on_ack: Program,
     pub on_grow: Program,
     pub on_cut: Program,
@@ -97,12 +99,16 @@ impl Compiled {
         let cut = formula("cut", &source.cut, Dimension::SEGMENTS)?;
         let has_pacing = !source.pacing.trim().is_empty();
         let pacing = has_pacing.then(|| formula("pacing", &source.pacing, Dimension::RATE)).transpose()?;
+        let may_exit = !source.exit_slow_start.trim().is_empty();
+        let exit =
+            may_exit.then(|| formula(EXIT_SLOW_START, &source.exit_slow_start, Dimension::NUMBER)).transpose()?;
         let mut list = |key, text: &str| compiler.assignments(text).map_err(at(key));
         let mut compiled = Compiled {
             grows_by_ack: grow.uses() >> ACKED & 1 == 1,
             grow,
             cut,
             pacing,
+            exit_slow_start: exit,
             on_ack: list("on_ack", &source.on_ack)?,
             on_grow: list("on_grow", &source.on_grow)?,
             on_cut: list("on_cut", &source.on_cut)?,
@@ -127,7 +133,8 @@ impl Compiled {
             grow, cut, on_ack, on_grow, on_cut, on_restart, on_floor, on_timeout, on_send, on_resume, ..
         } = self;
         let always = [grow, cut, on_ack, on_grow, on_cut, on_restart, on_floor, on_timeout, on_send, on_resume];
-        always.into_iter().chain(&mut self.pacing).chain(&mut self.on_mark).chain(&mut self.on_undo).collect()
+        let optional = [&mut self.pacing, &mut self.exit_slow_start, &mut self.on_mark, &mut self.on_undo];
+        always.into_iter().chain(optional.into_iter().flatten()).collect()
     }
 
     /// True if the rule needs nothing that the synchronous model does not have.

@@ -4,6 +4,7 @@ use super::compiled::{
     ACKED, DELIVERY_RATE, IN_FLIGHT, LIMITED, LOST, MIN_RTT, MSS, QUEUE_DELAY, RTT, SINCE_CUT, SRTT, SSTHRESH, TIME, W,
 };
 use super::rule::TextRule;
+use super::source::EXIT_SLOW_START;
 use crate::cc::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, PathView, Recovery, Sent, Windowed};
 use crate::rule::Rule;
 use crate::units::{Instant, Rate};
@@ -79,6 +80,20 @@ impl Inner {
         }
     }
 
+    /// Ends slow start where the rule's condition for it is true.
+    #[inline]
+    fn may_exit_slow_start(&mut self) {
+        if self.windowed.rule.compiled.exit_slow_start.is_some()
+            && self.windowed.window.cwnd() < self.windowed.window.ssthresh()
+        {
+            self.windowed.rule.registers[W] = self.windowed.window.cwnd();
+            let is_over = self.windowed.rule.value(EXIT_SLOW_START, |rule| rule.exit_slow_start.as_ref());
+            if is_over.is_some_and(|truth| truth != 0.0) {
+                self.windowed.exit_slow_start();
+            }
+        }
+    }
+
     /// The rate of a rule that paces, once a round-trip time is known.
     #[inline]
     fn pace(&mut self, path: &PathView) {
@@ -140,6 +155,7 @@ impl CongestionControl for TextController {
         let inner = &mut *self.0;
         inner.observe_ack(ack);
         inner.windowed.on_ack(ack);
+        inner.may_exit_slow_start();
         if inner.windowed.window.cwnd() < MIN_WINDOW {
             inner.windowed.window.avoid(MIN_WINDOW);
         }

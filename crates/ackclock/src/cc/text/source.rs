@@ -9,6 +9,8 @@ use crate::formula::FormulaError;
 
 /// Bytes of a rule on one line that are allowed.
 const MAX_LINE: usize = 16_384;
+/// The key of the condition that ends slow start.
+pub(super) const EXIT_SLOW_START: &str = "exit_slow_start";
 
 /// A rule given as text: formulas for the increase and for what a cut leaves, with parameters and states of one's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +23,9 @@ pub struct RuleSource {
     /// Rate at which to send, in bit/s; without it the flow does not pace.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub pacing: String,
+    /// Condition that ends slow start, at an ACK for which it is true: "rtt > 1.25 * min_rtt"; by default only losses and marks do.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub exit_slow_start: String,
     /// States and their initial values: "x = 0; y = 2 * a".
     #[serde(skip_serializing_if = "String::is_empty")]
     pub state: String,
@@ -69,6 +74,7 @@ impl Default for RuleSource {
             grow: "1 / w".to_owned(),
             cut: "w / 2".to_owned(),
             pacing: none(),
+            exit_slow_start: none(),
             state: none(),
             on_ack: none(),
             on_grow: none(),
@@ -88,11 +94,12 @@ impl Default for RuleSource {
 
 impl RuleSource {
     /// The keys of texts, and the text of each.
-    pub fn texts(&self) -> [(&'static str, &str); 14] {
+    pub fn texts(&self) -> [(&'static str, &str); 15] {
         [
             ("grow", &self.grow),
             ("cut", &self.cut),
             ("pacing", &self.pacing),
+            (EXIT_SLOW_START, &self.exit_slow_start),
             ("state", &self.state),
             ("on_ack", &self.on_ack),
             ("on_grow", &self.on_grow),
@@ -112,6 +119,7 @@ impl RuleSource {
             "grow" => &mut self.grow,
             "cut" => &mut self.cut,
             "pacing" => &mut self.pacing,
+            EXIT_SLOW_START => &mut self.exit_slow_start,
             "state" => &mut self.state,
             "on_ack" => &mut self.on_ack,
             "on_grow" => &mut self.on_grow,
@@ -162,7 +170,7 @@ impl RuleSource {
                 return Err(wrong(format!("`{left}` has a value already")));
             }
             seen.push(left);
-            if matches!(left, "grow" | "cut" | "pacing")
+            if matches!(left, "grow" | "cut" | "pacing" | EXIT_SLOW_START)
                 && let Some(formula) = source.text_mut(left)
             {
                 *formula = right.to_owned();
@@ -171,7 +179,7 @@ impl RuleSource {
             let number = right.parse::<f64>().ok().filter(|number| number.is_finite());
             let Some(number) = number else {
                 return Err(wrong(format!(
-                    "the parameter `{left}` is a number; a formula is `grow`, `cut` or `pacing`"
+                    "the parameter `{left}` is a number; a formula is `grow`, `cut`, `pacing` or `{EXIT_SLOW_START}`"
                 )));
             };
             source.parameters.insert(left.to_owned(), number);

@@ -1,0 +1,164 @@
+"""Settings that reach nothing, points that are the same run, and warnings of many scenarios."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from helpers import cli
+
+import ackclock
+from ackclock import AckclockError, Scenario
+from ackclock.running.warned import gathered
+from ackclock.studies.grid import Grid
+
+#: A flow with ECN through RED that does not mark.
+RED = """schema = 2
+duration = "2 s"
+[topology]
+kind = "dumbbell"
+rate = "2 Mbit/s"
+delay = "5 ms"
+queue = { kind = "red", ecn = false }
+[[flows]]
+name = "test"
+cc = "reno"
+ecn = "classic"
+"""
+NO_MARKS = 'test is ECN-capable (ecn = "classic"), but no queue on its path marks packets: bottleneck'
+
+
+@pytest.fixture
+def red(tmp_path: Path) -> Path:
+    path = tmp_path / "red.toml"
+    path.write_text(RED)
+    return path
+
+
+def hashes(document: dict[str, object]) -> list[dict[str, object]]:
+    points = document["points"]
+    assert isinstance(points, list)
+    return [point["metrics"] for point in points]
+
+
+@pytest.mark.parametrize("has_file", [True, False])
+def test_a_key_of_the_transport_varies_what_runs(tiny: Path, tmp_path: Path, has_file: bool) -> None:
+    options = [tiny] if has_file else ["--rate", "2 Mbit/s", "--rtt", "20 ms", "--duration", "2 s"]
+    vary = "transport.mss=500 B,1000 B"
+    answer = cli("study", *options, "--vary", vary, "--out", tmp_path / "out", "--json")
+    assert answer.code == 0, answer.stderr
+    small, large = hashes(json.loads(answer.stdout))
+    assert small["goodput_bps"] != large["goodput_bps"]
+    one = cli("run", *options, "--set", "transport.mss=500 B", "--json")
+    mean = small["goodput_bps"]
+    assert isinstance(mean, dict) and mean["mean"] == json.loads(one.stdout)["summary"]["goodput_bps"]
+
+
+def test_a_setting_that_reaches_nothing_is_an_error_everywhere(red: Path, tmp_path: Path) -> None:
+    setting = "transport.ecn=off"
+    what = "transport.ecn: reaches nothing: every flow has its own ecn; set flows.test.ecn instead"
+    study = tmp_path / "study.toml"
+    study.write_text('scenario = "red.toml"\n[grid]\n"transport.ecn" = ["off", "accecn"]\n')
+    suite = tmp_path / "suite"
+    suite.mkdir()
+    (suite / "red.toml").write_text(RED)
+    (suite / "suite.toml").write_text(
+        'name = "s"\nversion = 1\ntitle = "s"\nreplicates = 2\ntest = ["test"]\npanel = ["reno"]\n'
+        '[[environments]]\nid = "e"\ntitle = "e"\nquestion = "?"\nscenario = "red.toml"\n'
+    )
+    for words in (
+        ("run", red, "--set", setting),
+        ("check", red, "--set", setting),
+        ("study", red, "--vary", "transport.ecn=off,accecn"),
+        ("study", study, "--plan"),
+        ("evaluate", "cubic", "--suite", suite, "--set", setting, "--out", tmp_path / "out"),
+    ):
+        answer = cli(*words)
+        assert answer.code == 2 and what in answer.stderr and "Traceback" not in answer.stderr, words
+        assert answer.stderr.count("\n") == 1, answer.stderr
+    with pytest.raises(AckclockError, match="reaches nothing"):
+        ackclock.run(red, sets=[setting])
+    with pytest.raises(AckclockError, match="reaches nothing"):
+        Scenario.from_dict(Scenario.from_file(red).resolved, ["transport.mss=500 B"])
+    with pytest.raises(AckclockError, match="reaches nothing"):
+        ackclock.study({"scenario": str(red), "grid": {"transport.ecn": ["off"]}})
+
+
+def test_a_setting_in_a_suite_reaches_something(tiny_suite: Path) -> None:
+    path = tiny_suite / "suite.toml"
+    text = path.read_text()
+    first = text.index("scenario =")
+    path.write_text(f'{text[:first]}set = ["transport.mss=1000 B", "transport.mss=500 B"]\n{text[first:]}')
+    answer = cli("evaluate", "cubic", "--suite", tiny_suite)
+    assert answer.code == 2 and "reaches nothing: a later setting replaces it" in answer.stderr
+
+
+def test_the_seed_of_a_study_and_of_an_evaluation_has_an_option(red: Path, tiny_suite: Path) -> None:
+    answer = cli("study", red, "--vary", "seed=1,2")
+    assert answer.code == 2 and "seed: reaches nothing: every point has the seed" in answer.stderr
+    answer = cli("study", red, "--vary", "name=a,b")
+    assert answer.code == 2 and "name: reaches nothing: runs do not depend on it" in answer.stderr
+    answer = cli("evaluate", "cubic", "--suite", tiny_suite, "--set", "seed=7")
+    assert answer.code == 2 and "seed: reaches nothing: the evaluation has a seed" in answer.stderr
+
+
+def test_a_value_that_is_the_present_one_is_a_point(red: Path) -> None:
+    grid = Grid.of({"scenario": str(red), "grid": {"flows.test.ecn": ["classic", "off"]}}, source="x.toml")
+    assert len({point.scenario_hash for point in grid.points}) == 2
+
+
+def test_points_that_are_the_same_run_are_named(red: Path, tmp_path: Path) -> None:
+    vary = ("--vary", "topology.delay=5 ms,10 ms,0.005 s")
+    answer = cli("study", red, *vary, "--out", tmp_path / "out", "--json")
+    told = "these points are the same run, as their compiled plans are equal"
+    places = 'topology.delay="5 ms"; topology.delay="0.005 s"'
+    assert f"warning: {told} (points: {places})" in answer.stderr
+    warnings = json.loads(answer.stdout)["warnings"]
+    assert {"warning": told, "points": places.split("; ")} in warnings
+
+
+def test_a_scenario_that_was_sent_away_is_as_it_was_written(tiny: Path) -> None:
+    scenario = Scenario.from_file(tiny)
+    again = pickle.loads(pickle.dumps(scenario))
+    assert again.resolved == scenario.resolved and again.name == scenario.name
+    set_ = ["transport.mss=500 B"]
+    assert again.with_sets(set_).hash == scenario.with_sets(set_).hash != scenario.hash
+
+
+def test_warnings_of_points_are_told_once_with_the_points(red: Path, tmp_path: Path) -> None:
+    assert NO_MARKS in cli("run", red).stderr
+    vary = ("--vary", "topology.rate=2 Mbit/s,3 Mbit/s", "--vary", "topology.queue.ecn=true,false")
+    answer = cli("study", red, *vary, "--out", tmp_path / "out", "--json")
+    places = [f'topology.rate="{rate} Mbit/s", topology.queue.ecn=false' for rate in (2, 3)]
+    assert answer.stderr.count(NO_MARKS) == 1
+    assert f"warning: {NO_MARKS} (points: {'; '.join(places)})" in answer.stderr
+    assert json.loads(answer.stdout)["warnings"] == [{"warning": NO_MARKS, "points": places}]
+    found = ackclock.study({"scenario": str(red)})
+    assert [warned.text for warned in found.warnings] == [NO_MARKS]
+
+
+def test_warnings_of_environments_are_told_once(red: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "suite"
+    suite.mkdir()
+    (suite / "red.toml").write_text(RED)
+    environments = "".join(
+        f'[[environments]]\nid = "{name}"\ntitle = "{name}"\nquestion = "?"\nscenario = "red.toml"\n{keys}\n'
+        for name, keys in (("a", ""), ("b", 'set = ["flows.test.ecn=off"]'), ("c", ""))
+    )
+    (suite / "suite.toml").write_text(
+        'name = "s"\nversion = 1\ntitle = "s"\nreplicates = 1\ntest = ["test"]\npanel = ["reno"]\n' + environments
+    )
+    answer = cli("evaluate", "cubic", "--suite", suite, "--within-table", "--out", tmp_path / "out", "--json")
+    assert answer.code == 0, answer.stderr
+    assert f"warning: {NO_MARKS} (environments: a; c)" in answer.stderr
+    assert answer.stderr.count(NO_MARKS) == 1
+    assert json.loads(answer.stdout)["warnings"] == [{"warning": NO_MARKS, "environments": ["a", "c"]}]
+
+
+def test_many_places_are_counted() -> None:
+    (warned,) = gathered([(f"p{number}", ["w"] if number else []) for number in range(8)])
+    assert warned.line("points") == "w (points: p1; p2; p3; p4 and 3 more)"
+    (everywhere,) = gathered([("a", ["w"]), ("b", ["w", "w"])])
+    assert everywhere.line("points") == "w" and everywhere.places == ("a", "b")
