@@ -563,10 +563,10 @@ class CongestionControl:
         """
 
     def on_timeout(self, congestion: Congestion) -> None:
-        """The retransmission timer expired.
+        """The retransmission timer expired, or QUIC found persistent congestion.
 
-        By default ssthresh is half of the window. The window is one segment afterwards, whatever the
-        class sets, unless it owns recovery.
+        By default ssthresh is half of the window. The window is one segment afterwards, two over QUIC,
+        whatever the class sets, unless it owns recovery.
         """
 
     def on_loss(self, loss: Loss) -> None:

@@ -133,7 +133,7 @@ typedef struct ackclock_cc {
     void (*on_ack)(void *state, ackclock_cc_window *window, const ackclock_cc_ack *ack);
     /* A loss or a mark, at most once per window of data. */
     void (*on_congestion)(void *state, ackclock_cc_window *window, const ackclock_cc_congestion *congestion);
-    /* The window is one segment afterwards, whatever it sets, unless it owns recovery. */
+    /* The window is one segment afterwards, two over QUIC, whatever it sets, unless it owns recovery. */
     void (*on_timeout)(void *state, ackclock_cc_window *window, const ackclock_cc_congestion *congestion);
     void (*on_loss)(void *state, ackclock_cc_window *window, const ackclock_cc_loss *loss);
     void (*on_sent)(void *state, ackclock_cc_window *window, const ackclock_cc_sent *sent);

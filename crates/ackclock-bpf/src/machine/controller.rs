@@ -77,6 +77,7 @@ impl BpfFactory {
             environment: Environment { now_ns: 0, random: context.seed | 1 },
             machine: self.machine.clone(),
             initial_window: whole(context.initial_window).max(1),
+            min_window: whole(context.min_window).max(1),
             uncounted: 0.0,
             last_sent: None,
             fault: None,
@@ -99,6 +100,8 @@ pub struct BpfController {
     environment: Environment,
     machine: Arc<Machine>,
     initial_window: u32,
+    /// What a timeout leaves, in segments.
+    min_window: u32,
     /// Parts of segments that were acknowledged and not yet told.
     uncounted: f64,
     last_sent: Option<Instant>,
@@ -360,7 +363,7 @@ impl CongestionControl for BpfController {
         }
         if self.machine.cong_control.is_none() {
             let is_restart = congestion.restart != Restart::Reduced;
-            self.set(field::SND_CWND, if is_restart { 1 } else { left.max(1) });
+            self.set(field::SND_CWND, if is_restart { self.min_window } else { left.max(1) });
             self.set(field::SND_CWND_CNT, 0);
         }
         if congestion.kind == CongestionKind::Timeout {

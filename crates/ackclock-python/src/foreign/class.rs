@@ -137,10 +137,10 @@ impl CongestionControl {
         self.window.cut(congestion.core().kind);
     }
 
-    /// The retransmission timer expired.
+    /// The retransmission timer expired, or QUIC found persistent congestion.
     ///
-    /// By default ssthresh is half of the window. The window is one segment afterwards, whatever the class sets, unless it
-    /// owns recovery.
+    /// By default ssthresh is half of the window. The window is one segment afterwards, two over QUIC, whatever the class sets,
+    /// unless it owns recovery.
     fn on_timeout(&mut self, congestion: PyRef<'_, Congestion>) {
         self.window.cut(congestion.core().kind);
     }

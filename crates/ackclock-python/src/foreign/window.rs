@@ -2,11 +2,10 @@
 
 use ackclock::cc::{Ack, CcContext, CongestionKind, Restart};
 
-/// RFC 5681: ssthresh is at least two segments, and a timeout leaves one.
+/// RFC 5681: ssthresh is at least two segments.
 const MIN_SSTHRESH: f64 = 2.0;
-const LOSS_WINDOW: f64 = 1.0;
 
-/// Window, threshold and rate: `ackclock_cc_window` of the header.
+/// Window, threshold and rate: `ackclock_cc_window` of the header, and behind it what that does not show.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Window {
@@ -18,6 +17,8 @@ pub struct Window {
     pub pacing_rate: f64,
     /// Segments.
     pub initial_window: f64,
+    /// What a timeout leaves, in segments: one in TCP (RFC 5681), two in QUIC (RFC 9002 §7.2).
+    loss_window: f64,
 }
 
 impl Window {
@@ -28,13 +29,14 @@ impl Window {
             ssthresh: context.initial_ssthresh,
             pacing_rate: 0.0,
             initial_window: context.initial_window,
+            loss_window: context.min_window,
         }
     }
 
     /// The window, which is one segment at the least.
     #[inline]
     pub fn segments(&self) -> f64 {
-        self.cwnd.max(LOSS_WINDOW)
+        self.cwnd.max(1.0)
     }
 
     /// Whether `ack` should make a window grow: new data of a window that was used, outside of recovery, without a mark.
@@ -58,19 +60,19 @@ impl Window {
         self.ssthresh = half.max(MIN_SSTHRESH);
         self.cwnd = match kind {
             // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
-            CongestionKind::Ecn => half.max(LOSS_WINDOW),
+            CongestionKind::Ecn => half.max(self.loss_window),
             CongestionKind::Loss => self.ssthresh,
-            CongestionKind::Timeout => LOSS_WINDOW,
+            CongestionKind::Timeout => self.loss_window,
         };
     }
 
-    /// What a restart leaves, whatever was set: one segment, and the threshold of the first cut of a window of data.
+    /// What a restart leaves, whatever was set: the window of a timeout, and the threshold of the first cut of a window of data.
     pub fn restart(&mut self, restart: Restart, threshold_before: f64) {
         match restart {
             Restart::Reduced => {}
-            Restart::SlowStart => self.cwnd = LOSS_WINDOW,
-            Restart::SlowStartAgain => (self.cwnd, self.ssthresh) = (LOSS_WINDOW, threshold_before),
-            Restart::OneSegment => (self.cwnd, self.ssthresh) = (LOSS_WINDOW, LOSS_WINDOW),
+            Restart::SlowStart => self.cwnd = self.loss_window,
+            Restart::SlowStartAgain => (self.cwnd, self.ssthresh) = (self.loss_window, threshold_before),
+            Restart::OneSegment => (self.cwnd, self.ssthresh) = (self.loss_window, self.loss_window),
         }
     }
 

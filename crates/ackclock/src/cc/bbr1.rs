@@ -21,7 +21,7 @@
 //! | target window | `cwnd_gain bdp + extra_acked + 3 tso_segs`, rounded up to an even number, 2 more in the first phase of the gain cycle |
 //! | window | grows by what is acknowledged up to the target; at least 4 |
 //! | `extra_acked` | most that was acknowledged beyond `bw` over an interval, in the last 5 to 10 round trips, at most 100 ms of `bw` |
-//! | recovery | the first round trip conserves packets: `cwnd = in_flight + acked`; a timeout leaves one segment; the end restores the window |
+//! | recovery | the first round trip conserves packets: `cwnd = in_flight + acked`; a timeout leaves one segment, persistent congestion of QUIC two; the end restores the window |
 //! | long-term bandwidth | if two intervals of 4 to 16 round trips with a loss of 20 % or more have rates within an eighth of each other: their mean, for 48 round trips |
 //!
 //! | state | pacing_gain | cwnd_gain | goes on |
@@ -150,6 +150,10 @@ struct Bbr {
     mss: f64,
     packet_bytes: f64,
     initial_cwnd: f64,
+    /// What a timeout leaves of the window.
+    min_window: f64,
+    /// When a timeout last did.
+    restarted_at: Option<Instant>,
     rng: Rng,
     path: PathView,
     has_begun: bool,
@@ -199,6 +203,8 @@ impl Bbr {
             mss: f64::from(context.mss),
             packet_bytes: f64::from(context.packet_bytes),
             initial_cwnd: context.initial_window,
+            min_window: context.min_window,
+            restarted_at: None,
             rng: RngStreams::from_root(context.seed).stream("bbr1", "phase"),
             path: PathView::default(),
             has_begun: false,
@@ -461,6 +467,10 @@ impl Bbr {
         self.update_min_rtt(now);
         self.set_pacing_rate(self.pacing_gain());
         self.set_cwnd(rs, state);
+        // The ACK that shows persistent congestion is of packets sent before it.
+        if self.restarted_at == Some(now) {
+            self.cwnd = self.min_window;
+        }
     }
 }
 
@@ -535,7 +545,7 @@ impl CongestionControl for Bbr1Controller {
         bbr.on_ack(ack.now, &sample, ack.state);
     }
 
-    /// A timeout: the end of a round, and a loss for the long-term bandwidth. All that was in flight is given up.
+    /// A timeout, or persistent congestion over QUIC: the end of a round, and a loss for the long-term bandwidth. All that was in flight is given up.
     fn on_congestion(&mut self, congestion: &Congestion) {
         if congestion.restart == Restart::Reduced {
             return;
@@ -547,7 +557,8 @@ impl CongestionControl for Bbr1Controller {
         bbr.packet_conservation = false;
         bbr.model.forget_full_bw();
         bbr.model.round_start = true;
-        bbr.cwnd = 1.0;
+        bbr.cwnd = bbr.min_window;
+        bbr.restarted_at = Some(congestion.now);
         bbr.sample_long_term(congestion.now, &Sample::of_a_timeout());
     }
 

@@ -46,6 +46,7 @@
 //! - "Discontiguous sequence ranges lost" in Startup are ACKs that show a loss, as in Linux. A hole of several segments is found
 //!   by one ACK.
 //! - The sender here gives up all that is in flight when its timer expires, so that "C.inflight + 1" is one segment.
+//!   Persistent congestion of QUIC leaves two packets (RFC 9002 §7.6.2), and is repaired once all data sent by then are delivered.
 //! - Whether the flow restarts from idle is known when its first segment has left; the gap after that one still is the one of
 //!   the pacing rate before. A restart is taken for one from idle if new data find nothing in flight.
 //! - State is saved once when a recovery begins, as the text of "Saving State Upon Loss Recovery" has it. NoteLoss() in the
@@ -177,6 +178,10 @@ struct Bbr {
     cwnd_limited_until: u64,
     /// InLossRecovery().
     in_loss_recovery: bool,
+    /// The window that a timeout leaves, in segments.
+    min_window: f64,
+    /// When a timeout last did.
+    restarted_at: Option<Instant>,
     has_begun: bool,
     model: Model,
     machine: Machine,
@@ -200,6 +205,8 @@ impl Bbr {
             delivered: 0,
             cwnd_limited_until: 0,
             in_loss_recovery: false,
+            min_window: context.min_window,
+            restarted_at: None,
             has_begun: false,
             model: Model::default(),
             machine: Machine::default(),
@@ -323,12 +330,16 @@ impl CongestionControl for Bbr3Controller {
         let sample = Sample::new(rate, ack, bbr.machine.held_down.covers(rate.prior_delivered));
         bbr.model.note_delivered(ack.now, bbr.delivered);
         bbr.update_on_ack(ack.now, &sample);
+        // The ACK that shows persistent congestion is of packets sent before it.
+        if bbr.restarted_at == Some(ack.now) {
+            bbr.control.cwnd = bbr.min_window * bbr.smss;
+        }
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         if congestion.restart != Restart::Reduced {
             self.0.see(&congestion.path);
-            self.0.on_enter_rto();
+            self.0.on_enter_rto(congestion.now);
         }
     }
 

@@ -175,7 +175,7 @@ pub enum CongestionKind {
     Loss,
     /// A router marked a packet.
     Ecn,
-    /// The retransmission timer expired.
+    /// The retransmission timer expired, or, over QUIC, persistent congestion was found (RFC 9002 §7.6.2).
     Timeout,
 }
 

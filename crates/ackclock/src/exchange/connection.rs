@@ -68,6 +68,8 @@ pub struct Connection {
     peer_end: Option<u64>,
     /// The acknowledgement sent last: RFC 7323's Last.ACK.sent.
     last_ack_sent: u32,
+    /// An ACK of data that were never sent is dropped without an answer, as Linux does.
+    ignores_unsent: bool,
 }
 
 /// The FIN of this side.
@@ -112,6 +114,8 @@ impl Connection {
         sender.open(now);
         if let Some(rtt) = agreement.rtt {
             sender.on_handshake(now, rtt);
+        } else if agreement.retransmitted {
+            sender.on_ambiguous_handshake();
         }
         Connection {
             sender,
@@ -124,6 +128,7 @@ impl Connection {
             fin: Fin::NotAsked,
             peer_end: None,
             last_ack_sent: 1,
+            ignores_unsent: settings.is_for_kernels,
         }
     }
 
@@ -195,13 +200,31 @@ impl Connection {
     /// A segment arrives; `echo` is when the timestamp that it echoes was sent.
     pub fn on_packet(&mut self, now: Instant, packet: &Packet, echo: Option<Instant>, sent: &mut Vec<Sent>) {
         let options = packet.options.clone().unwrap_or_default();
-        if let Some(recent) = &mut self.agreement.timestamps {
+        if self.agreement.timestamps.is_some() && options.timestamps.is_none() {
             // RFC 7323 §3.2: "If a non-<RST> segment is received without a TSopt, a TCP SHOULD silently drop the
             // segment."
-            let Some((value, _)) = options.timestamps else { return };
+            return;
+        }
+        // RFC 9293 §3.10.7.4: "if the ACK bit is off, drop the segment and return".
+        if packet.ack.is_none() {
+            return;
+        }
+        if !self.is_acceptable(packet) {
+            return self.refuse(now, packet, sent);
+        }
+        if self.acknowledges_unsent(packet) {
+            if !self.ignores_unsent {
+                self.refuse(now, packet, sent);
+            }
+            return;
+        }
+        if let Some(recent) = &mut self.agreement.timestamps {
             // RFC 7323 §4.3: "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
             // TS.Recent".
-            if value >= *recent && packet.seq <= self.last_ack_sent {
+            if let Some((value, _)) = options.timestamps
+                && value >= *recent
+                && packet.seq <= self.last_ack_sent
+            {
                 *recent = value;
             }
         }
@@ -215,6 +238,67 @@ impl Connection {
         if let Some(ack) = ack_due.filter(|_| sent.len() == before) {
             self.send_ack(now, &ack, sent);
         }
+    }
+
+    /// True if the segment lies in the window, or may be a copy of what has just come.
+    fn is_acceptable(&self, packet: &Packet) -> bool {
+        if packet.flags.has(Flags::SYN) {
+            return true;
+        }
+        let first = self.from_next(packet.seq);
+        let end = first + i64::from(packet.len) + i64::from(packet.flags.has(Flags::FIN));
+        // As in Linux what was not acknowledged yet may come again.
+        let low = self.from_next(self.last_ack_sent);
+        low <= end && first <= self.receive_window()
+    }
+
+    /// RFC 9293 §3.10.7.4: "If the ACK acks something not yet sent (SEG.ACK > SND.NXT), then send an ACK, drop the segment, and
+    /// return."
+    fn acknowledges_unsent(&self, packet: &Packet) -> bool {
+        let fin = u64::from(self.next_seq() != script_seq(self.sender.sent_once()));
+        let most = script_seq(self.sender.acceptable_ack() + fin);
+        packet.ack.is_some_and(|ack| distance(most, ack) > 0)
+    }
+
+    /// RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply", and "After sending
+    /// the acknowledgment, drop the unacceptable segment and return."
+    fn refuse(&mut self, now: Instant, packet: &Packet, sent: &mut Vec<Sent>) {
+        // Old data are reported as such (RFC 2883).
+        let is_old = packet.len > 0 && self.from_next(packet.seq) < 0;
+        let data = Packet { flags: packet.flags.without(Flags::FIN), ..packet.clone() };
+        let report = is_old.then(|| self.on_data(now, &data)).flatten();
+        let ack = report.unwrap_or_else(|| self.receiver.acknowledge());
+        self.send_ack(now, &ack, sent);
+    }
+
+    /// A reset arrives; true if it ends the connection. RFC 9293 §3.10.7.4: "If the RST bit is set and the sequence number exactly
+    /// matches the next expected sequence number (RCV.NXT), then TCP endpoints MUST reset the connection".
+    pub fn on_reset(&mut self, now: Instant, packet: &Packet, sent: &mut Vec<Sent>) -> bool {
+        match self.from_next(packet.seq) {
+            0 => true,
+            // "TCP endpoints MUST send an acknowledgment (challenge ACK)".
+            distance if (1..self.receive_window()).contains(&distance) => {
+                self.acknowledge(now, sent);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// How far a sequence number lies beyond RCV.NXT.
+    fn from_next(&self, seq: u32) -> i64 {
+        distance(script_seq(self.receiver.delivered() + u64::from(self.peer_closed())), seq)
+    }
+
+    /// RCV.WND; of a receiver that takes everything the largest that its segments can tell of.
+    fn receive_window(&self) -> i64 {
+        let largest = i64::from(u16::MAX) << self.window_shift();
+        let edge = self.receiver.window_edge();
+        edge.map_or(largest, |edge| edge.saturating_sub(self.receiver.delivered()) as i64)
+    }
+
+    fn window_shift(&self) -> u32 {
+        self.agreement.wscale.map_or(0, |_| self.wscale).min(MAX_WSCALE)
     }
 
     /// Sends an acknowledgement.
@@ -258,7 +342,11 @@ impl Connection {
 
     /// The payload and the FIN; the ACK to send at once.
     fn on_data(&mut self, now: Instant, packet: &Packet) -> Option<AckSegment> {
-        let start = u64::from(packet.seq.checked_sub(1)?);
+        let delivered = self.receiver.delivered();
+        let Some(start) = delivered.checked_add_signed(distance(script_seq(delivered), packet.seq)) else {
+            // The SYN's place. The answer to our own SYN has its ACK from the handshake.
+            return (!packet.flags.has(Flags::SYN)).then(|| self.receiver.acknowledge());
+        };
         let end = start + u64::from(packet.len);
         let fin = packet.flags.has(Flags::FIN);
         if fin {
@@ -352,8 +440,7 @@ impl Connection {
         let options = Options { sack, timestamps, accecn: accecn.filter(|_| packet.len == 0), ..Options::default() };
         self.last_ack_sent = script_seq(ack.ack + u64::from(self.peer_closed()));
         let flags = packet.flags.with(flags);
-        let scale = self.agreement.wscale.map_or(0, |_| self.wscale).min(MAX_WSCALE);
-        let window = ack.window().map(|window| (window >> scale).min(u64::from(u16::MAX)) as u32);
+        let window = ack.window().map(|window| (window >> self.window_shift()).min(u64::from(u16::MAX)) as u32);
         let packet = Packet { flags, ack: Some(self.last_ack_sent), window, options: Some(options), ..packet };
         sent.push(Sent { at: now, packet });
     }
@@ -372,6 +459,11 @@ impl Connection {
 /// A byte as a script counts it, modulo 2^32.
 fn script_seq(byte: u64) -> u32 {
     (byte + 1) as u32
+}
+
+/// How far a sequence number lies beyond another one, modulo 2^32.
+fn distance(from: u32, to: u32) -> i64 {
+    i64::from(to.wrapping_sub(from) as i32)
 }
 
 /// The value of a timestamp, counted from the start of the run.

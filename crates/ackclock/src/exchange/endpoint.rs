@@ -133,13 +133,21 @@ impl Endpoint {
     /// A segment arrives.
     pub fn on_packet(&mut self, now: Instant, packet: &Packet) {
         if packet.flags.has(Flags::RST) {
-            if !matches!(self.state, State::Listening | State::Closed) {
+            let ends = match &mut self.state {
+                State::Listening | State::Closed => false,
+                State::Open(connection) => connection.on_reset(now, packet, &mut self.sent),
+                State::Handshake(_) | State::Reset => true,
+            };
+            if ends {
                 self.state = State::Reset;
             }
             return;
         }
         let echo = self.echo(now, packet);
         match &mut self.state {
+            // RFC 9293 §3.10.7.4: "irrespective of the sequence number, TCP endpoints MUST send a "challenge ACK" to the remote
+            // peer".
+            State::Open(connection) if packet.flags.has(Flags::SYN) => connection.acknowledge(now, &mut self.sent),
             State::Open(connection) => connection.on_packet(now, packet, echo, &mut self.sent),
             State::Listening if packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK) => {
                 self.answer_syn(now, packet);

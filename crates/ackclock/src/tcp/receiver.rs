@@ -139,6 +139,11 @@ impl Receiver {
         self.next
     }
 
+    /// RCV.NXT + RCV.WND, if there is a bound.
+    pub fn window_edge(&self) -> Option<u64> {
+        self.buffer.as_ref().map(|buffer| buffer.admitted(u64::MAX))
+    }
+
     /// From now on an ACK is delayed by at most `delay`, or not at all.
     pub fn set_delayed_ack(&mut self, delay: Option<Duration>) {
         self.delayed_ack = delay;

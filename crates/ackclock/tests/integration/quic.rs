@@ -114,6 +114,27 @@ fn everything_arrives_through_losses_reordering_and_copies() {
     assert!(undone.flows.iter().any(|flow| flow.completion_time_s.is_some()));
 }
 
+/// 50 Mbit/s and 100 ms make 417 packets: each round trip has losses, and one recovery period follows another. BBRv1 has what it has over
+/// TCP, as its recovery goes on until a round trip without a loss.
+#[test]
+fn bbr1_keeps_its_rate_through_losses_and_reordering_as_over_tcp() {
+    let harms = [
+        "topology.loss={ kind = 'bernoulli', probability = 0.02 }",
+        "topology.loss={ kind = 'bernoulli', probability = 0.05 }",
+        "topology.reordering={ probability = 0.01, delay = '5 ms' }",
+    ];
+    for harm in harms {
+        let [quic, tcp] = ["quic", "linux"].map(|profile| {
+            let profile = format!("transport.profile={profile}");
+            let sets =
+                [&profile, harm, "topology.rate=50 Mbit/s", "topology.delay=50 ms", "warmup=5 s", "flows.test.cc=bbr1"];
+            checked(&sets).flows[0].goodput_bps / 50e6
+        });
+        println!("{harm}: {quic:.3} over QUIC, {tcp:.3} over TCP");
+        assert!(quic > 0.9 * tcp && tcp > 0.75, "{harm}: {quic} over QUIC, {tcp} over TCP");
+    }
+}
+
 #[test]
 fn slots_of_arrivals_have_one_connection_after_another() {
     let arrivals =

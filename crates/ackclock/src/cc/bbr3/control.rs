@@ -3,7 +3,7 @@
 use super::Bbr;
 use super::machine::{ProbeBw, State};
 use super::model::Sample;
-use crate::units::Rate;
+use crate::units::{Instant, Rate};
 
 /// "Send Quantum": "min(C.send_quantum, 64 KBytes)".
 const MOST_QUANTUM: f64 = 65_536.0;
@@ -222,10 +222,11 @@ impl Bbr {
         self.control.cwnd = self.control.cwnd.max(self.control.prior_cwnd);
     }
 
-    /// OnEnterRTO(). All that was in flight is given up, and "C.inflight + 1" is one segment.
-    pub(super) fn on_enter_rto(&mut self) {
+    /// OnEnterRTO(). All that was in flight is given up, and "C.inflight + 1" is one segment; two over QUIC.
+    pub(super) fn on_enter_rto(&mut self, now: Instant) {
         self.save_state_upon_loss();
         self.in_loss_recovery = true;
-        self.control.cwnd = self.smss;
+        self.control.cwnd = self.min_window * self.smss;
+        self.restarted_at = Some(now);
     }
 }

@@ -19,7 +19,7 @@ mod transmit;
 
 use std::sync::Arc;
 
-use self::recovery::{Episode, Period};
+use self::recovery::{Episode, Period, Repairs};
 use super::ecn::Ecn;
 use super::packet::AckPacket;
 use super::sent::{Counting, NewlyAcked, SentPackets};
@@ -55,6 +55,7 @@ pub struct Sender {
     probes: u32,
     probe_from: u64,
     period: Period,
+    repairs: Repairs,
     episode: Option<Episode>,
     /// The first of the last losses between which nothing was acknowledged, and when it was sent.
     lost_since: Option<(u64, Instant)>,
@@ -100,6 +101,7 @@ impl Sender {
             probes: 0,
             probe_from: 0,
             period: Period::default(),
+            repairs: Repairs::default(),
             episode: None,
             lost_since: None,
             one_beyond: false,
@@ -195,6 +197,7 @@ impl Sender {
         let ce_count =
             if before.is_none_or(|before| largest > before) { self.on_counts(now, ack, largest, newly.ect) } else { 0 };
         let newly_lost = self.detect_losses(now);
+        self.advance_repairs(largest + 1, newly_lost);
         // RFC 9002 §6.2.1: "The PTO backoff factor is reset when an acknowledgment is received".
         self.pto_count = 0;
         self.set_loss_timer();

@@ -33,6 +33,17 @@ enum Repair {
     Losses,
 }
 
+/// How far lost data are repaired. This is what TCP calls loss recovery, and may outlast the recovery periods of RFC 9002, which
+/// bound the reductions of a window: an algorithm that owns its window in recovery is in one repair, not in one after another.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Repairs {
+    /// A packet with this number or a larger one ends the repair of losses, if its ACK shows none. Each loss moves it on, as in
+    /// Chromium, mvfst and s2n-quic.
+    losses: Option<u64>,
+    /// Persistent congestion is repaired when the stream is delivered up to here, as in TCP after a timeout.
+    collapse: Option<u64>,
+}
+
 /// The losses of a congestion event, of which later acknowledgements may show that they were none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Episode {
@@ -63,6 +74,8 @@ impl Sender {
     /// How far the repair of losses is.
     pub(super) fn ca_state(&self) -> CaState {
         match self.period.state {
+            _ if self.repairs.collapse.is_some() => CaState::Loss,
+            _ if self.repairs.losses.is_some() => CaState::Recovery,
             Repair::Losses => CaState::Recovery,
             Repair::Marks => CaState::Cwr,
             Repair::None if self.pto_count > 0 => CaState::Loss,
@@ -123,6 +136,7 @@ impl Sender {
         }
         if count > 0 {
             self.losses += u64::from(count);
+            self.repairs.losses = Some(self.sent.next_number());
             // RFC 9002 §7.6.2: "the duration between the send times of these two packets exceeds the persistent congestion duration".
             let duration = self.pto_period() * u64::from(self.transport.persistent_congestion_threshold);
             let is_persistent = spread > duration;
@@ -133,6 +147,17 @@ impl Sender {
             }
         }
         count
+    }
+
+    /// An ACK has come, whose packets are below `end`, and which shows so many losses: what is repaired by now.
+    pub(super) fn advance_repairs(&mut self, end: u64, newly_lost: u32) {
+        let Repairs { losses, collapse } = &mut self.repairs;
+        if newly_lost == 0 && losses.is_some_and(|until| end > until) {
+            *losses = None;
+        }
+        if collapse.is_some_and(|until| self.stream.una >= until) {
+            *collapse = None;
+        }
     }
 
     /// Tells of each lost packet, where the algorithm wants to know.
@@ -189,6 +214,7 @@ impl Sender {
         self.signal(now, CongestionKind::Timeout, Restart::SlowStartAgain);
         self.leave_recovery(now);
         self.period = Period::default();
+        self.repairs = Repairs { losses: None, collapse: Some(self.stream.next) };
         (self.episode, self.lost_since, self.one_beyond) = (None, None, false);
         // RFC 9002 §5.2: "Endpoints SHOULD set the min_rtt to the newest RTT sample after persistent congestion is established."
         self.min_rtt = self.rtt.latest();
@@ -207,6 +233,7 @@ impl Sender {
             return;
         }
         self.episode = None;
+        self.repairs = Repairs::default();
         self.leave_recovery(now);
         self.counters.undos += 1;
         let recovery = self.recovery(now);

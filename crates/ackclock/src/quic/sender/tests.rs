@@ -1,5 +1,7 @@
 //! Exchanges worked out by hand from RFC 9002. Packets of 1000 bytes, Reno, a maximum ACK delay of 25 ms.
 
+mod repairs;
+
 use super::*;
 use crate::cc::{CaState, CcSpec, CongestionControl};
 use crate::quic::packet::{DataPacket, EcnCounts};
@@ -14,6 +16,10 @@ fn us(micros: u64) -> Instant {
 
 /// A sender with an initial window of ten packets whose handshake took 100 ms.
 fn sender(change: impl FnOnce(&mut Transport)) -> Sender {
+    sender_of("reno", change)
+}
+
+fn sender_of(cc: &str, change: impl FnOnce(&mut Transport)) -> Sender {
     let ms = Duration::from_millis;
     let mut transport = Transport {
         protocol: crate::tcp::Protocol::Quic,
@@ -26,7 +32,7 @@ fn sender(change: impl FnOnce(&mut Transport)) -> Sender {
     };
     change(&mut transport);
     let context = transport.cc_context(crate::cc::CcContext::new(10.0), 0);
-    let mut sender = Sender::new(transport, CcSpec::by_name("reno").unwrap().build(context));
+    let mut sender = Sender::new(transport, CcSpec::by_name(cc).unwrap().build(context));
     sender.open(Instant::ZERO);
     sender
 }

@@ -152,6 +152,11 @@ impl Sender {
         }
     }
 
+    /// The handshake took more than one SYN, and is no measurement.
+    pub fn on_ambiguous_handshake(&mut self) {
+        self.rtt.after_lost_syn();
+    }
+
     /// The answer to the SYN arrives.
     fn on_established(&mut self, now: Instant, syn: Syn) {
         self.connection.syn = None;
@@ -160,7 +165,7 @@ impl Sender {
         if syn.transmissions == 1 {
             self.on_handshake(now, now.since(syn.sent_at));
         } else {
-            self.rtt.after_lost_syn();
+            self.on_ambiguous_handshake();
             // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
             // transmitted SYN MUST be one segment".
             self.signal(now, CongestionKind::Timeout, Restart::SlowStartAgain);

@@ -278,6 +278,11 @@ impl Sender {
         }
         self.rtt.back_off();
         self.begin_doubt();
+        // RFC 2018 §5: the timeout "might indicate that the data receiver has reneged". As in Linux it has if it holds the first
+        // segment by its blocks and not by its cumulative ACK.
+        if self.board.front().is_some_and(|front| front.sacked) {
+            self.board.forget_sacks();
+        }
         self.strategy.on_timeout(&mut self.board);
         self.strategy.lose_on_timeout(&mut self.board, &self.rtt, now);
         self.tell_losses(now);
