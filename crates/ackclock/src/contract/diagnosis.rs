@@ -301,7 +301,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::cc::{Loss, Windowed, algorithms};
+    use crate::cc::{Loss, RuleSource, Windowed, algorithms};
     use crate::rule::RuleParameters;
     use crate::rule::linear::Linear;
     use crate::rule::reno::Reno;
@@ -396,6 +396,21 @@ mod tests {
         assert_eq!(promises(Mistake::ReadsTheTime).first(), Some(&("time-shift", 1)));
         // State of all connections is different the second time, too.
         assert_eq!(promises(Mistake::SharesState).first(), Some(&("same", 1)));
+    }
+
+    #[test]
+    fn a_rule_that_does_not_back_off_is_found() {
+        let findings = |line: &str| diagnose(&CcSpec::Rule(RuleSource::from_line(line).unwrap().into()).into());
+        for line in ["grow = 1; cut = w", "grow = 1/w; cut = max(w, 4)"] {
+            let found = findings(line);
+            let finding = found.iter().find(|finding| finding.promise == "back-off").expect(line);
+            let [step] = finding.steps.as_slice() else { panic!("{finding:?}") };
+            assert!(step.event == "congestion: a loss" && step.cwnd == Some(10.0), "{step:?}");
+        }
+        // It backs off once, and not any more.
+        let found = findings("grow = 1; cut = if(cuts < 1, w / 2, w)");
+        assert_eq!(found.iter().map(|finding| finding.promise).collect::<Vec<_>>(), ["collapse"], "{found:#?}");
+        assert!(findings("grow = 1/w; cut = 0.95 * w").is_empty());
     }
 
     #[test]
