@@ -13,7 +13,7 @@ from null_pairs import CLASSES, NAMED, Judged, named, write_suite
 #: One and the same run.
 EQUAL = (
     "reno",
-    "aimd(increase=1)",
+    "{ kind = 'aimd', increase = 1 }",
     "{ kind = 'rule', grow = '1/w', cut = 'w/2' }",
     "CLASSES:Empty",
     "CLASSES:Formulas",
@@ -59,7 +59,7 @@ def test_the_same_algorithm_gives_the_same_run_under_every_name(tmp_path: Path, 
     expected = run("aimd")
     for cc in EQUAL:
         assert run(cc) == expected, cc
-    assert run("aimd(increase=1.3)") != expected
+    assert run("{ kind = 'aimd', increase = 1.3 }") != expected
 
 
 @pytest.fixture(scope="module")
