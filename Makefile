@@ -54,7 +54,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel wheels bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -207,6 +207,9 @@ papers: build ## Reproduce all papers over readings, and write what the document
 
 evidence-metrics: build ## Compare each metric with what an independent reader finds in packet traces
 	$(BIN)/python tools/evidence/metrics_evidence.py
+
+evidence-statistics: build ## Evaluate 400 pairs of equal algorithms: how much is marked and called by chance
+	$(BIN)/python tools/evidence/null_pairs.py
 
 evidence: build beside ## Run every row of "Why believe it" at full length, some six hours, and write docs/evidence.md
 	$(BIN)/python tools/evidence/evidence_full.py

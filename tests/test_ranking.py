@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ackclock.errors import ArgumentValueError
-from ackclock.evaluation.ranking import ALPHA, SHARES, Objective, Scored, difference, require_metric
+from ackclock.evaluation.ranking import ALPHA, SHARES, Measure, Objective, Scored, difference, require_metric
 from ackclock.evaluation.suite import Environment, Suite, Watch
 from ackclock.statistics.estimates import estimate, student_t_quantile
 
@@ -55,7 +55,7 @@ COSTS = {
 
 def test_the_score_is_the_mean_share_that_is_lost() -> None:
     """In `shared` (3 + 0 + 3) / 3 and (6 + 3 + 6) / 3 per cent; in `short` (1 + 0 + 25) / 3."""
-    scored = Scored.of(COSTS, Objective.of(SUITE, SHARES, BEST), BEST)
+    scored = Scored.of(COSTS, Measure(Objective.of(SUITE, SHARES, BEST, {}), BEST))
     assert scored.values == pytest.approx([(2 + 26 / 3) / 2, (5 + 26 / 3) / 2])
     assert scored.value.mean == pytest.approx((3.5 + 26 / 3) / 2)
     assert scored.by_environment == pytest.approx({"shared": 3.5 / 2, "short": 26 / 6})
@@ -73,7 +73,9 @@ def test_the_score_is_the_mean_share_that_is_lost() -> None:
     ],
 )
 def test_a_score_of_one_metric_is_its_mean_regret(metric: str, values: list[float]) -> None:
-    assert Scored.of(COSTS, Objective.of(SUITE, metric, BEST), BEST).values == pytest.approx(values)
+    assert Scored.of(COSTS, Measure(Objective.of(SUITE, metric, BEST, {}), BEST)).values == pytest.approx(
+        values
+    )
 
 
 def test_a_metric_must_be_there() -> None:

@@ -105,9 +105,10 @@ def entry(candidate: Candidate, values: list[float], standing: str = "panel") ->
 def ranking(ours: list[float], **panel: list[float]) -> Ranking:
     others = tuple(entry(Candidate(name), values) for name, values in panel.items())
     best = entry(Candidate("aimd"), ours, BEST)
-    return Ranking(Objective("shares", "mean regret %", 3, {}), (best,), others, (), 0.05, None, "")
+    return Ranking(OBJECTIVE, (best,), others, (), 0.05, None, "")
 
 
+OBJECTIVE = Objective("shares", "mean regret %", 3, {})
 RESULT = Result(Environment("x", "x", "?", Path("none.toml"), (), True, None), (), ((),))
 BOARD = Scoreboard(Suite("hand", 1, "", 3, ("test",), ("aimd",), ()), 1, (Candidate("aimd"),), 0, (RESULT,))
 
@@ -121,9 +122,10 @@ def test_scores_are_compared_replicate_by_replicate() -> None:
         ("mimd", ""),
     ]
     assert found[0].difference is not None and found[0].difference.mean == pytest.approx(13 / 3)
-    said = sentences(found, "mean regret %")
+    said = sentences(found, OBJECTIVE)
     assert said == [
-        "By its score (mean regret %) it is better than bbr3, worse than cubic and not told from mimd."
+        "By its score (mean regret %, differences from 0.2) it is better than bbr3, worse than cubic "
+        "and not significantly different from mimd."
     ]
 
 
@@ -131,7 +133,7 @@ def test_an_algorithm_is_no_rival_of_itself_and_one_replicate_tells_nothing() ->
     assert rivals(BOARD, ranking([5, 6], aimd=[5, 6])) == ()
     (alone,) = rivals(BOARD, ranking([5], cubic=[4]))
     assert alone.difference is None and alone.judgement == ""
-    assert sentences([alone], "x") == []
+    assert sentences([alone], OBJECTIVE) == []
 
 
 def test_the_answer_in_words() -> None:
@@ -145,10 +147,10 @@ def test_the_answer_in_words() -> None:
         Rival(Candidate("aimd"), None, None, (beside(CUBIC, "plain", share(0.25, 0.1)),)),
     ]
     assert [(rival.starved, rival.starves_us) for rival in found] == [(YES, NO), (NO, YES), (MAYBE, NO)]
-    assert sentences(found, "x") == [
-        "It starves cubic (0.05 [0.03, 0.07] of a fair share in “deep”).",
-        "It may starve aimd (0.25 [0.15, 0.35] of a fair share in “plain”).",
-        "It does not starve bbr3, which has 0.80 [0.70, 0.90] of a fair share or more.",
+    assert sentences(found, OBJECTIVE) == [
+        "It starves cubic (0.05 [0.03, 0.07] of a fair share, harm 0.97 in “deep”).",
+        "It may starve aimd (0.25 [0.15, 0.35] of a fair share, harm 0.88 in “plain”).",
+        "It is fair to bbr3, which keeps 0.80 [0.70, 0.90] of a fair share or more.",
         "It is starved itself by bbr3 (0.05 [0.04, 0.06] of a fair share in “deep”).",
     ]
 
@@ -175,6 +177,9 @@ def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
     (company,) = standard["beside"]
     assert company["environment"] == "company"
     assert company["share"]["mean"] < STARVED < company["share"]["high"]
+    assert company["band"] == "maybe-starved" and company["harm"] == pytest.approx(
+        1 - company["share"]["mean"] / 3
+    )
     assert standard["starved"] == "maybe" and standard["starves_candidate"] == "no"
     # One flow of three: what it does not get the two others have.
     assert company["candidate_share"]["mean"] == pytest.approx((3 - company["share"]["mean"]) / 2)
@@ -182,4 +187,29 @@ def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
     page = (out / "report.html").read_text()
     assert "It may starve aimd" in page and 'id="rivals"' in page
     shown = cli(*command, "--out", out)
-    assert "its least share" in shown.stdout and "starved perhaps" in shown.stdout
+    assert "its least share" in shown.stdout and "possibly starved" in shown.stdout
+
+
+def test_a_share_of_a_quarter_is_harm_and_not_fairness() -> None:
+    """`cut = 0.95 * w` leaves standard TCP 0.27 of a fair share."""
+    found = [
+        Rival(Candidate("aimd"), None, None, (beside(CUBIC, "plain", share(0.27, 0.02)),)),
+        Rival(CUBIC, None, None, (beside(CUBIC, "flat", share(0.66, 0.05)),)),
+    ]
+    assert [rival.worst.band for rival in found if rival.worst] == ["harmed", "maybe-harmed"]
+    assert sentences(found, OBJECTIVE) == [
+        "It harms aimd (0.27 [0.25, 0.29] of a fair share, harm 0.86 in “plain”).",
+        "It may harm cubic (0.66 [0.61, 0.71] of a fair share, harm 0.67 in “flat”).",
+    ]
+
+
+def test_small_and_chance_differences_of_scores_are_no_verdict() -> None:
+    """A difference of 0.1 is significant and too small; of four comparisons one at 1.3 % is chance."""
+    small = rivals(BOARD, ranking([5.0, 50.0, 500.0], cubic=[5.1, 50.1, 500.1]))
+    assert small[0].judgement == "better"
+    assert sentences(small, OBJECTIVE)[0].endswith("it is not significantly different from cubic.")
+    chance = {"cubic": [3, 47.5, 497], "bbr3": [6, 49, 501], "mimd": [4, 52, 499], "aiad": [7, 48, 500]}
+    found = rivals(BOARD, ranking([5, 50, 500], **chance))
+    assert found[0].difference is not None and found[0].judgement == "worse"
+    assert 0.05 / 4 < found[0].difference.p_value < 0.05
+    assert "better" not in sentences(found, OBJECTIVE)[0] and "worse" not in sentences(found, OBJECTIVE)[0]

@@ -142,7 +142,7 @@ def test_a_single_replicate_is_judged_where_nothing_is_random() -> None:
     assert scored(environment(), runs, 1).scores[0][0].judgement == ""
     assert scored(environment(), runs, 1, exact=True).scores[0][0].judgement == "worse"
     assert "One replicate" in verdict(board(scored(environment(), runs, 1)))
-    assert "worse in 1" in verdict(board(scored(environment(), runs, 1, exact=True)))
+    assert "a lower one in 1" in verdict(board(scored(environment(), runs, 1, exact=True)))
 
 
 def board(*results: Result, reference: int = 1) -> Scoreboard:
@@ -170,22 +170,22 @@ def test_the_verdict_counts_and_names_the_worst() -> None:
     )
     text = verdict(board(good, bad))
     assert text.startswith(
-        "Against aimd, new-aimd uses the link better in 1 of 2 environments and worse in 1"
+        "Against aimd, new-aimd has a higher efficiency in 1 of 2 environments and a lower one in 1."
     )
     # sqrt(2 x 8) = 4.
-    assert "has 4 times the loss rate" in text
-    assert "fairer in 0 and less fair in 0" in text
+    assert "Its loss rate is 4 times as large (geometric mean)." in text
+    assert "Jain" not in text.partition("Differences count")[0]
     # 1 of (4 + 1) / 2: a share of .4, which weighs more than 6 % of the capacity.
-    assert "its worst is “Title bad”: late share 0.400 where aimd has 1.000." in text
+    assert "its worst is “Title bad”: late share 0.400 instead of 1.000." in text
 
 
 def test_the_verdict_changes_with_the_data() -> None:
     worse = result("one", {"efficiency": 0.5}, {"efficiency": 0.9}, (4, 4))
     better = result("one", {"efficiency": 0.9}, {"efficiency": 0.5}, (4, 4))
-    assert "better in 0 of 1 environments and worse in 1" in verdict(board(worse))
-    assert "its worst is “Title one”: efficiency 50.00 % where aimd has 90.00 %." in verdict(board(worse))
-    assert "better in 1 of 1 environments and worse in 0" in verdict(board(better))
-    assert verdict(board(better)).endswith("in no environment is it clearly worse.")
+    assert "higher efficiency in 0 of 1 environments and a lower one in 1" in verdict(board(worse))
+    assert "its worst is “Title one”: efficiency 50.00 % instead of 90.00 %." in verdict(board(worse))
+    assert "higher efficiency in 1 of 1 environments and a lower one in 0" in verdict(board(better))
+    assert "Its worst" not in verdict(board(better))
     assert worst_result(board(better)) is None
 
 

@@ -9,6 +9,7 @@ from typing_extensions import disjoint_base
 __all__ = [
     "BUILD",
     "CONFIDENCE",
+    "FAIR",
     "RESAMPLES",
     "STARVED",
     "VERSION",
@@ -35,6 +36,7 @@ __all__ = [
     "Sent",
     "Table",
     "UnderTest",
+    "band",
     "best_costs",
     "bootstrap_estimate",
     "callback_limit_s",
@@ -43,11 +45,14 @@ __all__ = [
     "compared",
     "compile_rule",
     "cost",
+    "costs_of_best",
     "describe_bpf",
     "describe_library",
     "enter_user_namespace",
     "estimate",
     "exchange_json",
+    "harm",
+    "holm",
     "is_relative",
     "kernel_attach",
     "kernel_list",
@@ -55,6 +60,7 @@ __all__ = [
     "kernel_unload",
     "keys_json",
     "kind_of_code",
+    "least_difference",
     "list_json",
     "metrics_json",
     "metrics_of_json",
@@ -81,6 +87,7 @@ __all__ = [
     "student_t_quantile",
     "values_of_run",
     "verdict",
+    "worst_costs",
     "worst_result",
 ]
 
@@ -97,6 +104,7 @@ RESAMPLES: int
 """The number of resamples of a bootstrap interval."""
 
 STARVED: float
+FAIR: float
 """Flows with less than this part of a fair share starve: of as many others each has nine times as much."""
 
 class ScenarioError(ValueError):
@@ -717,6 +725,10 @@ class Estimate:
         """True if the interval says which side of zero the truth is on; without one, if the mean does."""
 
     @property
+    def p_value(self) -> float:
+        """How likely a mean difference at least this far from zero is by chance, by Student's t."""
+
+    @property
     def judgement(self) -> str:
         """What this says as a difference of costs: `better`, `worse`, or nothing where it is open."""
 
@@ -838,6 +850,8 @@ def regrets(
     costs: Sequence[Sequence[Sequence[float]]],
     *,
     best: Sequence[float] | None,
+    best_costs: Sequence[Sequence[float]] | None,
+    paired: bool,
     relative: Sequence[bool],
     algorithms: int,
     reference_costs: Sequence[Sequence[float]] | None,
@@ -849,7 +863,10 @@ def noise_floor(costs: Sequence[Sequence[float]], rivals: int) -> tuple[int, flo
     """The regret of an algorithm among so many that equal it."""
 
 def objective(
-    environments: Sequence[str], metric: str, best: Mapping[str, Mapping[str, float]]
+    environments: Sequence[str],
+    metric: str,
+    best: Mapping[str, Mapping[str, float]],
+    worst: Mapping[str, Mapping[str, float]],
 ) -> tuple[str, int, list[tuple[str, list[tuple[str, float]]]]]:
     """Heading and digits of a score, and what a unit of regret adds to it by environment and metric."""
 
@@ -860,11 +877,24 @@ def score_parts(
 ) -> list[tuple[str, list[float]]]:
     """What each environment adds to a score, per replicate."""
 
-def scored(parts: Sequence[Sequence[float]]) -> tuple[list[float], Estimate, list[float]]:
+def scored(
+    parts: Sequence[Sequence[float]], stored: Sequence[Sequence[float]] | None = None, *, paired: bool = False
+) -> tuple[list[float], Estimate, list[float]]:
     """A score per replicate, its estimate, and what each environment adds to it."""
 
 def best_costs(every: Sequence[Mapping[str, Mapping[str, Sequence[float]]]]) -> dict[str, dict[str, float]]:
     """The least mean costs over algorithms, by metric and environment."""
+
+def worst_costs(every: Sequence[Mapping[str, Mapping[str, Sequence[float]]]]) -> dict[str, dict[str, float]]:
+    """The largest mean costs over algorithms, by metric and environment."""
+
+def costs_of_best(
+    every: Sequence[Mapping[str, Mapping[str, Sequence[float]]]],
+) -> dict[str, dict[str, list[float]]]:
+    """The costs per replicate of the algorithm with the least mean cost, by environment and metric."""
+
+def least_difference(metric: str) -> float:
+    """The least difference of scores that a sentence is worth."""
 
 def verdict(board: Any) -> str:
     """The sentence on a scoreboard."""
@@ -887,10 +917,21 @@ def rivals(
     """
 
 def rival_sentences(
-    found: Sequence[tuple[str, Estimate | None, Sequence[tuple[str, Estimate, Estimate]]]], heading: str
+    found: Sequence[tuple[str, Estimate | None, Sequence[tuple[str, Estimate, Estimate, float]]]],
+    heading: str,
+    least: float,
 ) -> list[str]:
     """What is said of rivals, in words: label, difference, and environments as title, share of the rival and
-    of the candidate."""
+    of the candidate, and the harm to the rival."""
+
+def band(share: Estimate) -> str:
+    """The band of a share: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`."""
+
+def harm(share: float, of_rival: int, flows: int) -> float:
+    """The harm to flows with this share, as a part of what they would have alone."""
+
+def holm(p_values: Sequence[float]) -> list[bool]:
+    """Which hypotheses of a family Holm's procedure rejects."""
 
 def starves(share: Estimate) -> str:
     """Whether flows with this share of a fair share starve: `yes`, `maybe`, `no`."""

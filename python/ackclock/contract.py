@@ -1,4 +1,4 @@
-"""Whether an algorithm keeps what TCP asks of one: broken promises, each with the events that show it."""
+"""Whether an algorithm keeps the contract of TCP: violations, each with the events that show it."""
 
 from __future__ import annotations
 

@@ -110,7 +110,8 @@ class Cell:
                 "duration": f"{duration_s:.3f} s",
                 "warmup": f"{warmup_s:.3f} s",
                 "topology": topology,
-                "transport": emulations.TRANSPORT,
+                # Our programs for the kernel keep the fractions of windows.
+                "transport": {**emulations.TRANSPORT, "whole_window": self.cc not in (AIMD, "new-aimd")},
                 "sampling": {"interval": SAMPLES},
                 "flows": [{"name": "test", "cc": self.cc}],
             }

@@ -5,7 +5,7 @@ import { estimateText, general, intervalText } from "./sentences.js";
 
 const MARKS = { better: ["▲", "better"], worse: ["▼", "worse"] };
 const STANDINGS = { best: "best", tied: "not told from the best", worse: "worse than the best", failed: "failed" };
-const STARVED = { yes: "▼ starved", maybe: "▼ starved perhaps" };
+const LEFT = { starved: "▼ starved", "maybe-starved": "▼ possibly starved", harmed: "▼ harmed", "maybe-harmed": "▼ possibly harmed" };
 const BETTER = { higher: "more is better", lower: "less is better", "near-one": "1 is best", "reach-one": "1 is enough" };
 const COMMON = ["efficiency", "loss_rate", "queue_delay", "jain_index"];
 
@@ -44,11 +44,11 @@ export function ranking({ document: { ranking: entries, panel, score, environmen
 
 /** How the best compares with each rival, and the least share that it leaves to it. */
 export function rivals({ document: { rivals: found, environments }, overview: { digits } }, named) {
-  const line = ({ rival, difference, judgement, delay_ratio, starved, beside: [worst] }) =>
+  const line = ({ rival, difference, judgement, delay_ratio, beside: [worst] }) =>
     row(named(rival), [
       marked(difference === null ? "" : intervalText(difference, digits), judgement),
       cell(delay_ratio === null ? "" : `${delay_ratio.toFixed(2)} ×`),
-      cell(worst === undefined ? "" : shareText(worst.share), STARVED[starved] ? "n worse" : "n", ...(STARVED[starved] ? [make("span", { className: "mark", textContent: ` ${STARVED[starved]}` })] : [])),
+      cell(worst === undefined ? "" : shareText(worst.share), LEFT[worst?.band] ? "n worse" : "n", ...(LEFT[worst?.band] ? [make("span", { className: "mark", textContent: ` ${LEFT[worst.band]}` })] : [])),
       words(worst === undefined ? "" : environments.find(({ id }) => id === worst.environment).title),
     ]);
   const heads = [["rival", ""], ["difference of scores, below 0 is better", "n"], ["queueing delay over the rival's", "n"], ["rival's least share, 1 is fair", "n"], ["where", ""]];

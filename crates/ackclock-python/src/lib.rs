@@ -30,6 +30,8 @@ mod _core {
     const RESAMPLES: usize = ackclock::score::RESAMPLES;
     #[pymodule_export]
     const STARVED: f64 = ackclock::score::STARVED;
+    #[pymodule_export]
+    const FAIR: f64 = ackclock::score::FAIR;
 
     #[pymodule_export]
     use crate::cancel::Cancel;
@@ -67,13 +69,13 @@ mod _core {
     use crate::scenario::Scenario;
     #[pymodule_export]
     use crate::score::estimates::{
-        Estimate, bootstrap_estimate, compared, estimate, paired_difference, quantile, reflected_estimate,
-        resampled_means, rest_of, share_text, starves, student_t_quantile,
+        Estimate, band, bootstrap_estimate, compared, estimate, harm, holm, paired_difference, quantile,
+        reflected_estimate, resampled_means, rest_of, share_text, starves, student_t_quantile,
     };
     #[pymodule_export]
     use crate::score::judged::{
-        FoundRegret, best_costs, noise_floor, objective, regrets, rival_sentences, rivals, score_parts, scored, scores,
-        verdict, worst_result,
+        FoundRegret, best_costs, costs_of_best, least_difference, noise_floor, objective, regrets, rival_sentences,
+        rivals, score_parts, scored, scores, verdict, worst_costs, worst_result,
     };
     #[pymodule_export]
     use crate::score::runs::{UnderTest, common_metrics_json, cost, is_relative, metrics_of_json, values_of_run};

@@ -3,6 +3,7 @@
 use super::meters;
 use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network};
+use ackclock::cc::CcSpec;
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::RateOrZero;
 use ackclock::tcp::{EcnMode, TransportKeys};
@@ -11,18 +12,20 @@ use ackclock::variation::VariationPlan;
 /// The links of a dumbbell that each flow has for itself.
 const ACCESS: &str = "access";
 
-/// The keys of the transport that window rules alone read: they say how a rule is applied.
+/// The keys of the transport that say how windows grow and are cut: those first that user-supplied code replaces with its own cuts
+/// and its own growth, then those that the host applies to its windows as well. Compiled programs read none of them.
 const OF_WINDOW_RULES: [&str; 9] = [
     "first_cut",
     "cut_window",
     "timeout_ssthresh",
-    "exit_window",
+    "ecn_beta",
     "slow_start",
+    "exit_window",
     "whole_window",
     "idle_window",
     "undo_response",
-    "ecn_beta",
 ];
+const REPLACED: usize = 5;
 
 /// Everything that one should look at before one trusts a result.
 pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
@@ -103,12 +106,14 @@ fn no_window_rule(flow: &Flow) -> Option<String> {
     let (given, profile) = (json(&flow.transport)?, flow.transport.profile.settings());
     let plain = json(&TransportKeys::default())?;
     let default = |key| profile.iter().find(|(name, _)| *name == key).map_or(&plain[key], |(_, value)| value);
-    let changed: Vec<_> = OF_WINDOW_RULES.into_iter().filter(|key| &given[*key] != default(*key)).collect();
+    let (read, why) = match cc {
+        CcSpec::Bpf(_) => (&OF_WINDOW_RULES[..], "a compiled program that sets its window itself"),
+        _ => (&OF_WINDOW_RULES[..REPLACED], "except at events that its code leaves to TCP Reno"),
+    };
+    let changed: Vec<_> = read.iter().copied().filter(|key| &given[*key] != default(key)).collect();
     let (name, cc) = (&flow.name, cc.title());
     let (keys, have) = (changed.join(", "), if changed.len() == 1 { "has" } else { "have" });
-    (!changed.is_empty()).then(|| {
-        format!("{name}: {keys} {have} no effect on {cc}, which is code from outside and cuts its window itself")
-    })
+    (!changed.is_empty()).then(|| format!("{name}: {keys} {have} no effect on {cc}, {why}"))
 }
 
 fn json(keys: &TransportKeys) -> Option<serde_json::Value> {
@@ -176,12 +181,14 @@ mod tests {
         let of = |transport: &str, flows: &str| warnings("", &format!("[transport]\n{transport}\n{flows}"));
         assert_eq!(
             of("first_cut = 'half'\necn_beta = 0.8\ninitial_window = 7", own),
-            ["own: first_cut, ecn_beta have no effect on A, which is code from outside and cuts its window itself"]
+            ["own: first_cut, ecn_beta have no effect on A, except at events that its code leaves to TCP Reno"]
         );
         assert_eq!(
             of("profile = 'linux'\nslow_start = 'hystart++'", own),
-            ["own: slow_start has no effect on A, which is code from outside and cuts its window itself"]
+            ["own: slow_start has no effect on A, except at events that its code leaves to TCP Reno"]
         );
+        // The host applies these to any window.
+        assert_eq!(of("idle_window = 'halve'\nwhole_window = true", own), [""; 0]);
         // What the profile says nobody has asked for.
         assert_eq!(of("profile = 'linux'", own), [""; 0]);
         assert_eq!(of("profile = 'ns-2'", own), [""; 0]);

@@ -10,7 +10,7 @@ from ackclock.cli.console import emit, progress
 from ackclock.cli.options import first_seed_option, suite_option, workers_option
 from ackclock.errors import writing_error
 from ackclock.evaluation import evaluate
-from ackclock.evaluation.panel import panel_document, panel_path, panel_text
+from ackclock.evaluation.panel import PANEL_REPLICATES, panel_document, panel_path, panel_text
 from ackclock.evaluation.suite import Suite
 from ackclock.files.writing import write_whole
 
@@ -25,7 +25,7 @@ from ackclock.files.writing import write_whole
 def command(suite: str, seed: int, workers: int | None, out: str | None) -> None:
     """Run the panel of a suite and store its scores in panel.json beside it.
 
-    `ackclock evaluate` measures regret against the best of these scores.
+    `ackclock evaluate` measures regret against the best of these scores. At least 40 replicates are run.
     """
     loaded = Suite.load(suite)
     path = panel_path(loaded) if out is None else Path(out)
@@ -34,6 +34,7 @@ def command(suite: str, seed: int, workers: int | None, out: str | None) -> None
             loaded.panel[0],
             against=loaded.panel,
             suite=suite,
+            replicates=max(loaded.replicates, PANEL_REPLICATES),
             seed=seed,
             within_table=True,
             workers=workers,

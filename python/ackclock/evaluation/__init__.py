@@ -86,7 +86,7 @@ class Evaluation:
         if self.best is None:
             return "Every candidate failed."
         marked = [f"NOT VALID ({self.invalid} of {self.runs} runs did not keep their times):"]
-        told = [verdict(self.board), *sentences(self.rivals, self.ranking.objective.heading)]
+        told = [verdict(self.board), *sentences(self.rivals, self.ranking.objective)]
         return " ".join([*(marked if self.invalid else []), *told])
 
     @cached_property

@@ -20,6 +20,8 @@ from ackclock.files.documents import read_json
 if TYPE_CHECKING:
     from ackclock.evaluation.score import Scoreboard
 
+#: Replicates of stored scores, at least: their sampling error enters every comparison with them.
+PANEL_REPLICATES = 40
 #: The file beside `suite.toml`.
 FILE = "panel.json"
 _SCHEMA = 2
@@ -112,6 +114,7 @@ class Panel:
         stored = self.document
         best: dict[str, dict[str, float]] = {}
         reference: dict[str, dict[str, list[float]]] = {}
+        every = [self._costs(label) for label in stored["algorithms"]]
         for name, environment in stored["environments"].items():
             for metric, entry in environment["metrics"].items():
                 best.setdefault(metric, {})[name] = entry["best"]["cost"]
@@ -121,8 +124,22 @@ class Panel:
             stored=True,
             algorithms=tuple(stored["algorithms"]),
             best=best,
+            worst=_core.worst_costs(every),
+            best_costs=_core.costs_of_best(every),
+            seed=stored.get("seed"),
             reference_costs=reference,
         )
+
+    def _costs(self, label: str) -> dict[str, dict[str, list[float]]]:
+        """Return the costs per replicate of an algorithm, by environment and metric."""
+        return {
+            name: {
+                metric: entry["costs"][label]
+                for metric, entry in environment["metrics"].items()
+                if label in entry["costs"]
+            }
+            for name, environment in self.document["environments"].items()
+        }
 
 
 def choose_regret_baseline(
@@ -173,7 +190,7 @@ def panel_document(board: Scoreboard) -> dict[str, Any]:
         "ackclock": _core.VERSION,
         "build": _core.BUILD,
         "seed": board.seed,
-        "replicates": board.suite.replicates,
+        "replicates": len(board.results[0].scores[0][0].values),
         "algorithms": labels,
         "parameters": {candidate.label: candidate.resolved for candidate in board.candidates},
         "environments": environments,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.ranking import BEST, DROPPED, FAILED, SHARES, TIED, WORSE, Entry, Ranking
-from ackclock.evaluation.rivals import MAYBE, NO, STARVED, YES, Rival, share_text
+from ackclock.evaluation.rivals import FAIR, STARVED, Rival, share_text
 from ackclock.evaluation.scoreboard import estimate_json, interval_text, scoreboard_json
 from ackclock.text.table import Column, Table
 
@@ -25,7 +25,13 @@ _STANDINGS = {
 }
 
 #: What the least share of a rival means, in the table.
-_STARVED = {YES: "starved", MAYBE: "starved perhaps", NO: "", "": ""}
+_BANDS = {
+    "starved": "starved",
+    "maybe-starved": "possibly starved",
+    "harmed": "harmed",
+    "maybe-harmed": "possibly harmed",
+    "fair": "fair",
+}
 #: What is said of a rival whose score is compared.
 _JUDGEMENTS = {"better": "better than it", "worse": "worse than it", "": "not told from it"}
 
@@ -78,7 +84,7 @@ def rivals_table(evaluation: Evaluation) -> Table:
             judgement_text(rival),
             "" if rival.delay_ratio is None else f"{rival.delay_ratio:.2f} x",
             "" if rival.worst is None else share_text(rival.worst.theirs),
-            starved_text(rival),
+            left_text(rival),
             "" if rival.worst is None else rival.worst.environment.title,
         )
     return table
@@ -94,7 +100,8 @@ def rivals_notes(evaluation: Evaluation) -> list[str]:
     if any(rival.beside for rival in evaluation.rivals):
         notes.append(
             "least share: of a fair share, in the environment where flows of the rival get least beside it; "
-            f"starved: below {STARVED:g} with 95 % confidence"
+            f"fair from {FAIR:.2f}, starved below {STARVED:g}, harmed between, with 95 % confidence; "
+            "harm: the part of its goodput alone that it loses, 0.5 beside as many flows that share fairly"
         )
     return notes
 
@@ -109,9 +116,9 @@ def judgement_text(rival: Rival) -> str:
     return "" if rival.difference is None else _JUDGEMENTS[rival.judgement]
 
 
-def starved_text(rival: Rival) -> str:
-    """Return whether the rival starves, in a word or two."""
-    return _STARVED[rival.starved]
+def left_text(rival: Rival) -> str:
+    """Return what is left to the rival, in a word or two."""
+    return _BANDS[rival.worst.band] if rival.worst else ""
 
 
 def score_text(entry: Entry, digits: int) -> str:
@@ -251,6 +258,8 @@ def _rival_json(rival: Rival) -> dict[str, Any]:
                 "environment": beside.environment.id,
                 "share": estimate_json(beside.theirs),
                 "candidate_share": estimate_json(beside.ours),
+                "band": beside.band,
+                "harm": beside.harm,
             }
             for beside in rival.beside
         ],

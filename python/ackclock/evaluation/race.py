@@ -23,11 +23,11 @@ from ackclock.evaluation.ranking import (
     PANEL,
     TIED,
     WORSE,
-    Best,
     Costs,
     Difference,
     Entry,
     Failure,
+    Measure,
     Objective,
     Ranking,
     Round,
@@ -211,10 +211,6 @@ class Track:
             for environment, metrics in zip(self.suite.environments, self.metrics, strict=True)
         }
 
-    def best_of(self, runners: Iterable[Runner]) -> Best:
-        """Return the least mean costs, by metric and environment."""
-        return _core.best_costs([self.costs(runner) for runner in runners])
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -332,10 +328,8 @@ class Race:
         """Return how much worse than the leader each of the others is."""
         if not self._alive:
             return {}
-        objective, best = self._measure()
-        scores = {
-            index: Scored.of(self.track.costs(self.runners[index]), objective, best) for index in self._alive
-        }
+        measure = self._measure()
+        scores = {index: Scored.of(self.track.costs(self.runners[index]), measure) for index in self._alive}
         leader = min(scores, key=lambda index: (scores[index].value.mean, index))
         first = self.runners[leader]
         return {
@@ -350,13 +344,19 @@ class Race:
             if index != leader
         }
 
-    def _measure(self) -> tuple[Objective, Best]:
+    def _measure(self) -> Measure:
         """Return what scores are made of, and the best scores: stored ones, or those of the panel here."""
-        best = self._baseline.best
-        if not self._baseline.stored:
+        stored = self._baseline
+        if not stored.stored:
             whole = self.panel or [runner for runner in self.runners if not runner.failures]
-            best = self.track.best_of(whole)
-        return Objective.of(self.track.suite, self.metric, best), best
+            costs = [self.track.costs(runner) for runner in whole]
+            best, worst = _core.best_costs(costs), _core.worst_costs(costs)
+            return Measure(Objective.of(self.track.suite, self.metric, best, worst), best)
+        objective = Objective.of(self.track.suite, self.metric, stored.best, stored.worst)
+        if not stored.best_costs:
+            return Measure(objective, stored.best)
+        parts = list(objective.by_environment(stored.best_costs, stored.best).values())
+        return Measure(objective, stored.best, parts, stored.seed == self.track.seed)
 
     def _next(self, replicates: int, weights: dict[int, float] | None) -> int | str:
         """Return the replicates of the next round, or why there is none."""
@@ -381,7 +381,7 @@ class Race:
         place, replicate, message = min(runner.failures)
         return Failure(self.track.suite.environments[place].id, replicate, message)
 
-    def _entry(self, index: int, runner: Runner, objective: Objective, best: Best) -> Entry:
+    def _entry(self, index: int, runner: Runner, measure: Measure) -> Entry:
         """Return an algorithm with its score, and no place yet."""
         costs = self.track.costs(runner)
         whole = runner.whole
@@ -393,7 +393,7 @@ class Race:
             runner.replicates,
             None,
             values=whole,
-            parts=objective.by_environment({name: costs[name] for name in whole}, best),
+            parts=measure.objective.by_environment({name: costs[name] for name in whole}, measure.best),
             exact=runner.exact,
             hashes=dict(zip(runner.values, (scenario.hash for scenario in runner.scenarios), strict=True)),
         )
@@ -405,19 +405,20 @@ class Race:
         }
         regrets = {
             name: {
-                metric: math.fsum(values) / len(values) - best[metric][name] for metric, values in row.items()
+                metric: math.fsum(values) / len(values) - measure.best[metric][name]
+                for metric, values in row.items()
             }
             for name, row in costs.items()
         }
-        return replace(entry, score=Scored.of(costs, objective, best), means=means, regrets=regrets)
+        return replace(entry, score=Scored.of(costs, measure), means=means, regrets=regrets)
 
     def _ranking(self, ended: str) -> Ranking:
         """Return all candidates in their order: those of the last round by score, then earlier ones."""
-        objective, best = self._measure()
+        measure = self._measure()
         last = len(self._rounds)
         placed = []
         for index, runner in enumerate(self.runners):
-            entry = self._entry(index, runner, objective, best)
+            entry = self._entry(index, runner, measure)
             number, standing, found = self._out.get(index, (None, TIED, self._last.get(index)))
             if standing == DROPPED and number == last:
                 standing = WORSE
@@ -427,11 +428,11 @@ class Race:
         for rank, entry in enumerate(placed, 1):
             standing = BEST if rank == 1 and entry.score is not None else entry.standing
             entries.append(replace(entry, standing=standing, rank=None if entry.score is None else rank))
-        panel = [self._entry(index, runner, objective, best) for index, runner in enumerate(self.panel)]
+        panel = [self._entry(index, runner, measure) for index, runner in enumerate(self.panel)]
         panel.sort(key=lambda entry: entry.score.value.mean if entry.score is not None else math.inf)
         budget = self.limits.budget
         return Ranking(
-            objective,
+            measure.objective,
             tuple(entries),
             tuple(panel),
             tuple(self._rounds),

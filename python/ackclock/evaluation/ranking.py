@@ -41,11 +41,16 @@ class Objective:
     weights: Mapping[str, Mapping[str, float]]
 
     @classmethod
-    def of(cls, suite: Suite, metric: str, best: Best) -> Objective:
-        """Take a metric that the suite has."""
+    def of(cls, suite: Suite, metric: str, best: Best, worst: Best) -> Objective:
+        """Take a metric that the suite has; `worst`, the largest costs of the panel, caps the weights."""
         environments = [specification(environment) for environment in suite.environments]
-        heading, digits, weights = _core.objective(environments, metric, best)
+        heading, digits, weights = _core.objective(environments, metric, best, worst)
         return cls(metric, heading, digits, {name: dict(row) for name, row in weights})
+
+    @property
+    def least_difference(self) -> float:
+        """The least difference of scores that a sentence is worth."""
+        return _core.least_difference(self.metric)
 
     def by_environment(self, costs: Costs, best: Best) -> dict[str, tuple[float, ...]]:
         """Return what each environment that has costs adds to the score, per replicate."""
@@ -64,6 +69,18 @@ def require_metric(suite: Suite, metric: str) -> None:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """What scores are made of, and what they are measured against."""
+
+    objective: Objective
+    best: Best
+    #: What stored best scores add per replicate, by environment; None where the best is not stored.
+    stored: list[tuple[float, ...]] | None = None
+    #: Whether these replicates have the same random draws as those that are scored.
+    paired: bool = False
+
+
+@dataclass(frozen=True)
 class Scored:
     """The score of an algorithm from so many replicates."""
 
@@ -74,10 +91,10 @@ class Scored:
     by_environment: Mapping[str, float]
 
     @classmethod
-    def of(cls, costs: Costs, objective: Objective, best: Best) -> Scored:
+    def of(cls, costs: Costs, measure: Measure) -> Scored:
         """Score the costs of an algorithm."""
-        parts = objective.by_environment(costs, best)
-        values, value, means = _core.scored(list(parts.values()))
+        parts = measure.objective.by_environment(costs, measure.best)
+        values, value, means = _core.scored(list(parts.values()), measure.stored, paired=measure.paired)
         return cls(tuple(values), value, dict(zip(parts, means, strict=True)))
 
     @property

@@ -44,6 +44,12 @@ class RegretBaseline:
     reason: str = ""
     #: Least mean cost by metric and environment; empty if the table decides.
     best: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
+    #: The largest mean cost, in the same order: it caps the weights of environments in the score.
+    worst: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
+    #: Costs per replicate of the best, by environment and metric: stored scores have sampling errors.
+    best_costs: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict, repr=False)
+    #: The seed of the stored scores, whose replicates have the same random draws as others with this seed.
+    seed: int | None = None
     #: Costs per replicate of the reference, by metric and environment: what the noise floor is computed from.
     reference_costs: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict, repr=False)
 
@@ -86,12 +92,15 @@ class Regret:
         return self.total.mean / len(self.by_environment)
 
 
-def regrets(costs: Costs, scale: Scale, baseline: RegretBaseline, reference: int = 0) -> tuple[Regret, ...]:
+def regrets(
+    costs: Costs, scale: Scale, baseline: RegretBaseline, reference: int = 0, seed: int | None = None
+) -> tuple[Regret, ...]:
     """Return the regret of each candidate in one metric, in the order of the candidates.
 
-    Intervals resample the replicates jointly over environments. Stored best scores are constants; the best of
-    the table is found again in each resample. The noise floor is computed from the stored costs of the
-    reference, or else from the candidate at index `reference`.
+    Intervals resample the replicates jointly over environments. The stored best is resampled with its own
+    replicates, paired with those of the same `seed`; the best of the table is found again in each resample.
+    The noise floor is computed from the stored costs of the reference, or else from the candidate at index
+    `reference`.
     """
     names = list(costs)
     stored = baseline.best.get(scale.name) if baseline.stored else None
@@ -99,6 +108,10 @@ def regrets(costs: Costs, scale: Scale, baseline: RegretBaseline, reference: int
     found = _core.regrets(
         [costs[name] for name in names],
         best=[stored[name] for name in names] if stored else None,
+        best_costs=[baseline.best_costs[name][scale.name] for name in names]
+        if stored and baseline.best_costs
+        else None,
+        paired=baseline.seed is not None and baseline.seed == seed,
         relative=[name in scale.relative for name in names],
         algorithms=len(baseline.algorithms),
         reference_costs=[reference_costs[name] for name in names] if reference_costs else None,

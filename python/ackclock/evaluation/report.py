@@ -28,11 +28,11 @@ from ackclock.evaluation.present import (
     difference_text,
     evaluation_json,
     judgement_text,
+    left_text,
     ranking_notes,
     rivals_notes,
     score_text,
     standing_text,
-    starved_text,
 )
 from ackclock.evaluation.rivals import STARVED, met, share_text
 from ackclock.evaluation.score import COMMON, WATCH, Metric, Result, Score, Scoreboard
@@ -159,7 +159,7 @@ def page(
         difference_text=difference_text,
         judgement_text=judgement_text,
         share_text=share_text,
-        starved_text=starved_text,
+        left_text=left_text,
         columns=_columns(min(drawn, len(board.candidates))),
         figure=figure,
         rivals=board.candidates[1 : 1 + _RIVALS],

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from ackclock import _core
 from ackclock._core import share_text, starves
 from ackclock.evaluation.candidate import Candidate
-from ackclock.evaluation.ranking import Ranking
+from ackclock.evaluation.ranking import Objective, Ranking
 from ackclock.evaluation.score import WATCH, Scoreboard
 from ackclock.evaluation.suite import Environment, Neighbours
 from ackclock.statistics.estimates import Estimate
 
 __all__ = [
+    "FAIR",
     "MAYBE",
     "NO",
     "STARVED",
@@ -34,6 +35,8 @@ __all__ = [
 
 #: Flows with less than this part of a fair share starve: of as many others each has nine times as much.
 STARVED = _core.STARVED
+#: From this part of a fair share on a rival is treated fairly: as many others have at most twice as much.
+FAIR = _core.FAIR
 #: Whether flows starve: the interval of their share is below `STARVED`, contains it, or is above it.
 YES, MAYBE, NO = "yes", "maybe", "no"
 
@@ -51,6 +54,16 @@ class Beside:
     def theirs(self) -> Estimate:
         """The rival's share beside the first candidate."""
         return self.shares[0]
+
+    @property
+    def harm(self) -> float:
+        """The harm to the rival: the part of its goodput alone that it loses (Ware et al. 2019)."""
+        return _core.harm(self.theirs.mean, self.neighbours.of_rival, self.neighbours.flows)
+
+    @property
+    def band(self) -> str:
+        """What is left to the rival: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`."""
+        return _core.band(self.theirs)
 
     @property
     def ours(self) -> Estimate:
@@ -157,14 +170,14 @@ def met(board: Scoreboard) -> list[Beside]:
     return sorted(found, key=lambda each: each.theirs.mean)
 
 
-def sentences(found: Sequence[Rival], heading: str) -> list[str]:
-    """Answer in words: is it better than its rivals, does it starve them, do they starve it?"""
+def sentences(found: Sequence[Rival], objective: Objective) -> list[str]:
+    """Answer in words: is it better than its rivals, what does it leave to them, and they to it?"""
     told = [
         (
             rival.candidate.label,
             rival.difference,
-            [(beside.environment.title, beside.theirs, beside.ours) for beside in rival.beside],
+            [(beside.environment.title, beside.theirs, beside.ours, beside.harm) for beside in rival.beside],
         )
         for rival in found
     ]
-    return _core.rival_sentences(told, heading)
+    return _core.rival_sentences(told, objective.heading, objective.least_difference)

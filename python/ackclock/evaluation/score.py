@@ -110,7 +110,7 @@ class Scoreboard:
         if self.regret_baseline is None:
             return tuple(() for _ in self.candidates)
         by_metric = [
-            regrets(costs, scale, self.regret_baseline, self.reference)
+            regrets(costs, scale, self.regret_baseline, self.reference, self.seed)
             for scale in scales_of([result.environment for result in self.results])
             if (costs := _costs(self.results, scale.name))
         ]

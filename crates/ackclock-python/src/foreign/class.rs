@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use ackclock::cc::CcContext;
+use ackclock::units::Instant;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::event::{Ack, Congestion, Loss, Recovery, Sent};
-use super::window::Window;
+use super::window::Held;
 
 /// A congestion-control algorithm: inherit from it, and override the events that matter.
 ///
@@ -17,13 +18,13 @@ use super::window::Window;
 /// a dataclass are the parameters.
 #[pyclass(subclass, module = "ackclock")]
 pub struct CongestionControl {
-    window: Window,
+    held: Held,
 }
 
 impl CongestionControl {
-    /// What the class has set.
-    pub fn window(&mut self) -> &mut Window {
-        &mut self.window
+    /// The window of the connection.
+    pub fn held(&mut self) -> &mut Held {
+        &mut self.held
     }
 }
 
@@ -44,7 +45,7 @@ impl CongestionControl {
     #[new]
     #[pyo3(signature = (*_args, **_parameters))]
     fn new(_args: &Bound<'_, PyTuple>, _parameters: Option<&Bound<'_, PyDict>>) -> Self {
-        CongestionControl { window: Window::new(&CcContext::new(10.0)) }
+        CongestionControl { held: Held::new(&CcContext::new(10.0), false) }
     }
 
     /// True for a class that sets the window itself during loss recovery, from ACK to ACK, and after timeouts.
@@ -65,36 +66,37 @@ impl CongestionControl {
     /// The congestion window in segments; it is sent in whole segments, one at the least.
     #[getter]
     fn cwnd(&self) -> f64 {
-        self.window.cwnd
+        self.held.seen.cwnd
     }
 
     #[setter]
     fn set_cwnd(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.window.cwnd = number("cwnd", value, 0.0, f64::MAX, "finite and not negative")?;
+        self.held.seen.cwnd = number("cwnd", value, 0.0, f64::MAX, "finite and not negative")?;
         Ok(())
     }
 
     /// The slow-start threshold in segments; infinite until something sets it.
     #[getter]
     fn ssthresh(&self) -> f64 {
-        self.window.ssthresh
+        self.held.seen.ssthresh
     }
 
     #[setter]
     fn set_ssthresh(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.window.ssthresh = number("ssthresh", value, 0.0, f64::INFINITY, "a number that is not negative")?;
+        self.held.seen.ssthresh = number("ssthresh", value, 0.0, f64::INFINITY, "a number that is not negative")?;
         Ok(())
     }
 
     /// The rate at which to send in bit/s; None sends whatever the window lets go at once.
     #[getter]
     fn pacing_rate(&self) -> Option<f64> {
-        (self.window.pacing_rate != 0.0).then_some(self.window.pacing_rate)
+        let rate = self.held.seen.pacing_rate;
+        (rate != 0.0).then_some(rate)
     }
 
     #[setter]
     fn set_pacing_rate(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.window.pacing_rate = if value.is_none() {
+        self.held.seen.pacing_rate = if value.is_none() {
             0.0
         } else {
             number("pacing_rate", value, 1.0, f64::MAX, "finite and at least 1 bit/s, or None")?
@@ -105,13 +107,13 @@ impl CongestionControl {
     /// The window that the connection began with, in segments.
     #[getter]
     fn initial_window(&self) -> f64 {
-        self.window.initial_window
+        self.held.seen.initial_window
     }
 
     /// True below ssthresh.
     #[getter]
     fn in_slow_start(&self) -> bool {
-        self.window.cwnd < self.window.ssthresh
+        self.held.seen.cwnd < self.held.seen.ssthresh
     }
 
     /// The connection begins; cwnd and ssthresh have their first values.
@@ -122,7 +124,7 @@ impl CongestionControl {
     /// By default the window grows as in RFC 5681 if `ack.may_grow`: by what was acknowledged in slow start, by one
     /// segment a round trip above it.
     fn on_ack(&mut self, ack: PyRef<'_, Ack>) {
-        self.window.grow(ack.core());
+        self.held.standard(|tcp| tcp.on_ack(ack.core()));
     }
 
     /// A round trip has ended; called before `on_ack` of the same ACK.
@@ -134,7 +136,7 @@ impl CongestionControl {
     ///
     /// By default half of the window is left, and ssthresh is the same, at least two segments.
     fn on_congestion(&mut self, congestion: PyRef<'_, Congestion>) {
-        self.window.cut(congestion.core().kind);
+        self.held.standard(|tcp| tcp.on_congestion(congestion.core()));
     }
 
     /// The retransmission timer expired, or QUIC found persistent congestion.
@@ -142,7 +144,7 @@ impl CongestionControl {
     /// By default ssthresh is half of the window. The window is one segment afterwards, two over QUIC, whatever the class sets,
     /// unless it owns recovery.
     fn on_timeout(&mut self, congestion: PyRef<'_, Congestion>) {
-        self.window.cut(congestion.core().kind);
+        self.held.standard(|tcp| tcp.on_congestion(congestion.core()));
     }
 
     /// A single transmission is considered lost; called before `on_ack` of the ACK that shows it.
@@ -161,21 +163,22 @@ impl CongestionControl {
     }
 
     /// Everything sent before recovery began is acknowledged.
-    fn on_recovery_exit(&self, recovery: PyRef<'_, Recovery>) {
-        drop(recovery);
+    fn on_recovery_exit(&mut self, recovery: PyRef<'_, Recovery>) {
+        self.held.standard(|tcp| tcp.on_recovery_exit(recovery.core()));
     }
 
-    /// The last congestion event was spurious and may be undone. By default nothing is.
-    fn on_undo(&self, recovery: PyRef<'_, Recovery>) {
-        drop(recovery);
+    /// The last congestion event was spurious. By default window and ssthresh are what they were before it, or more.
+    fn on_undo(&mut self, recovery: PyRef<'_, Recovery>) {
+        self.held.standard(|tcp| tcp.on_undo(recovery.core()));
     }
 
     /// The sender goes on after it was idle for longer than its RTO, at `now` in seconds.
     ///
-    /// By default the window is at most the initial one (RFC 5681, 4.1).
+    /// By default `idle_window` of the transport says what is left: at most the initial window (RFC 5681, 4.1), or half of it
+    /// for each RTO (Linux).
     fn on_resume(&mut self, now: f64) {
-        let _ = now;
-        self.window.resume();
+        let now = Instant::from_nanos((now * 1e9) as u64);
+        self.held.standard(|tcp| tcp.on_resume(now));
     }
 
     /// Numbers for samples over time, by name; none by default. Called at each sample.

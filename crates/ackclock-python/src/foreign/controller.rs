@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use ackclock::cc::{self, CcContext, CcFactory, CongestionControl, CongestionKind, ForeignValue, PythonClass};
+use ackclock::cc::{self, CcContext, CcFactory, CongestionControl, CongestionKind, ForeignValue, Hosted, PythonClass};
 use ackclock::units::{Instant, Rate};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyType};
@@ -12,7 +12,7 @@ use super::PACKAGE;
 use super::class::CongestionControl as Base;
 use super::event::{Ack, Congestion, FromCore, Loss, Recovery, Sent};
 use super::progress::{Callback, Cells};
-use super::window::Window;
+use super::window::Held;
 use crate::error::RunError;
 
 /// Makes an object of the user's class for each connection.
@@ -44,7 +44,6 @@ impl PythonFactory {
         let class = self.class.bind(py);
         let object = class.call((), Some(self.parameters.bind(py)))?;
         let base = object.cast::<Base>()?;
-        *base.borrow_mut().window() = Window::new(context);
         let plain = py.get_type::<Base>();
         let method = |callback: Callback| -> PyResult<Option<Py<PyAny>>> {
             let name = callback.name();
@@ -52,6 +51,8 @@ impl PythonFactory {
             overrides.then(|| Ok(object.getattr(name)?.unbind())).transpose()
         };
         let flag = |name: &str| object.getattr(name)?.is_truthy();
+        let owns_recovery = flag("owns_recovery")?;
+        *base.borrow_mut().held() = Held::new(context, owns_recovery);
         let on_loss = method(Callback::Loss)?;
         let has_rates = on_loss.is_some() || flag("rate_samples")?;
         Ok(PythonController {
@@ -71,10 +72,11 @@ impl PythonFactory {
             },
             ack: None,
             sent: None,
-            owns_recovery: flag("owns_recovery")?,
+            owns_recovery,
             responds_to_ecn: flag("responds_to_ecn")?,
             has_rates,
             cwnd: context.initial_window,
+            least: context.initial_window,
             ssthresh: context.initial_ssthresh,
             pacing_rate: None,
             fault: OnceLock::new(),
@@ -131,6 +133,8 @@ struct Methods {
 /// An object of the user's class, its methods, and what it has set.
 pub struct PythonController {
     cwnd: f64,
+    /// Down to which window `prr = "rate-halving"` goes.
+    least: f64,
     ssthresh: f64,
     pacing_rate: Option<Rate>,
     /// None if the class could not be made.
@@ -156,6 +160,7 @@ impl PythonController {
     fn failed(fault: String, cells: &'static Cells) -> Self {
         PythonController {
             cwnd: f64::NAN,
+            least: f64::NAN,
             ssthresh: f64::INFINITY,
             pacing_rate: None,
             object: None,
@@ -174,21 +179,26 @@ impl PythonController {
     #[inline]
     fn read(&mut self, py: Python<'_>) {
         if let Some(object) = &self.object {
-            let window = *object.bind(py).borrow_mut().window();
-            self.cwnd = window.segments();
-            self.ssthresh = window.ssthresh;
-            self.pacing_rate = Rate::from_bps(window.pacing_rate as u64);
+            let mut object = object.bind(py).borrow_mut();
+            let held = object.held();
+            held.take();
+            (self.cwnd, self.least) = (held.segments(), held.least_in_recovery());
+            self.ssthresh = held.seen.ssthresh;
+            self.pacing_rate = Rate::from_bps(held.seen.pacing_rate as u64);
         }
         if self.fault.get().is_some() {
             self.cwnd = f64::NAN;
         }
     }
 
-    /// Changes what the object has set, where the class does not.
-    fn change(&self, py: Python<'_>, change: impl FnOnce(&mut Window)) {
-        if let Some(object) = &self.object {
-            change(object.bind(py).borrow_mut().window());
-        }
+    /// Changes the window of the object, unless there is none.
+    fn change<T: Default>(&self, py: Python<'_>, change: impl FnOnce(&mut Held) -> T) -> T {
+        self.object.as_ref().map_or_else(T::default, |object| change(object.bind(py).borrow_mut().held()))
+    }
+
+    /// TCP Reno answers an event, where the class does not.
+    fn standard(&self, py: Python<'_>, event: impl FnOnce(&mut Hosted)) {
+        self.change(py, |held| held.standard(event));
     }
 
     fn fail(&self, py: Python<'_>, callback: Callback, error: &PyErr) {
@@ -226,6 +236,14 @@ impl PythonController {
         });
     }
 
+    /// TCP Reno answers an event that the class does not hear of.
+    fn answer(&mut self, event: impl FnOnce(&mut Hosted)) {
+        Python::attach(|py| {
+            self.standard(py, event);
+            self.read(py);
+        });
+    }
+
     fn start(&mut self, py: Python<'_>) {
         if let Some(on_start) = &self.methods.on_start {
             self.cells.enter(Callback::Start, 0);
@@ -239,21 +257,21 @@ impl PythonController {
     }
 
     fn cut(&mut self, py: Python<'_>, congestion: &cc::Congestion) {
-        let before = self.ssthresh;
         let is_timeout = congestion.kind == CongestionKind::Timeout;
         let (callback, method) = match is_timeout {
             true => (Callback::Timeout, &self.methods.on_timeout),
             false => (Callback::Congestion, &self.methods.on_congestion),
         };
         match method {
-            Some(method) => match Congestion::new(py, *congestion, self.has_rates) {
-                Ok(event) => self.call(py, method, callback, congestion.now, event.bind(py)),
-                Err(error) => self.fail(py, callback, &error),
-            },
-            None => self.change(py, |window| window.cut(congestion.kind)),
-        }
-        if !self.owns_recovery || is_timeout && method.is_none() {
-            self.change(py, |window| window.restart(congestion.restart, before));
+            Some(method) => {
+                let before = self.change(py, |held| held.begin(congestion));
+                match Congestion::new(py, *congestion, self.has_rates) {
+                    Ok(event) => self.call(py, method, callback, congestion.now, event.bind(py)),
+                    Err(error) => self.fail(py, callback, &error),
+                }
+                self.change(py, |held| held.end(congestion, before));
+            }
+            None => self.standard(py, |tcp| tcp.on_congestion(congestion)),
         }
     }
 
@@ -322,6 +340,10 @@ impl CongestionControl for PythonController {
         self.owns_recovery
     }
 
+    fn least_in_recovery(&self) -> f64 {
+        self.least
+    }
+
     fn congestion_may_raise(&self) -> bool {
         true
     }
@@ -358,7 +380,7 @@ impl CongestionControl for PythonController {
     fn on_ack(&mut self, core: &cc::Ack) {
         Python::attach(|py| {
             if self.methods.on_ack.is_none() {
-                self.change(py, |window| window.grow(core));
+                self.standard(py, |tcp| tcp.on_ack(core));
             }
             if self.methods.on_ack.is_some() || core.round_ended && self.methods.on_round.is_some() {
                 let ack = match event(py, &mut self.ack, *core, self.has_rates) {
@@ -388,11 +410,21 @@ impl CongestionControl for PythonController {
     }
 
     fn on_recovery_exit(&mut self, recovery: &cc::Recovery) {
+        if self.methods.on_recovery_exit.is_none() {
+            return self.answer(|tcp| tcp.on_recovery_exit(recovery));
+        }
         self.tell::<Recovery>(Callback::RecoveryExit, recovery.now, |this| &this.methods.on_recovery_exit, *recovery);
     }
 
     fn on_undo(&mut self, recovery: &cc::Recovery) {
+        if self.methods.on_undo.is_none() {
+            return self.answer(|tcp| tcp.on_undo(recovery));
+        }
         self.tell::<Recovery>(Callback::Undo, recovery.now, |this| &this.methods.on_undo, *recovery);
+    }
+
+    fn on_limit(&mut self, segments: f64) {
+        self.answer(|tcp| tcp.on_limit(segments));
     }
 
     fn on_resume(&mut self, now: Instant) {
@@ -402,7 +434,7 @@ impl CongestionControl for PythonController {
                     let seconds = PyFloat::new(py, now.as_secs_f64());
                     self.call(py, method, Callback::Resume, now, &seconds);
                 }
-                None => self.change(py, Window::resume),
+                None => self.standard(py, |tcp| tcp.on_resume(now)),
             }
             self.read(py);
         });

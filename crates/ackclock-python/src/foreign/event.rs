@@ -301,6 +301,11 @@ impl Recovery {
     fn of(core: cc::Recovery, _has_rates: bool) -> Self {
         Recovery { core }
     }
+
+    /// The event of the core.
+    pub fn core(&self) -> &cc::Recovery {
+        &self.core
+    }
 }
 
 #[pymethods]

@@ -14,7 +14,7 @@ use libloading::Library;
 use pyo3::prelude::*;
 
 use super::progress::{Callback, Cells};
-use super::window::Window;
+use super::window::{Held, Window};
 use crate::error::RunError;
 
 const VERSION: u32 = 1;
@@ -308,7 +308,7 @@ impl CcFactory for LibraryFactory {
     fn build(&self, context: CcContext) -> Box<dyn CongestionControl> {
         let blocks = (self.loaded.table.state_size as usize).div_ceil(size_of::<Block>()).max(1);
         let mut controller = LibraryController {
-            window: Window::new(&context),
+            held: Held::new(&context, self.loaded.table.flags & OWNS_RECOVERY != 0),
             table: self.loaded.table,
             state: State(UnsafeCell::new(vec![Block([0; 16]); blocks].into_boxed_slice())),
             fault: None,
@@ -320,6 +320,7 @@ impl CcFactory for LibraryFactory {
                 // SAFETY: the state has the size that the table gives, and there is a value for each parameter.
                 unsafe { start(state, window, self.values.as_ptr()) }
             });
+            controller.held.take();
         }
         Box::new(controller)
     }
@@ -346,7 +347,7 @@ impl State {
 
 /// The functions of a library, with the state of a flow.
 struct LibraryController {
-    window: Window,
+    held: Held,
     table: Table,
     state: State,
     fault: Option<Box<str>>,
@@ -359,7 +360,7 @@ unsafe impl Send for LibraryController {}
 
 impl std::fmt::Debug for LibraryController {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LibraryController").field("name", &self.loaded.name).field("window", &self.window).finish()
+        f.debug_struct("LibraryController").field("name", &self.loaded.name).field("window", &self.held.seen).finish()
     }
 }
 
@@ -371,9 +372,9 @@ impl LibraryController {
             return;
         }
         self.cells.enter(callback, now.as_nanos());
-        function(self.state.pointer(), &raw mut self.window);
+        function(self.state.pointer(), &raw mut self.held.seen);
         self.cells.leave();
-        if let Some(fault) = self.window.fault() {
+        if let Some(fault) = self.held.seen.fault() {
             self.fail(callback, &fault);
         }
     }
@@ -399,6 +400,7 @@ impl LibraryController {
             flight_size: core.flight_size,
             reserved: 0,
         });
+        self.held.take();
     }
 
     fn has(&self, flag: u32) -> bool {
@@ -409,17 +411,17 @@ impl LibraryController {
 impl CongestionControl for LibraryController {
     #[inline]
     fn cwnd(&self) -> f64 {
-        if self.fault.is_some() { f64::NAN } else { self.window.segments() }
+        if self.fault.is_some() { f64::NAN } else { self.held.segments() }
     }
 
     #[inline]
     fn ssthresh(&self) -> f64 {
-        self.window.ssthresh
+        self.held.seen.ssthresh
     }
 
     #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
-        Rate::from_bps(self.window.pacing_rate as u64)
+        Rate::from_bps(self.held.seen.pacing_rate as u64)
     }
 
     fn fault(&self) -> Option<&str> {
@@ -428,6 +430,10 @@ impl CongestionControl for LibraryController {
 
     fn owns_recovery(&self) -> bool {
         self.has(OWNS_RECOVERY)
+    }
+
+    fn least_in_recovery(&self) -> f64 {
+        self.held.least_in_recovery()
     }
 
     fn congestion_may_raise(&self) -> bool {
@@ -453,6 +459,7 @@ impl CongestionControl for LibraryController {
             retransmission: core.retransmission,
             reserved: [0; 3],
         });
+        self.held.take();
     }
 
     fn on_loss(&mut self, core: &cc::Loss) {
@@ -465,6 +472,7 @@ impl CongestionControl for LibraryController {
             app_limited: core.app_limited,
             reserved: [0; 2],
         });
+        self.held.take();
     }
 
     #[inline]
@@ -484,18 +492,22 @@ impl CongestionControl for LibraryController {
             app_limited: core.rate.is_some_and(|sample| sample.app_limited),
             reserved: [0; 6],
         });
-        if !is_told {
-            self.window.grow(core);
+        match is_told {
+            true => self.held.take(),
+            false => self.held.standard(|tcp| tcp.on_ack(core)),
         }
     }
 
     fn on_congestion(&mut self, core: &cc::Congestion) {
-        let before = self.window.ssthresh;
         let (callback, function) = match core.kind {
             CongestionKind::Timeout => (Callback::Timeout, self.table.on_timeout),
             CongestionKind::Loss | CongestionKind::Ecn => (Callback::Congestion, self.table.on_congestion),
         };
-        let is_told = self.tell(callback, core.now, function, || Congestion {
+        if function.is_none() {
+            return self.held.standard(|tcp| tcp.on_congestion(core));
+        }
+        let before = self.held.begin(core);
+        self.tell(callback, core.now, function, || Congestion {
             path: Path::new(core.now, &core.path),
             kind: match core.kind {
                 CongestionKind::Loss => 0,
@@ -506,12 +518,7 @@ impl CongestionControl for LibraryController {
             again: matches!(core.restart, Restart::SlowStartAgain | Restart::OneSegment),
             reserved: [0; 7],
         });
-        if !is_told {
-            self.window.cut(core.kind);
-        }
-        if !is_told || !self.owns_recovery() {
-            self.window.restart(core.restart, before);
-        }
+        self.held.end(core, before);
     }
 
     fn on_recovery_enter(&mut self, core: &cc::Recovery) {
@@ -519,11 +526,21 @@ impl CongestionControl for LibraryController {
     }
 
     fn on_recovery_exit(&mut self, core: &cc::Recovery) {
-        self.recovery(Callback::RecoveryExit, self.table.on_recovery_exit, core);
+        match self.table.on_recovery_exit {
+            None => self.held.standard(|tcp| tcp.on_recovery_exit(core)),
+            told => self.recovery(Callback::RecoveryExit, told, core),
+        }
     }
 
     fn on_undo(&mut self, core: &cc::Recovery) {
-        self.recovery(Callback::Undo, self.table.on_undo, core);
+        match self.table.on_undo {
+            None => self.held.standard(|tcp| tcp.on_undo(core)),
+            told => self.recovery(Callback::Undo, told, core),
+        }
+    }
+
+    fn on_limit(&mut self, segments: f64) {
+        self.held.standard(|tcp| tcp.on_limit(segments));
     }
 
     fn on_resume(&mut self, now: Instant) {
@@ -532,8 +549,9 @@ impl CongestionControl for LibraryController {
             Some(resume) => self.call(Callback::Resume, now, |state, window| unsafe {
                 resume(state, window, now.as_secs_f64());
             }),
-            None => self.window.resume(),
+            None => self.held.standard(|tcp| tcp.on_resume(now)),
         }
+        self.held.take();
     }
 
     fn probe(&self, report: &mut dyn FnMut(&str, f64)) {

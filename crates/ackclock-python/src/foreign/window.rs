@@ -1,11 +1,8 @@
-//! What code from outside sets, and TCP Reno (RFC 5681) where it says nothing.
+//! What user-supplied code sets, and TCP Reno (RFC 5681) where it says nothing.
 
-use ackclock::cc::{Ack, CcContext, CongestionKind, Restart};
+use ackclock::cc::{Ack, CcContext, Congestion, Hosted};
 
-/// RFC 5681: ssthresh is at least two segments.
-const MIN_SSTHRESH: f64 = 2.0;
-
-/// Window, threshold and rate: `ackclock_cc_window` of the header, and behind it what that does not show.
+/// Window, threshold and rate: `ackclock_cc_window` of the header.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Window {
@@ -17,68 +14,13 @@ pub struct Window {
     pub pacing_rate: f64,
     /// Segments.
     pub initial_window: f64,
-    /// What a timeout leaves, in segments: one in TCP (RFC 5681), two in QUIC (RFC 9002 §7.2).
-    loss_window: f64,
 }
 
 impl Window {
-    /// The connection begins.
-    pub fn new(context: &CcContext) -> Self {
-        Window {
-            cwnd: context.initial_window,
-            ssthresh: context.initial_ssthresh,
-            pacing_rate: 0.0,
-            initial_window: context.initial_window,
-            loss_window: context.min_window,
-        }
-    }
-
-    /// The window, which is one segment at the least.
-    #[inline]
-    pub fn segments(&self) -> f64 {
-        self.cwnd.max(1.0)
-    }
-
     /// Whether `ack` should make a window grow: new data of a window that was used, outside of recovery, without a mark.
     #[inline]
     pub fn may_grow(ack: &Ack) -> bool {
         ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece
-    }
-
-    /// RFC 5681 §3.1.
-    #[inline]
-    pub fn grow(&mut self, ack: &Ack) {
-        if Self::may_grow(ack) {
-            let cwnd = self.segments();
-            self.cwnd = cwnd + if cwnd < self.ssthresh { ack.acked } else { ack.acked / cwnd };
-        }
-    }
-
-    /// Half of the window is left.
-    pub fn cut(&mut self, kind: CongestionKind) {
-        let half = self.segments() / 2.0;
-        self.ssthresh = half.max(MIN_SSTHRESH);
-        self.cwnd = match kind {
-            // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
-            CongestionKind::Ecn => half.max(self.loss_window),
-            CongestionKind::Loss => self.ssthresh,
-            CongestionKind::Timeout => self.loss_window,
-        };
-    }
-
-    /// What a restart leaves, whatever was set: the window of a timeout, and the threshold of the first cut of a window of data.
-    pub fn restart(&mut self, restart: Restart, threshold_before: f64) {
-        match restart {
-            Restart::Reduced => {}
-            Restart::SlowStart => self.cwnd = self.loss_window,
-            Restart::SlowStartAgain => (self.cwnd, self.ssthresh) = (self.loss_window, threshold_before),
-            Restart::OneSegment => (self.cwnd, self.ssthresh) = (self.loss_window, self.loss_window),
-        }
-    }
-
-    /// RFC 5681 §4.1: no more than the initial window after an idle time.
-    pub fn resume(&mut self) {
-        self.cwnd = self.cwnd.min(self.initial_window);
     }
 
     /// What is wrong with the values, if anything is.
@@ -94,5 +36,69 @@ impl Window {
             () if is_rate => Some(format!("ssthresh must be a number that is not negative, not {ssthresh}")),
             () => Some(format!("pacing_rate must be finite and at least 1 bit/s, or 0, not {pacing_rate}")),
         }
+    }
+}
+
+/// The window of a connection: as the code sees it, and as the sender does.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The code reads and writes it.
+    pub seen: Window,
+    tcp: Hosted,
+    owns_recovery: bool,
+}
+
+impl Held {
+    /// The connection begins.
+    pub fn new(context: &CcContext, owns_recovery: bool) -> Self {
+        let tcp = Hosted::new(*context);
+        let (cwnd, ssthresh, initial_window) = (tcp.seen(), tcp.ssthresh(), context.initial_window);
+        Held { seen: Window { cwnd, ssthresh, pacing_rate: 0.0, initial_window }, tcp, owns_recovery }
+    }
+
+    /// The window, which is one segment at the least.
+    #[inline]
+    pub fn segments(&self) -> f64 {
+        self.tcp.cwnd()
+    }
+
+    /// Down to which window `prr = "rate-halving"` goes.
+    pub fn least_in_recovery(&self) -> f64 {
+        self.tcp.least_in_recovery()
+    }
+
+    /// Takes what the code has set.
+    #[inline]
+    pub fn take(&mut self) {
+        let Window { cwnd, ssthresh, pacing_rate, .. } = self.seen;
+        self.tcp.set(cwnd, ssthresh, self.owns_recovery || pacing_rate != 0.0);
+        self.show();
+    }
+
+    /// TCP Reno answers an event.
+    #[inline]
+    pub fn standard(&mut self, event: impl FnOnce(&mut Hosted)) {
+        self.take();
+        event(&mut self.tcp);
+        self.show();
+    }
+
+    /// A congestion event begins, which the code will answer; gives the threshold before it.
+    pub fn begin(&mut self, congestion: &Congestion) -> f64 {
+        self.take();
+        self.tcp.begin(congestion);
+        self.tcp.ssthresh()
+    }
+
+    /// The code has answered a congestion event.
+    pub fn end(&mut self, congestion: &Congestion, ssthresh_before: f64) {
+        let left = (self.seen.cwnd, self.seen.ssthresh);
+        self.tcp.end(congestion, left, ssthresh_before, self.owns_recovery);
+        self.show();
+    }
+
+    #[inline]
+    fn show(&mut self) {
+        (self.seen.cwnd, self.seen.ssthresh) = (self.tcp.seen(), self.tcp.ssthresh());
     }
 }

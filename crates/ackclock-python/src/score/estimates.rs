@@ -45,6 +45,12 @@ impl Estimate {
         score::Estimate::from(*self).excludes_zero()
     }
 
+    /// How likely a mean at least this far from zero is by chance, of a difference with Student's interval.
+    #[getter]
+    fn p_value(&self) -> f64 {
+        score::Estimate::from(*self).p_value()
+    }
+
     /// What this says as a difference of costs: `better`, `worse`, or nothing where it is open.
     #[getter]
     fn judgement(&self) -> &'static str {
@@ -120,6 +126,24 @@ pub fn quantile(ordered: Vec<f64>, level: f64) -> f64 {
 #[pyfunction]
 pub fn starves(share: Estimate) -> &'static str {
     score::starves(&share.into()).word()
+}
+
+/// The band of a share of a fair share: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`.
+#[pyfunction]
+pub fn band(share: Estimate) -> &'static str {
+    score::band(&share.into()).word()
+}
+
+/// The harm to flows with this share, as a part of what they would have alone.
+#[pyfunction]
+pub fn harm(share: f64, of_rival: usize, flows: usize) -> f64 {
+    score::harm(share, of_rival, flows)
+}
+
+/// Which hypotheses of a family Holm's procedure rejects.
+#[pyfunction]
+pub fn holm(p_values: Vec<f64>) -> Vec<bool> {
+    score::holm(&p_values)
 }
 
 /// The mean share of all other flows.

@@ -19,7 +19,7 @@ type ByName<T> = Vec<(String, T)>;
 /// A rival: its place, the difference of scores, the ratio of delays, the places of environments with its flows.
 type FoundRival = (usize, Option<Estimate>, Option<f64>, Vec<usize>);
 /// An environment with flows of a rival: its title, the share of the rival and that of the candidate.
-type Shares = (String, Estimate, Estimate);
+type Shares = (String, Estimate, Estimate, f64);
 
 /// Scores `runs[candidate][replicate][metric]` of an environment: `[candidate][metric]`.
 #[pyfunction]
@@ -57,16 +57,19 @@ fn noise(found: score::NoiseFloor) -> Noise {
 
 /// The regret of each candidate; `costs` by environment, candidate and replicate.
 #[pyfunction]
-#[pyo3(signature = (costs, *, best, relative, algorithms, reference_costs, reference))]
+#[pyo3(signature = (costs, *, best, best_costs, paired, relative, algorithms, reference_costs, reference))]
+#[allow(clippy::too_many_arguments)]
 pub fn regrets(
     costs: Vec<Vec<Vec<f64>>>,
     best: Option<Vec<f64>>,
+    best_costs: Option<Vec<Vec<f64>>>,
+    paired: bool,
     relative: Vec<bool>,
     algorithms: usize,
     reference_costs: Option<Vec<Vec<f64>>>,
     reference: usize,
 ) -> Vec<FoundRegret> {
-    let table = Table { costs, best, relative, algorithms, reference_costs, reference };
+    let table = Table { costs, best, best_costs, paired, relative, algorithms, reference_costs, reference };
     score::regrets(&table)
         .into_iter()
         .map(|found| FoundRegret {
@@ -94,9 +97,10 @@ pub fn objective(
     environments: Vec<String>,
     metric: &str,
     best: Best,
+    worst: Best,
 ) -> PyResult<(String, usize, ByName<ByName<f64>>)> {
     let environments: Vec<Environment> = environments.iter().map(|text| read(text)).collect::<PyResult<_>>()?;
-    let found = Objective::new(&environments, metric, &best);
+    let found = Objective::new(&environments, metric, &best, &worst);
     Ok((found.heading, found.digits, found.weights))
 }
 
@@ -108,8 +112,10 @@ pub fn score_parts(weights: ByName<ByName<f64>>, costs: Costs, best: Best) -> By
 
 /// A score per replicate, its estimate, and what each environment adds to it.
 #[pyfunction]
-pub fn scored(parts: Vec<Vec<f64>>) -> (Vec<f64>, Estimate, Vec<f64>) {
-    let found = score::Scored::new(&parts);
+#[pyo3(signature = (parts, stored = None, *, paired = false))]
+pub fn scored(parts: Vec<Vec<f64>>, stored: Option<Vec<Vec<f64>>>, paired: bool) -> (Vec<f64>, Estimate, Vec<f64>) {
+    let stored = stored.map(|parts| score::Stored { parts, paired });
+    let found = score::Scored::new(&parts, stored.as_ref());
     (found.values, found.value.into(), found.by_environment)
 }
 
@@ -117,6 +123,24 @@ pub fn scored(parts: Vec<Vec<f64>>) -> (Vec<f64>, Estimate, Vec<f64>) {
 #[pyfunction]
 pub fn best_costs(every: Vec<Costs>) -> BTreeMap<String, BTreeMap<String, f64>> {
     score::best_of(every.iter())
+}
+
+/// The largest mean costs over algorithms, by metric and environment.
+#[pyfunction]
+pub fn worst_costs(every: Vec<Costs>) -> BTreeMap<String, BTreeMap<String, f64>> {
+    score::worst_of(every.iter())
+}
+
+/// The costs per replicate of the algorithm with the least mean cost, by environment and metric.
+#[pyfunction]
+pub fn costs_of_best(every: Vec<Costs>) -> Costs {
+    score::costs_of_best(&every)
+}
+
+/// The least difference of scores that a sentence is worth.
+#[pyfunction]
+pub fn least_difference(metric: &str) -> f64 {
+    score::least_difference(metric)
 }
 
 /// The sentence on a scoreboard.
@@ -165,11 +189,15 @@ pub fn rivals(
 
 /// What is said of rivals, in words: label, difference, and environments as title, share of the rival and of the candidate.
 #[pyfunction]
-pub fn rival_sentences(found: Vec<(String, Option<Estimate>, Vec<Shares>)>, heading: &str) -> Vec<String> {
+pub fn rival_sentences(
+    found: Vec<(String, Option<Estimate>, Vec<Shares>)>,
+    heading: &str,
+    least: f64,
+) -> Vec<String> {
     let mut titles = Vec::new();
-    let mut beside = |(title, theirs, ours): Shares| {
+    let mut beside = |(title, theirs, ours, harm): Shares| {
         titles.push(title);
-        Beside { place: titles.len() - 1, theirs: theirs.into(), ours: ours.into() }
+        Beside { place: titles.len() - 1, theirs: theirs.into(), ours: ours.into(), harm }
     };
     let rivals: Vec<Rival> = found
         .into_iter()
@@ -180,7 +208,7 @@ pub fn rival_sentences(found: Vec<(String, Option<Estimate>, Vec<Shares>)>, head
             beside: places.into_iter().map(&mut beside).collect(),
         })
         .collect();
-    score::sentences(&rivals, &titles, heading)
+    score::sentences(&rivals, &titles, heading, least)
 }
 
 /// A scoreboard as Python has it.

@@ -173,6 +173,8 @@ impl CcParameters for Cubic {
 
     fn controller(&self, context: CcContext) -> CubicController {
         let kernel = (self.arithmetic != Arithmetic::Exact).then(|| Box::new(Kernel::new(self)));
+        // The equations of RFC 9438 have fractions, whatever the host.
+        let context = CcContext { whole_window: context.whole_window && kernel.is_some(), ..context };
         let state = State { window: Window::new(context), w_max: None, cwnd_prior: None, stage: None, kernel };
         CubicController { parameters: self.clone(), state, before_event: Box::new(None) }
     }

@@ -13,6 +13,7 @@ mod foreign;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod held_down;
+mod hosted;
 mod max_filter;
 mod packets;
 mod parameters;
@@ -21,7 +22,6 @@ mod slow_start;
 #[cfg(test)]
 mod tests;
 mod text;
-mod whole_window;
 mod window;
 mod windowed;
 
@@ -37,10 +37,10 @@ pub use foreign::{BpfProgram, ForeignValue, PythonClass, SharedLibrary};
 pub use fuzz::fuzz;
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
+pub use hosted::Hosted;
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
-pub use whole_window::{RenoWord, WholeWindow};
 pub use windowed::Windowed;
 
 use crate::units::{Instant, Rate};
@@ -77,8 +77,8 @@ pub struct CcContext {
     pub selective_acks: bool,
     /// How slow start ends before the first loss.
     pub slow_start: SlowStart,
-    /// Whether the window of a window rule has no fractions.
-    pub whole_window: WholeWindow,
+    /// Whether windows have no fractions, as Linux's snd_cwnd has none.
+    pub whole_window: bool,
     /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
     pub seed: u64,
 }
@@ -102,7 +102,7 @@ impl CcContext {
             packet_bytes: 1500,
             selective_acks: true,
             slow_start: SlowStart::default(),
-            whole_window: WholeWindow::default(),
+            whole_window: false,
             seed: 0,
         }
     }

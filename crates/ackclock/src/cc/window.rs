@@ -6,7 +6,6 @@ use super::{
 };
 
 use super::slow_start::{Growth, Hystart, SlowStart};
-use super::whole_window::WholeWindow;
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
@@ -64,7 +63,7 @@ impl Window {
 
     #[inline]
     fn is_whole(&self) -> bool {
-        self.context.whole_window == WholeWindow::Switch(true)
+        self.context.whole_window
     }
 
     #[inline]
@@ -83,14 +82,20 @@ impl Window {
         if self.is_whole() { self.earn(cwnd - self.cwnd) } else { self.avoid(cwnd) }
     }
 
+    /// Adds the whole segments of what was earned, and keeps the rest; a window that shrinks owes in the same way.
     #[cold]
     fn earn(&mut self, gain: f64) {
         /// Sums of parts of a segment are short of one by less.
         const ROUNDING: f64 = 1e-9;
+        /// A segment of which less than this part of an ACK's gain is missing is earned, and the part is owed. Without it an
+        /// increase of 0.9999 would lag one of 1 by an ACK. A quarter would change what ACKs of four segments earn.
+        const MISSING: f64 = 0.2;
+        let slack = if gain.abs() < 1.0 { (MISSING * gain.abs()).max(ROUNDING) } else { ROUNDING };
         self.earned += gain;
-        if self.earned > 1.0 - ROUNDING {
-            self.cwnd += 1.0;
-            self.earned = (self.earned - 1.0).max(0.0);
+        if self.earned.abs() + slack > 1.0 {
+            let whole = (self.earned.abs() + slack).floor().copysign(self.earned);
+            self.cwnd += whole;
+            self.earned -= whole;
         }
     }
 
@@ -149,9 +154,8 @@ impl Window {
             self.cwnd = self.context.min_window;
             return;
         }
-        let Congestion { kind, flight_size, .. } = *congestion;
-        let before = Before { cwnd: self.cwnd, ssthresh: self.ssthresh, flight_size };
-        self.before = (kind != CongestionKind::Ecn).then_some(before);
+        let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
+        self.begin_cut(congestion);
         if congestion.restart == Restart::OneSegment {
             (self.cwnd, self.ssthresh) = (LOSS_WINDOW, LOSS_WINDOW);
             return;
@@ -161,12 +165,6 @@ impl Window {
             CutWindow::Capped { max_window } => self.cwnd.min(max_window),
             CutWindow::Whole { max_window } => self.cwnd.min(max_window).floor(),
         };
-        let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
-        self.was_cut = true;
-        self.earned = 0.0;
-        if let Some(hystart) = &mut self.hystart {
-            hystart.on_cut(congestion.restart != Restart::Reduced);
-        }
         let remaining = match (congestion.kind, self.context.timeout_ssthresh) {
             (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => window / 2.0,
             (CongestionKind::Timeout, TimeoutSsthresh::HalfFlight) => f64::from(congestion.flight_size) / 2.0,
@@ -182,6 +180,33 @@ impl Window {
             Restart::Reduced => left,
             Restart::SlowStart | Restart::SlowStartAgain | Restart::OneSegment => self.context.min_window,
         };
+    }
+
+    /// A congestion event, whoever answers it: what an undo gives back is kept, and parts of a segment are lost.
+    pub(super) fn begin_cut(&mut self, congestion: &Congestion) {
+        let before = Before { cwnd: self.cwnd, ssthresh: self.ssthresh, flight_size: congestion.flight_size };
+        self.before = (congestion.kind != CongestionKind::Ecn).then_some(before);
+        self.was_cut = true;
+        self.earned = 0.0;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_cut(congestion.restart != Restart::Reduced);
+        }
+    }
+
+    /// What somebody else leaves at a congestion event; a restart leaves what it leaves, whatever was set.
+    pub(super) fn end_cut(&mut self, restart: Restart, (cwnd, ssthresh): (f64, f64), ssthresh_before: f64) {
+        let whole = |value: f64| if self.is_whole() { value.floor() } else { value };
+        (self.cwnd, self.ssthresh) = match restart {
+            Restart::Reduced => (whole(cwnd), whole(ssthresh)),
+            Restart::SlowStart => (self.context.min_window, whole(ssthresh)),
+            Restart::SlowStartAgain => (self.context.min_window, ssthresh_before),
+            Restart::OneSegment => (LOSS_WINDOW, LOSS_WINDOW),
+        };
+    }
+
+    /// What somebody else sets at once, with its fraction.
+    pub(super) fn set_ssthresh(&mut self, ssthresh: f64) {
+        self.ssthresh = ssthresh;
     }
 
     /// The rule takes more of the window that was cut, so that `remaining` is left, if that is less than there is.
@@ -360,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_window_without_fractions_grows_when_acks_have_earned_a_segment() {
-        let mut it = Window::new(CcContext { whole_window: WholeWindow::Switch(true), ..CcContext::new(4.0) });
+        let mut it = Window::new(CcContext { whole_window: true, ..CcContext::new(4.0) });
         let grow = |it: &mut Window| {
             it.approach(it.cwnd() + 1.0 / it.cwnd());
             it.cwnd()
@@ -368,10 +393,15 @@ mod tests {
         let windows: Vec<f64> = (0..9).map(|_| grow(&mut it)).collect();
         // Four ACKs earn a segment, and then five.
         assert_eq!(windows, [4.0, 4.0, 4.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0]);
-        // What an ACK for three segments earns beyond a segment remains.
+        // What an ACK for many segments earns beyond whole ones remains.
         it.avoid(2.0);
-        it.approach(3.5);
-        assert!(it.cwnd() == 3.0 && (it.earned - 0.5).abs() < 1e-9);
+        it.approach(4.5);
+        assert!(it.cwnd() == 4.0 && (it.earned - 0.5).abs() < 1e-9);
+        // A window that shrinks loses whole segments, the first of them after what was earned.
+        it.approach(3.25);
+        assert!(it.cwnd() == 4.0 && (it.earned + 0.25).abs() < 1e-9);
+        it.approach(2.0);
+        assert!(it.cwnd() == 2.0 && (it.earned + 0.25).abs() < 1e-9);
         // Of 7 whole segments 3 are left, and what was earned counts no more.
         it.avoid(7.0);
         grow(&mut it);

@@ -22,8 +22,7 @@ impl<R: Rule> Windowed<R> {
             given => given,
         };
         let slow_start = context.slow_start.of_a_rule();
-        let whole_window = context.whole_window.of_a_rule(rule.is_reno());
-        Windowed { rule, window: Window::new(CcContext { timeout_ssthresh, slow_start, whole_window, ..context }) }
+        Windowed { rule, window: Window::new(CcContext { timeout_ssthresh, slow_start, ..context }) }
     }
 }
 
@@ -154,7 +153,7 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::{CutWindow, ExitWindow, FirstCut, PathView, RenoWord, Restart, WholeWindow};
+    use crate::cc::{CutWindow, ExitWindow, FirstCut, PathView, Restart};
     use crate::rule::RuleParameters;
     use crate::rule::aild::Aild;
     use crate::rule::fast_convergence::AimdFc;
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_of_reno_alone_is_whole_where_linux_has_it() {
+    fn the_windows_of_all_rules_are_whole_where_those_of_linux_are() {
         let left = |aimd: Aimd, whole_window, kind| {
             let context = CcContext { whole_window, initial_ssthresh: 1.0, ..CcContext::new(9.0) };
             let mut controller = Windowed::new(aimd.rule(), context);
@@ -237,16 +236,12 @@ mod tests {
             (grown, controller.cwnd())
         };
         let (reno, other) = (Aimd::default(), Aimd { increase: 0.9, remaining: 0.5 });
-        let linux = WholeWindow::Word(RenoWord::Reno);
         for kind in [CongestionKind::Loss, CongestionKind::Ecn] {
-            assert_eq!(left(reno.clone(), linux, kind), (9.0, 4.0));
-            assert_eq!(left(other.clone(), WholeWindow::Switch(true), kind), (9.0, 4.0));
-            assert_eq!(left(other.clone(), linux, kind), (9.1, 4.55));
+            assert_eq!(left(reno.clone(), true, kind), (9.0, 4.0));
+            assert_eq!(left(other.clone(), true, kind), (9.0, 4.0));
+            assert_eq!(left(other.clone(), false, kind), (9.1, 4.55));
         }
-        assert_eq!(
-            left(reno, WholeWindow::Switch(false), CongestionKind::Loss),
-            (9.0 + 1.0 / 9.0, (9.0 + 1.0 / 9.0) / 2.0)
-        );
+        assert_eq!(left(reno, false, CongestionKind::Loss), (9.0 + 1.0 / 9.0, (9.0 + 1.0 / 9.0) / 2.0));
     }
 
     #[test]

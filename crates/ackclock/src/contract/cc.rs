@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::journal::{Event, Journal};
 use super::run::check_result;
-use super::{Draw, Violation, for_each_case, network, parts};
+use super::promise::Promise;
+use super::{Draw, Violation, backing_off, for_each_case, network, parts};
 use crate::cc::{
     Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
     PhaseChange, RateSample, Recovery, Restart, Sent,
@@ -32,6 +33,8 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 /// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
 ///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own;
 /// * rate samples tell of no more marks than ACKs, and of no more than they cover;
+/// * the first loss or timeout of a connection reduces the window, unless it paces, and two flows behind a full queue lose no
+///   more than half of what they send;
 /// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
 ///   single losses do not reduce the window beside it;
 /// * the same events give the same answers, whatever time it is, without those of sending, of single
@@ -56,6 +59,21 @@ pub fn check_cc<C: CongestionControl + 'static>(
         }
         check_journal(&journal, &*new, context)
     })?;
+    let first = backing_off::scripts().position(|events| {
+        backing_off::keeps_its_window(&mut new(CcContext::new(10.0)), &events)
+    });
+    if let Some(case) = first {
+        let (subject, broken) = (format!("{name} at its first congestion"), Promise::BackOff.to_string());
+        return Err(Violation { subject, case: case as u64, broken });
+    }
+    let algorithm = {
+        let new = new.clone();
+        Algorithm::new(name, move |context| new(context))
+    };
+    if let Some(lost) = backing_off::lost_too_much(Arc::new(algorithm)) {
+        let broken = format!("{}: {:.0} %", Promise::Collapse, 100.0 * lost);
+        return Err(Violation { subject: format!("{name} in a full queue"), case: 0, broken });
+    }
     for_each_case(&format!("{name} in a network"), NETWORKS, |draw| {
         let mut plan = network::plan(draw, &CcSpec::Aimd(Aimd::default()));
         let journals = watch(&mut plan, name, &new);

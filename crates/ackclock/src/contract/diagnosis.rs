@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::backing_off::{keeps_its_window, lost_too_much, scripts};
 use super::cc::{loss, path, rate};
 use super::journal::{Answer, Event, Journal};
 use super::promise::Promise;
@@ -57,21 +58,24 @@ pub struct Step {
 /// The events are the same in every call. Nothing found is no proof: [`check_cc`](super::check_cc) looks at more.
 pub fn diagnose(algorithm: &Algorithm) -> Vec<Finding> {
     let subject = Subject { algorithm };
-    let mut scripts: Vec<Vec<Event>> = (0..SCRIPTS).map(|case| script(&mut Draw::new("diagnosis", case))).collect();
+    let mut connections: Vec<Vec<Event>> = (0..SCRIPTS).map(|case| script(&mut Draw::new("diagnosis", case))).collect();
     // Short ones show as much in fewer events.
-    scripts[..SCRIPTS as usize / 2].iter_mut().for_each(|events| events.truncate(EVENTS / 10));
+    connections[..SCRIPTS as usize / 2].iter_mut().for_each(|events| events.truncate(EVENTS / 10));
     let mut findings: Vec<(Promise, Finding)> = Vec::new();
-    for events in &scripts {
+    for events in &connections {
         for promise in subject.broken_by(events) {
             if !findings.iter().any(|(found, _)| *found == promise) {
                 findings.push((promise, subject.finding(promise, events)));
             }
         }
     }
+    if let Some(events) = scripts().find(|events| subject.breaks(Promise::BackOff, events)) {
+        findings.push((Promise::BackOff, subject.finding(Promise::BackOff, &events)));
+    }
     findings.sort_by_key(|(promise, _)| Promise::ALL.iter().position(|other| other == promise));
     let mut findings: Vec<Finding> = findings.into_iter().map(|(_, finding)| finding).collect();
     if findings.is_empty() {
-        findings.extend(subject.failed_run());
+        findings.extend(subject.failed_run().or_else(|| subject.collapse()));
     }
     findings
 }
@@ -127,6 +131,7 @@ impl Subject<'_> {
     fn breaks(&self, promise: Promise, events: &[Event]) -> bool {
         let answers = || self.answers(events, Duration::ZERO);
         match promise {
+            Promise::BackOff => keeps_its_window(&mut self.fresh(), events),
             Promise::Same => answers() != answers(),
             Promise::TimeShift => answers() != self.answers(events, DAY),
             Promise::Shared => answers() != self.answers_beside_another(events),
@@ -163,6 +168,14 @@ impl Subject<'_> {
         }
         let fault = cc.fault().map(str::to_owned);
         Finding { promise: promise.id(), broken: promise.to_string(), advice: promise.advice(), fault, steps }
+    }
+
+    /// The loss of most of what is sent to a full queue.
+    fn collapse(&self) -> Option<Finding> {
+        let lost = lost_too_much(std::sync::Arc::new(self.algorithm.clone()))?;
+        let (promise, steps) = (Promise::Collapse, Vec::new());
+        let broken = format!("{promise}: {:.0} %", 100.0 * lost);
+        Some(Finding { promise: promise.id(), broken, advice: promise.advice(), fault: None, steps })
     }
 
     /// The first small network in which a run with the algorithm ends before its time.
@@ -288,7 +301,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::cc::{Loss, Windowed, algorithms};
+    use crate::cc::{Loss, RuleSource, Windowed, algorithms};
     use crate::rule::RuleParameters;
     use crate::rule::linear::Linear;
     use crate::rule::reno::Reno;
@@ -383,6 +396,21 @@ mod tests {
         assert_eq!(promises(Mistake::ReadsTheTime).first(), Some(&("time-shift", 1)));
         // State of all connections is different the second time, too.
         assert_eq!(promises(Mistake::SharesState).first(), Some(&("same", 1)));
+    }
+
+    #[test]
+    fn a_rule_that_does_not_back_off_is_found() {
+        let findings = |line: &str| diagnose(&CcSpec::Rule(RuleSource::from_line(line).unwrap().into()).into());
+        for line in ["grow = 1; cut = w", "grow = 1/w; cut = max(w, 4)"] {
+            let found = findings(line);
+            let finding = found.iter().find(|finding| finding.promise == "back-off").expect(line);
+            let [step] = finding.steps.as_slice() else { panic!("{finding:?}") };
+            assert!(step.event == "congestion: a loss" && step.cwnd == Some(10.0), "{step:?}");
+        }
+        // It backs off once, and not any more.
+        let found = findings("grow = 1; cut = if(cuts < 1, w / 2, w)");
+        assert_eq!(found.iter().map(|finding| finding.promise).collect::<Vec<_>>(), ["collapse"], "{found:#?}");
+        assert!(findings("grow = 1/w; cut = 0.95 * w").is_empty());
     }
 
     #[test]

@@ -38,6 +38,7 @@ macro_rules! ensure {
     };
 }
 
+mod backing_off;
 mod cc;
 mod diagnosis;
 mod draw;

@@ -1,11 +1,14 @@
 //! Random small networks.
 
+use std::sync::Arc;
+
 use super::parts::{drop_tail, impairments, over_quic, queue, settings, variation};
 use super::{Draw, traffic};
-use crate::cc::CcSpec;
-use crate::meter::Profile;
+use crate::cc::{Algorithm, CcSpec};
+use crate::meter::Profile as MeterProfile;
 use crate::qdisc::Place;
-use crate::sim::{FlowPlan, ImpairmentsPlan, LinkPlan, MeterPlan, MeterScope, Plan, Sampling};
+use crate::sim::{FlowPlan, ImpairmentsPlan, LinkPlan, MeterPlan, MeterScope, Plan, Sampling, Traffic};
+use crate::tcp::{LossRecovery, Profile};
 use crate::units::{Duration, Instant, Rate};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
@@ -39,9 +42,9 @@ fn add_meter(draw: &mut Draw, plan: &mut Plan) {
     let (committed_rate, committed_burst) = (rate(share), draw.scale(1.0, 50_000.0) as u64);
     let second = draw.scale(1.0, 50_000.0) as u64;
     let profile = if draw.chance(50) {
-        Profile::SingleRate { committed_rate, committed_burst, excess_burst: second }
+        MeterProfile::SingleRate { committed_rate, committed_burst, excess_burst: second }
     } else {
-        Profile::TwoRates { committed_rate, committed_burst, peak_rate: rate(2.0 * share), peak_burst: second }
+        MeterProfile::TwoRates { committed_rate, committed_burst, peak_rate: rate(2.0 * share), peak_burst: second }
     };
     plan.meters.push(MeterPlan {
         name: "meter".to_owned(),
@@ -55,6 +58,54 @@ fn add_meter(draw: &mut Draw, plan: &mut Plan) {
     plan.flows.iter_mut().for_each(|flow| flow.meter = meter());
     plan.arrivals.iter_mut().flat_map(|group| &mut group.slots).for_each(|slot| slot.meter = meter());
     plan.datagrams.iter_mut().for_each(|datagrams| datagrams.meter = meter());
+}
+
+/// The plan of ten seconds of two flows with the algorithm at 10 Mbit/s and 20 ms, behind a queue of two bandwidth-delay
+/// products, with the transport of Linux.
+pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
+    let (rate, delay) = (Rate::from_bps(10_000_000), Duration::from_millis(10));
+    let link = |name: &str, queue| LinkPlan {
+        name: name.to_owned(),
+        rate,
+        varies: None,
+        delay,
+        queue,
+        place: Place { rate, delay, packet_bytes: 1500, mean_rtt_secs: 2.0 * delay.as_secs_f64() },
+        impairments: ImpairmentsPlan::default(),
+        channel: None,
+        private: false,
+    };
+    let keys = Profile::Linux.keys();
+    let (context, transport) = (Arc::new(keys.cc_context()), Arc::new(keys.transport(LossRecovery::Sack)));
+    let flow = |name: &str| FlowPlan {
+        name: name.into(),
+        group: name.into(),
+        forward: [0].into(),
+        reverse: [1].into(),
+        cc: algorithm.clone(),
+        cc_context: context.clone(),
+        transport: transport.clone(),
+        traffic: Traffic::Bulk,
+        in_profile: false,
+        meter: None,
+        start: Instant::ZERO,
+        stop: None,
+        base_rtt: delay * 2,
+    };
+    Plan {
+        seed: 1,
+        duration: Duration::from_secs(10),
+        warmup: Duration::from_secs(5),
+        links: vec![link("bottleneck", drop_tail(34)), link("bottleneck.reverse", drop_tail(1000))],
+        channels: Vec::new(),
+        flows: vec![flow("one"), flow("other")],
+        arrivals: Vec::new(),
+        datagrams: Vec::new(),
+        meters: Vec::new(),
+        bottleneck: 0,
+        sampling: Sampling { interval: None, max_flows: 0, packets: false },
+        capture: None,
+    }
 }
 
 pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {

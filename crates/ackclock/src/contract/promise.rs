@@ -27,6 +27,12 @@ pub enum Promise {
     /// One reduction per window of data: RFC 5681 §3.2, RFC 6582 §1.
     #[error("losses of one window of data reduce the window more than once")]
     OneReduction,
+    /// RFC 5681 §3.1, equation 4; RFC 2914 §5: less is sent after congestion.
+    #[error("the first loss or timeout of a connection does not reduce its window")]
+    BackOff,
+    /// RFC 2914 §5: congestion collapse.
+    #[error("two flows lose more than half of their segments behind a full queue")]
+    Collapse,
     /// RFC 5681 §3.1: what was in flight is taken for lost.
     #[error("a restart does not reduce the window")]
     Restart,
@@ -61,7 +67,7 @@ pub enum Promise {
 
 impl Promise {
     /// All of them, in the order in which they are reported.
-    pub const ALL: [Promise; 18] = [
+    pub const ALL: [Promise; 20] = [
         Promise::Window,
         Promise::Ssthresh,
         Promise::Same,
@@ -69,6 +75,8 @@ impl Promise {
         Promise::Shared,
         Promise::OneReduction,
         Promise::Congestion,
+        Promise::BackOff,
+        Promise::Collapse,
         Promise::Restart,
         Promise::RestartSlowly,
         Promise::Repair,
@@ -92,6 +100,8 @@ impl Promise {
             Promise::Repair => "repair",
             Promise::SlowStart => "slow-start",
             Promise::Congestion => "congestion",
+            Promise::BackOff => "back-off",
+            Promise::Collapse => "collapse",
             Promise::OneReduction => "one-reduction",
             Promise::Restart => "restart",
             Promise::RestartSlowly => "restart-slowly",
@@ -124,6 +134,10 @@ impl Promise {
                 "below ssthresh grow by at most what was acknowledged (RFC 5681 §3.1); set ssthresh to leave slow start"
             }
             Promise::Congestion => "leave at most the window that there was, and two segments at least",
+            Promise::BackOff => {
+                "leave less of the window at a loss and at a timeout; TCP Reno leaves half (RFC 5681 §3.1)"
+            }
+            Promise::Collapse => "send less after congestion until losses are rare; run a scenario, and look at its losses",
             Promise::OneReduction => {
                 "reduce at the congestion event, which comes once per window of data, and not at each loss"
             }

@@ -14,12 +14,18 @@ const LARGE: f64 = 1e5;
 /// * growth never shrinks a window, and more acknowledged segments never give less of it;
 /// * the parts of a window of ACKs add up to the rule per round trip, or to less where it [`Rule::accelerates`];
 /// * a cut leaves no more than there was, unless [`Rule::cut_may_raise`];
+/// * the first cut of a fresh rule leaves less than there was;
 /// * a copy, and a fresh rule after the same operations, give the same windows.
 ///
 /// # Errors
 /// The first promise that is broken.
 pub fn check_rule<R: Rule + Clone>(name: &str, new: impl Fn() -> R) -> Result<(), Violation> {
     for_each_case(name, CASES, |draw| {
+        let mut rule = new();
+        let begun = draw.scale(3.0, 1000.0);
+        rule.restart(begun);
+        let left = rule.cut(begun);
+        ensure!(left < begun, "the first cut, at window {begun}, leaves {left}");
         let mut rule = new();
         let floor = draw.pick(&[1.0, 2.0]);
         let mut w = draw.scale(floor, 1000.0);

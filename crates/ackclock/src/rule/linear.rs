@@ -171,10 +171,6 @@ impl Rule for Linear {
     fn cut(&mut self, w: f64) -> f64 {
         self.decrease_add + self.decrease_mul * w
     }
-
-    fn is_reno(&self) -> bool {
-        *self == Linear::default()
-    }
 }
 
 impl RuleParameters for Linear {

@@ -58,11 +58,6 @@ pub trait Rule: Send {
         false
     }
 
-    /// True for the rule of RFC 5681: a segment more per round trip, and half of the window.
-    fn is_reno(&self) -> bool {
-        false
-    }
-
     /// What marks by routers mean to the rule.
     fn marks(&self) -> Marks {
         Marks::Cut

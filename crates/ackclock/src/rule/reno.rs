@@ -18,7 +18,7 @@
 //! ## Parameters
 //!
 //! None. For other increases and decreases use [AIMD](aimd.md). Under `profile = "linux"` the window has no fractions
-//! (`whole_window = "reno"`), as Linux counts it: it grows by a segment when a window of ACKs has earned it, and of 45
+//! (`whole_window = true`), as Linux counts it: it grows by a segment when a window of ACKs has earned it, and of 45
 //! segments a cut leaves 22.
 //!
 //! ## Deviations

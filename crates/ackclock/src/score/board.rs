@@ -70,15 +70,6 @@ impl Board {
             .collect();
         (!logs.is_empty()).then(|| libm::exp(mean(&logs)))
     }
-
-    /// In how many environments the first candidate's metric is judged so.
-    pub(super) fn count(&self, name: &str, judgement: Judgement) -> usize {
-        let judged = |result: &&EnvironmentResult| {
-            let mut pairs = result.metrics.iter().zip(&result.scores[0]);
-            pairs.any(|(metric, score)| metric.name == name && score.judgement() == judgement)
-        };
-        self.results.iter().filter(judged).count()
-    }
 }
 
 /// Scores `runs[candidate][replicate][metric]` against the candidate at index `reference`.

@@ -67,6 +67,20 @@ impl Metric {
         format!("{} {}", self.label, self.unit).trim_end().to_owned()
     }
 
+    /// The least difference that a sentence is worth, where the reference has this value.
+    ///
+    /// Of shares it is what people would not care about; of delays and times, whose size depends on the environment, a twentieth.
+    pub fn least_effect(&self, reference: f64) -> f64 {
+        match self.name.as_str() {
+            "efficiency" => 0.5,
+            "loss_rate" => 0.1,
+            "queue_delay" => (0.05 * reference).max(1.0),
+            JAIN_INDEX => 0.02,
+            WATCH if self.better.is_share() => 0.05,
+            _ => 0.05 * reference.abs(),
+        }
+    }
+
     /// A value with its digits and unit.
     pub fn text(&self, value: f64) -> String {
         format!("{value:.*} {}", self.digits, self.unit).trim_end().to_owned()

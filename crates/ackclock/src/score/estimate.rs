@@ -63,6 +63,20 @@ impl Estimate {
         }
     }
 
+    /// How likely a mean at least this far from zero is by chance, of a difference with Student's interval; without one, whether it
+    /// is zero.
+    pub fn p_value(&self) -> f64 {
+        let half_width = self.half_width().unwrap_or(0.0);
+        match (self.mean == 0.0, half_width == 0.0) {
+            (true, _) => 1.0,
+            (false, true) => 0.0,
+            (false, false) => {
+                let t = self.mean.abs() / half_width * student_t_quantile(self.count - 1, CONFIDENCE);
+                1.0 - student_t_within(t, self.count - 1)
+            }
+        }
+    }
+
     /// What this says as a difference of costs.
     pub fn judgement(&self) -> Judgement {
         match self.excludes_zero() {
@@ -94,9 +108,44 @@ pub fn estimate(values: &[f64], confidence: f64) -> Estimate {
     if count == 1 {
         return Estimate::single(mean);
     }
-    let variance = sum(values.iter().map(|value| (value - mean) * (value - mean))) / (count - 1) as f64;
-    let half_width = student_t_quantile(count - 1, confidence) * (variance / count as f64).sqrt();
+    let half_width = student_t_quantile(count - 1, confidence) * (variance(values) / count as f64).sqrt();
     Estimate { mean, low: Some(mean - half_width), high: Some(mean + half_width), count }
+}
+
+/// The mean of `values` with the interval of what it exceeds the mean of `stored` by: both have sampling errors.
+///
+/// `paired`: replicates with the same number have the same random draws. What only one of the two has counts with the variance of
+/// its own; the degrees of freedom are Welch's and Satterthwaite's.
+pub fn against_stored(values: &[f64], stored: &[f64], paired: bool) -> Estimate {
+    let (ours, theirs) = (values.len(), stored.len());
+    if ours < 2 || theirs < 2 {
+        return estimate(values, CONFIDENCE);
+    }
+    let common = if paired { ours.min(theirs) } else { 0 };
+    let pairs: Vec<f64> =
+        values.iter().zip(stored).take(common).map(|(value, other)| value / ours as f64 - other / theirs as f64).collect();
+    let alone = |row: &[f64], count: usize| {
+        let rest = (row.len() - count) as f64 / (row.len() * row.len()) as f64;
+        (rest * variance(row), row.len() - 1)
+    };
+    let mut parts = vec![alone(values, common), alone(stored, common)];
+    match common {
+        0 => {}
+        // A single pair has no variance of its own.
+        1 => parts = vec![alone(values, 0), alone(stored, 0)],
+        _ => parts.push((common as f64 * variance(&pairs), common - 1)),
+    }
+    let total = sum(parts.iter().map(|(variance, _)| *variance));
+    let weight = sum(parts.iter().map(|(variance, degrees)| variance * variance / *degrees as f64));
+    let degrees = if weight > 0.0 { (total * total / weight) as usize } else { ours - 1 };
+    let half_width = student_t_quantile(degrees.max(1), CONFIDENCE) * total.sqrt();
+    let mean = mean(values);
+    Estimate { mean, low: Some(mean - half_width), high: Some(mean + half_width), count: ours }
+}
+
+fn variance(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    sum(values.iter().map(|value| (value - mean) * (value - mean))) / (values.len() - 1) as f64
 }
 
 /// The mean difference of two algorithms with the same random draws, replicate by replicate.

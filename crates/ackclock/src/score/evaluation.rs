@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::board::{Board, EnvironmentResult, Score, scores};
 use super::environment::{Environment, Metric, WATCH, common};
 use super::estimate::CONFIDENCE;
-use super::objective::{ALPHA, Best, Costs, Objective, Scored};
+use super::objective::{ALPHA, Best, Costs, Objective, Scored, Stored, least_difference};
 use super::ranking::{Difference, Place, Ranking};
 use super::regret::{Regret, Table, regrets};
-use super::rivals::{Algorithm, Contender, Neighbours, Rival, rivals, starves};
+use super::rivals::{Algorithm, Contender, Neighbours, Rival, band, rivals, starves};
 use super::runs::{Failure, Runs, Tried};
 use super::sum::mean;
 use super::verdict::{sentences, verdict};
@@ -48,6 +48,14 @@ struct Baseline {
     reason: String,
     /// By metric and environment.
     best: Best,
+    /// The largest mean costs, which cap the weights of environments.
+    #[serde(default)]
+    worst: Best,
+    /// The costs per replicate of the best, by environment and metric, and the seed they were run with.
+    #[serde(default)]
+    best_costs: Costs,
+    #[serde(default)]
+    seed: Option<u64>,
     /// Costs per replicate of the reference, by metric and environment.
     reference_costs: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
 }
@@ -78,18 +86,19 @@ impl Evaluation {
         };
         let values: Vec<_> = algorithms.clone().map(values).collect();
         let costs: Vec<Costs> = values.iter().map(|values| costs_of(&environments, values)).collect();
-        let best = if suite.baseline.stored {
-            suite.baseline.best.clone()
-        } else {
-            let in_panel = |at: &usize| suite.panel.iter().any(|other| other.cc == runs.algorithms[*at].cc);
-            best_of(algorithms.filter(in_panel).map(|at| &costs[at]))
+        let in_panel = |at: &usize| suite.panel.iter().any(|other| other.cc == runs.algorithms[*at].cc);
+        let of_panel = || algorithms.clone().filter(in_panel).map(|at| &costs[at]);
+        let (best, worst) = match suite.baseline.stored {
+            true => (suite.baseline.best.clone(), suite.baseline.worst.clone()),
+            false => (best_of(of_panel()), worst_of(of_panel())),
         };
-        let objective = Objective::new(&environments, &runs.metric, &best);
+        let objective = Objective::new(&environments, &runs.metric, &best, &worst);
+        let stored = stored_parts(&suite.baseline, &objective, &best, runs.seed);
         let of = |(values, costs): (Vec<Option<Vec<Vec<f64>>>>, &Costs)| {
             let parts = objective.parts(costs, &best);
             let rows: Vec<Vec<f64>> = parts.iter().map(|(_, values)| values.clone()).collect();
             let is_whole = values.iter().all(Option::is_some);
-            Tried { values, parts, scored: is_whole.then(|| Scored::new(&rows)) }
+            Tried { values, parts, scored: is_whole.then(|| Scored::new(&rows, stored.as_ref())) }
         };
         let tried: Vec<Tried> = values.into_iter().zip(&costs).map(of).collect();
         let ranking = Ranking::new(&runs, &suite.panel, &tried);
@@ -138,7 +147,7 @@ impl Evaluation {
         }
         let titles: Vec<String> = self.board.results.iter().map(|result| result.title.clone()).collect();
         let mut told = vec![verdict(&self.board)];
-        told.extend(sentences(rivals, &titles, &self.objective.heading));
+        told.extend(sentences(rivals, &titles, &self.objective.heading, least_difference(&self.runs.metric)));
         told.join(" ")
     }
 
@@ -231,6 +240,10 @@ impl Evaluation {
         let table = Table {
             costs: places.iter().map(costs).collect(),
             best: baseline.stored.then(|| places.iter().map(|place| self.best[&scale.name][id(place)]).collect()),
+            best_costs: (baseline.stored && !baseline.best_costs.is_empty()).then(|| {
+                places.iter().map(|place| baseline.best_costs[id(place)][&scale.name].clone()).collect()
+            }),
+            paired: baseline.seed == Some(self.runs.seed),
             relative: places.iter().map(|place| environment(place).is_relative(&scale.name)).collect(),
             algorithms: if baseline.stored { baseline.algorithms.len() } else { self.board.labels.len() },
             reference_costs: baseline
@@ -299,7 +312,10 @@ impl Evaluation {
     fn rival(&self, rival: &Rival) -> Value {
         let beside = rival.beside.iter().map(|beside| {
             let id = &self.suite.environments[beside.place].environment.id;
-            json!({ "environment": id, "share": beside.theirs, "candidate_share": beside.ours })
+            json!({
+                "environment": id, "share": beside.theirs, "candidate_share": beside.ours,
+                "band": band(&beside.theirs).word(), "harm": beside.harm,
+            })
         });
         json!({
             "rival": rival.algorithm.label,
@@ -374,16 +390,51 @@ fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> C
     environments.iter().zip(values).filter_map(of).collect()
 }
 
+/// What stored best scores add per replicate, if the panel's replicates are known.
+fn stored_parts(baseline: &Baseline, objective: &Objective, best: &Best, seed: u64) -> Option<Stored> {
+    if !baseline.stored || baseline.best_costs.is_empty() {
+        return None;
+    }
+    let parts = objective.parts(&baseline.best_costs, best).into_iter().map(|(_, values)| values).collect();
+    Some(Stored { parts, paired: baseline.seed == Some(seed) })
+}
+
 /// The least mean costs, by metric and environment.
 pub fn best_of<'a>(every: impl Iterator<Item = &'a Costs>) -> Best {
-    let mut best = Best::new();
+    extreme(every, f64::min)
+}
+
+/// The largest mean costs, by metric and environment.
+pub fn worst_of<'a>(every: impl Iterator<Item = &'a Costs>) -> Best {
+    extreme(every, f64::max)
+}
+
+fn extreme<'a>(every: impl Iterator<Item = &'a Costs>, chosen: fn(f64, f64) -> f64) -> Best {
+    let mut found = Best::new();
     for costs in every {
         for (environment, row) in costs {
             for (name, values) in row {
-                let there = best.entry(name.clone()).or_default().entry(environment.clone()).or_insert(f64::INFINITY);
-                *there = there.min(mean(values));
+                let cost = mean(values);
+                let there = found.entry(name.clone()).or_default().entry(environment.clone()).or_insert(cost);
+                *there = chosen(*there, cost);
             }
         }
     }
-    best
+    found
+}
+
+/// The costs per replicate of the algorithm with the least mean, by environment and metric.
+pub fn costs_of_best(every: &[Costs]) -> Costs {
+    let mut found = Costs::new();
+    for costs in every {
+        for (environment, row) in costs {
+            for (name, values) in row {
+                let there = found.entry(environment.clone()).or_default();
+                if there.get(name).is_none_or(|known| mean(values) < mean(known)) {
+                    there.insert(name.clone(), values.clone());
+                }
+            }
+        }
+    }
+    found
 }

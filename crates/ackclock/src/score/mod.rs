@@ -11,6 +11,7 @@ mod environment;
 mod estimate;
 mod evaluation;
 mod mersenne;
+mod multiple;
 mod objective;
 mod overview;
 mod ranking;
@@ -28,11 +29,16 @@ mod verdict;
 pub use board::{Board, EnvironmentResult, Score, scores};
 pub use bootstrap::{Bootstrap, RESAMPLES, bootstrap_estimate, quantile, reflected_estimate};
 pub use environment::{Better, Environment, Metric, WATCH, Watch, common, goodput};
-pub use estimate::{CONFIDENCE, Estimate, Judgement, compared, estimate, paired_difference, student_t_quantile};
-pub use evaluation::{Evaluation, Suite, best_of};
-pub use objective::{ALPHA, Best, Costs, Objective, SHARES, Scored};
+pub use estimate::{
+    CONFIDENCE, Estimate, Judgement, against_stored, compared, estimate, paired_difference, student_t_quantile,
+};
+pub use evaluation::{Evaluation, Suite, best_of, costs_of_best, worst_of};
+pub use multiple::holm;
+pub use objective::{ALPHA, Best, Costs, Objective, SHARES, Scored, Stored, least_difference};
 pub use regret::{NoiseFloor, Regret, Table, noise_floor, regrets};
-pub use rivals::{Algorithm, Beside, Contender, Neighbours, Rival, STARVED, Starved, rest_of, rivals, starves};
+pub use rivals::{
+    Algorithm, Band, Beside, Contender, FAIR, Neighbours, Rival, STARVED, Starved, band, harm, rest_of, rivals, starves,
+};
 pub use runs::Runs;
 pub use sum::{mean, sum};
 pub use text::share_text;

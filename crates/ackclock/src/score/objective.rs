@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::board::by_replicate;
 use super::environment::{Environment, Metric, WATCH, common};
-use super::estimate::{CONFIDENCE, Estimate, estimate};
+use super::estimate::{CONFIDENCE, Estimate, against_stored, estimate};
 use super::regret::largest;
 use super::sum::{mean, sum};
 
@@ -14,6 +14,9 @@ pub const SHARES: &str = "shares";
 /// How likely the best candidate may be lost: over all rounds of an evaluation together.
 pub const ALPHA: f64 = 0.05;
 const GOODPUT: &str = "goodput";
+/// How often the median of what environments add to the score one of them may add, by the worst algorithm of the panel. With 26
+/// environments that is 12 % of the sum; without it random loss alone is a third of it.
+const CAP: f64 = 3.0;
 
 /// The least mean cost, by metric and environment.
 pub type Best = BTreeMap<String, BTreeMap<String, f64>>;
@@ -31,7 +34,10 @@ pub struct Objective {
 
 impl Objective {
     /// Takes a metric that some environment has, or `SHARES`.
-    pub fn new(environments: &[Environment], metric: &str, best: &Best) -> Self {
+    ///
+    /// `worst`: the largest mean costs of the panel, which say what each environment adds at most; with `SHARES` its weight is
+    /// capped by them.
+    pub fn new(environments: &[Environment], metric: &str, best: &Best, worst: &Best) -> Self {
         let mut weights = Vec::new();
         for environment in environments {
             let parts: Vec<Metric> =
@@ -50,6 +56,9 @@ impl Objective {
         }
         let count = weights.len() as f64;
         weights.iter_mut().flat_map(|(_, row)| row).for_each(|(_, weight)| *weight /= count);
+        if metric == SHARES {
+            cap(&mut weights, best, worst);
+        }
         let (heading, digits) = heading(metric);
         Objective { heading, digits, weights }
     }
@@ -69,6 +78,39 @@ impl Objective {
             Some((environment.clone(), values))
         };
         self.weights.iter().filter_map(|(environment, row)| of(environment, row)).collect()
+    }
+}
+
+/// Scales down the weights of environments that would add more than `CAP` times the median.
+fn cap(weights: &mut [(String, Vec<(String, f64)>)], best: &Best, worst: &Best) {
+    let of = |(id, row): &(String, Vec<(String, f64)>)| {
+        let part = |(name, weight): &(String, f64)| {
+            let most = worst.get(name).and_then(|costs| costs.get(id));
+            most.map_or(0.0, |most| weight * (most - best[name][id]).max(0.0))
+        };
+        sum(row.iter().map(part))
+    };
+    let added: Vec<f64> = weights.iter().map(of).collect();
+    let mut ordered: Vec<f64> = added.iter().copied().filter(|added| *added > 0.0).collect();
+    ordered.sort_unstable_by(f64::total_cmp);
+    let Some(median) = (!ordered.is_empty()).then(|| (ordered[(ordered.len() - 1) / 2] + ordered[ordered.len() / 2]) / 2.0) else {
+        return;
+    };
+    for ((_, row), added) in weights.iter_mut().zip(added).filter(|(_, added)| *added > CAP * median) {
+        row.iter_mut().for_each(|(_, weight)| *weight *= CAP * median / added);
+    }
+}
+
+/// The least difference of scores that a sentence is worth, in the unit of the score.
+pub fn least_difference(metric: &str) -> f64 {
+    match metric {
+        SHARES => 0.2,
+        "efficiency" => 0.5,
+        "loss_rate" => 0.1,
+        "queue_delay" => 1.0,
+        "jain_index" => 0.02,
+        GOODPUT => 0.01,
+        _ => 0.05,
     }
 }
 
@@ -109,6 +151,14 @@ fn heading(metric: &str) -> (String, usize) {
     }
 }
 
+/// What stored best scores add per replicate, by environment: they have a sampling error of their own.
+pub struct Stored {
+    /// By environment.
+    pub parts: Vec<Vec<f64>>,
+    /// Whether replicates have the same random draws as those that are scored.
+    pub paired: bool,
+}
+
 /// The score of an algorithm from so many replicates.
 #[derive(Clone, Debug)]
 pub struct Scored {
@@ -123,10 +173,14 @@ pub struct Scored {
 }
 
 impl Scored {
-    /// Puts together what environments add per replicate.
-    pub fn new(parts: &[Vec<f64>]) -> Self {
+    /// Puts together what environments add per replicate; `stored`: what the stored best scores, which are subtracted, add.
+    pub fn new(parts: &[Vec<f64>], stored: Option<&Stored>) -> Self {
         let values = by_replicate(parts);
+        let value = match stored {
+            Some(stored) => against_stored(&values, &by_replicate(&stored.parts), stored.paired),
+            None => estimate(&values, CONFIDENCE),
+        };
         let by_environment: Vec<f64> = parts.iter().map(|part| mean(part)).collect();
-        Scored { value: estimate(&values, CONFIDENCE), worst: largest(&by_environment), values, by_environment }
+        Scored { value, worst: largest(&by_environment), values, by_environment }
     }
 }

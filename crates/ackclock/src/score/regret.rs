@@ -20,6 +20,10 @@ pub struct Table {
     pub costs: Vec<Vec<Vec<f64>>>,
     /// The stored best cost of each environment; none if the table decides.
     pub best: Option<Vec<f64>>,
+    /// The costs per replicate of the stored best, by environment, if they are known: the best has a sampling error, too.
+    pub best_costs: Option<Vec<Vec<f64>>>,
+    /// Whether these have the same random draws as replicates here.
+    pub paired: bool,
     /// The environments in which regret is a share of the best score, for want of a common unit.
     pub relative: Vec<bool>,
     /// How many algorithms the best is taken over.
@@ -66,8 +70,8 @@ pub struct Regret {
 
 /// The regret of each candidate.
 ///
-/// Intervals resample the replicates jointly over environments; `reflected_estimate` says how. Stored best scores are
-/// constants; the best of the table is found again in each resample.
+/// Intervals resample the replicates jointly over environments; `reflected_estimate` says how. The stored best is resampled with
+/// its own replicates, those with the same random draws together; the best of the table is found again in each resample.
 pub fn regrets(table: &Table) -> Vec<Regret> {
     let mut bootstrap = Bootstrap::default();
     let means: Vec<Vec<f64>> = table.costs.iter().map(|row| row.iter().map(|values| mean(values)).collect()).collect();
@@ -79,9 +83,15 @@ pub fn regrets(table: &Table) -> Vec<Regret> {
         .collect();
     let resampled: Vec<Vec<Vec<f64>>> =
         table.costs.iter().map(|row| row.iter().map(|values| bootstrap.means(values, None)).collect()).collect();
-    let best_drawn = |place: usize, draw: usize| match &table.best {
-        Some(stored) => stored[place],
-        None => least(resampled[place].iter().map(|means| means[draw])),
+    let stored_drawn: Option<Vec<Vec<f64>>> = table.best_costs.as_ref().map(|rows| {
+        let judged = |place: usize| table.costs[place].iter().map(Vec::len).max().unwrap_or(0);
+        let drawn = rows.iter().enumerate();
+        drawn.map(|(place, row)| table.stored_means(&mut bootstrap, row, judged(place))).collect()
+    });
+    let best_drawn = |place: usize, draw: usize| match (&table.best, &stored_drawn) {
+        (Some(_), Some(drawn)) => drawn[place][draw],
+        (Some(stored), None) => stored[place],
+        (None, _) => least(resampled[place].iter().map(|means| means[draw])),
     };
     let count = table.costs.iter().flatten().map(Vec::len).max().unwrap_or(1);
     let noise_floor = (count > 1).then(|| table.noise_floor(&units));
@@ -111,6 +121,22 @@ pub fn regrets(table: &Table) -> Vec<Regret> {
 }
 
 impl Table {
+    /// The mean of each resample of the replicates of a stored best: those of so many judged replicates with the same draws are
+    /// drawn with these, others on their own.
+    fn stored_means(&self, bootstrap: &mut Bootstrap, row: &[f64], judged: usize) -> Vec<f64> {
+        let common = if self.paired && judged > 1 { judged.min(row.len()) } else { 0 };
+        // The same number of values has the same draws everywhere: other draws are those of half of the resamples later.
+        let alone = |bootstrap: &mut Bootstrap, row: &[f64]| {
+            let mut means = if row.is_empty() { vec![0.0; RESAMPLES] } else { bootstrap.means(row, None) };
+            means.rotate_left(RESAMPLES / 2);
+            means
+        };
+        let together = if common > 0 { bootstrap.means(&row[..common], None) } else { vec![0.0; RESAMPLES] };
+        let rest = alone(bootstrap, &row[common..]);
+        let weight = common as f64 / row.len() as f64;
+        together.iter().zip(rest).map(|(one, other)| weight * one + (1.0 - weight) * other).collect()
+    }
+
     /// The regret of the last of a table of equal algorithms.
     ///
     /// With stored scores the best is that of the stored algorithms, and the judged one comes on top of them.

@@ -11,6 +11,57 @@ use super::estimate::{Estimate, compared};
 /// Flows with less than this part of a fair share starve: of as many others each has nine times as much.
 pub const STARVED: f64 = 0.2;
 
+/// Flows with this part of a fair share or more are treated fairly: beside as many others each of these has at most twice as much,
+/// as RFC 5348 §1 has it: "reasonably fair [...] within a factor of two".
+pub const FAIR: f64 = 2.0 / 3.0;
+
+/// What is left to flows, by the interval of their share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Band {
+    /// From `FAIR` on.
+    Fair,
+    /// The interval contains `FAIR`.
+    MaybeHarmed,
+    /// From `STARVED` to `FAIR`.
+    Harmed,
+    /// The interval contains `STARVED`.
+    MaybeStarved,
+    /// Below `STARVED`.
+    Starved,
+}
+
+impl Band {
+    /// The word of documents.
+    pub fn word(self) -> &'static str {
+        match self {
+            Band::Fair => "fair",
+            Band::MaybeHarmed => "maybe-harmed",
+            Band::Harmed => "harmed",
+            Band::MaybeStarved => "maybe-starved",
+            Band::Starved => "starved",
+        }
+    }
+}
+
+/// The band of a share of a fair share.
+pub fn band(share: &Estimate) -> Band {
+    let (low, high) = (share.low.unwrap_or(share.mean), share.high.unwrap_or(share.mean));
+    match starves(share) {
+        Starved::Yes => Band::Starved,
+        Starved::Maybe => Band::MaybeStarved,
+        Starved::No if high < FAIR => Band::Harmed,
+        Starved::No if low < FAIR => Band::MaybeHarmed,
+        Starved::No => Band::Fair,
+    }
+}
+
+/// The harm to flows with this share (Ware et al., HotNets 2019): what they lose of their goodput alone, as a part of it.
+///
+/// Alone the flows of the rival would have all the goodput there is. A fair share among as many others is a harm of one half.
+pub fn harm(share: f64, of_rival: usize, flows: usize) -> f64 {
+    1.0 - share * of_rival as f64 / flows as f64
+}
+
 /// Whether flows starve: the interval of their share is below `STARVED`, contains it, or is above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starved {
@@ -71,6 +122,8 @@ pub struct Beside {
     pub theirs: Estimate,
     /// The share of the first candidate.
     pub ours: Estimate,
+    /// The harm to the rival beside the first candidate.
+    pub harm: f64,
 }
 
 /// How the first candidate compares with another algorithm, and what it leaves to it.
@@ -155,7 +208,8 @@ fn met<'a>(board: &Board, neighbours: &'a [Option<Neighbours>]) -> Vec<(Beside, 
         let at = result.metric(WATCH)?;
         let theirs = result.scores[0][at].value;
         let ours = rest_of(&theirs, neighbours.of_rival, neighbours.flows);
-        Some((Beside { place, theirs, ours }, neighbours))
+        let harm = harm(theirs.mean, neighbours.of_rival, neighbours.flows);
+        Some((Beside { place, theirs, ours, harm }, neighbours))
     };
     let mut found: Vec<_> = neighbours.iter().enumerate().filter_map(of).collect();
     found.sort_by(|(one, _), (other, _)| one.theirs.mean.total_cmp(&other.theirs.mean));

@@ -114,3 +114,74 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
         .collect();
     assert_eq!(json!(row), json!(["worse", "worse", "worse", "failed", "reference"]));
 }
+
+#[test]
+fn holm_rejects_from_the_smallest_on() {
+    // 0.01 x 3 is below 0.05, 0.03 x 2 is not, and so nothing behind it is.
+    assert_eq!(holm(&[0.04, 0.01, 0.03]), [false, true, false]);
+    assert_eq!(holm(&[0.02, 0.01]), [true, true]);
+    assert!(holm(&[]).is_empty());
+}
+
+#[test]
+fn the_chance_of_a_difference_is_that_of_its_interval() {
+    // t = 2.776 of 4 degrees of freedom leaves 5 % outside.
+    let at = |mean: f64| Estimate { mean, low: Some(mean - 2.0), high: Some(mean + 2.0), count: 5 };
+    assert!((at(2.0).p_value() - 0.05).abs() < 1e-9 && (at(-2.0).p_value() - 0.05).abs() < 1e-9);
+    assert!(at(4.0).p_value() < 0.01 && at(1.0).p_value() > 0.2);
+    assert_eq!([Estimate::single(1.0).p_value(), Estimate::single(0.0).p_value()], [0.0, 1.0]);
+}
+
+#[test]
+fn stored_scores_have_an_error_of_their_own() {
+    let values = [1.0, 2.0, 3.0];
+    // The same draws, and the same algorithm: nothing is left to chance.
+    assert_eq!(against_stored(&values, &values, true).half_width(), Some(0.0));
+    // Variances of 1/3 each, 4 degrees of freedom: 2.776 sqrt(2/3).
+    let apart = against_stored(&values, &values, false).half_width().unwrap();
+    assert!((apart - 2.776 * (2.0_f64 / 3.0).sqrt()).abs() < 1e-3, "{apart}");
+    // Of four stored replicates three are paired: 3 of differences 1/3 v - 1/4 v = v/12, and one alone of variance 5/3.
+    let more = against_stored(&values, &[1.0, 2.0, 3.0, 4.0], true).half_width().unwrap();
+    let (paired, alone) = (3.0 / 144.0, 5.0 / 3.0 / 16.0);
+    let degrees = (paired + alone) * (paired + alone) / (paired * paired / 2.0 + alone * alone / 3.0);
+    let expected = student_t_quantile(degrees as usize, CONFIDENCE) * f64::sqrt(paired + alone);
+    assert!((more - expected).abs() < 1e-9, "{more} {expected}");
+}
+
+#[test]
+fn shares_have_three_bands_and_a_harm() {
+    let share = |mean: f64, half: f64| Estimate { mean, low: Some(mean - half), high: Some(mean + half), count: 9 };
+    for (mean, half, word) in [
+        (0.1, 0.05, "starved"),
+        (0.2, 0.05, "maybe-starved"),
+        (0.27, 0.05, "harmed"),
+        (0.65, 0.05, "maybe-harmed"),
+        (0.75, 0.05, "fair"),
+        (1.4, 0.05, "fair"),
+    ] {
+        assert_eq!(band(&share(mean, half)).word(), word);
+    }
+    // Two of four flows: alone they have a share of 2.
+    assert_eq!([harm(1.0, 2, 4), harm(0.0, 2, 4)], [0.5, 1.0]);
+}
+
+#[test]
+fn no_environment_adds_more_than_three_times_the_median() {
+    let environments: Vec<Environment> = ["a", "b", "c"]
+        .map(|id| json!({ "id": id, "title": id, "fairness": false, "watch": null, "scored": [] }))
+        .into_iter()
+        .map(|each| serde_json::from_value(each).unwrap())
+        .collect();
+    let of = |efficiencies: [f64; 3]| -> Best {
+        let row = |values: [f64; 3]| ["a", "b", "c"].map(str::to_owned).into_iter().zip(values).collect();
+        [("efficiency".to_owned(), row(efficiencies)), ("loss_rate".to_owned(), row([0.0; 3]))].into_iter().collect()
+    };
+    let (best, worst) = (of([-90.0; 3]), of([-88.0, -86.0, -30.0]));
+    // The worst algorithm loses 2, 4 and 60 points: the last counts as 3 x 4.
+    let weight = |objective: &Objective, at: usize| objective.weights[at].1[0].1;
+    let plain = Objective::new(&environments, SHARES, &best, &Best::new());
+    let capped = Objective::new(&environments, SHARES, &best, &worst);
+    for (at, factor) in [(0, 1.0), (1, 1.0), (2, 0.2)] {
+        assert!((weight(&capped, at) / weight(&plain, at) - factor).abs() < 1e-12);
+    }
+}

@@ -9,7 +9,7 @@ class Test(unittest.TestCase):
     """What must stay true while the algorithm changes."""
 
     def test_it_keeps_the_contract(self) -> None:
-        """No broken promise is found under made-up events."""
+        """No contract violation is found."""
         self.assertEqual(ackclock.check_cc("my-cc.rule"), [])
 
     def test_it_uses_the_link(self) -> None:

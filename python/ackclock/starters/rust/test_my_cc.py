@@ -15,7 +15,7 @@ class Test(unittest.TestCase):
         subprocess.run(["cargo", "build", "--release", "--quiet"], check=True)
 
     def test_it_keeps_the_contract(self) -> None:
-        """No broken promise is found under made-up events."""
+        """No contract violation is found."""
         self.assertEqual(ackclock.check_cc("target/release/libmy_cc.so"), [])
 
     def test_it_uses_the_link(self) -> None:

@@ -33,7 +33,8 @@ struct Inner {
 
 impl TextController {
     pub(super) fn new(rule: TextRule, context: CcContext) -> Self {
-        let windowed = Windowed::new(rule, context);
+        let whole_window = context.whole_window && rule.compiled.pacing.is_none();
+        let windowed = Windowed::new(rule, CcContext { whole_window, ..context });
         TextController(Box::new(Inner { windowed, began: None, last_cut: None, pacing: None, before_event: None }))
     }
 }

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::cc::{
-    CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, RenoWord, SlowStart, TimeoutSsthresh, UndoResponse,
-    WholeWindow,
+    CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse,
 };
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
@@ -276,8 +275,8 @@ transport_keys! {
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow, Ns2Linux: InitialSsthresh::MaxWindow] => algorithm;
     /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (also by trains of ACKs); linux is hystart for CUBIC alone; past-ssthresh ends as the RFC's does, but only beyond ssthresh (§3.1 allows both).
     slow_start: SlowStart = [SlowStart::Standard, Ns2Linux: SlowStart::PastSsthresh, Linux: SlowStart::Linux] => algorithm;
-    /// Whether the window of a window rule has no fractions: it grows by a segment when the ACKs have earned it, and the cut leaves whole segments; or "reno": that of AIMD(1, 0.5) alone, which is a part of Linux, where programs for other rules keep fractions.
-    whole_window: WholeWindow = [WholeWindow::Switch(false), Ns2Linux: WholeWindow::Switch(true), Linux: WholeWindow::Word(RenoWord::Reno)] => algorithm;
+    /// Whether the window has no fractions, as Linux's snd_cwnd has none: it grows by a segment when the ACKs have earned it, and a cut leaves whole segments. This holds for window rules, rule text and user-supplied code alike, unless they set a pacing rate or own the window in recovery.
+    whole_window: bool = [false, Ns2Linux: true, Linux: true] => algorithm;
     /// The first decrease, and one in slow start: by the window rule, or by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.

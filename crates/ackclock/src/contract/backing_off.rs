@@ -1,0 +1,82 @@
+//! Whether an algorithm backs off: a congestion event leaves less of the window, and a full queue does not lose most of what is
+//! sent.
+
+use std::sync::Arc;
+
+use super::journal::{Answer, Event};
+use super::network;
+use crate::cc::{Ack, Algorithm, CaState, Congestion, CongestionControl, CongestionKind, PathView, Restart};
+use crate::sim;
+use crate::units::{Duration, Instant};
+
+/// ACKs before the congestion event, in slow start.
+const GROWTHS: [usize; 3] = [0, 20, 90];
+/// A window of so much need not become smaller (RFC 5681, equation 4).
+const SMALL: f64 = 2.0;
+const MIN_RTT: Duration = Duration::from_millis(20);
+/// The part of the segments sent that two flows behind a queue of two bandwidth-delay products may lose. Those of the algorithms
+/// here lose 0.1 to 4 %; a window that never shrinks loses more and more, until hardly anything arrives.
+const LOST_MOST: f64 = 0.5;
+
+/// Connections that meet their first congestion in slow start, in a full queue.
+pub(super) fn scripts() -> impl Iterator<Item = Vec<Event>> {
+    let of = |kind| GROWTHS.into_iter().map(move |acks| script(acks, kind));
+    of(CongestionKind::Loss).chain(of(CongestionKind::Timeout))
+}
+
+/// True if the first congestion event of a connection leaves as much as there was, or more.
+///
+/// Code that paces is judged by what it loses in a network alone: its rate is what it reduces.
+pub(super) fn keeps_its_window(cc: &mut dyn CongestionControl, events: &[Event]) -> bool {
+    let is_signal = |event: &Event| {
+        matches!(event, Event::Congestion(congestion) if matches!(congestion.kind, CongestionKind::Loss | CongestionKind::Timeout))
+    };
+    let Some(at) = events.iter().position(is_signal) else { return false };
+    events[..at].iter().for_each(|event| event.tell(cc));
+    let before = Answer::of(cc);
+    events[at].tell(cc);
+    let after = Answer::of(cc);
+    before.cwnd > SMALL && after.cwnd >= before.cwnd && after.pacing_rate.is_none()
+}
+
+/// The part of its segments that two flows with an algorithm lose in a small congested network, if it is too much.
+pub(super) fn lost_too_much(algorithm: Arc<Algorithm>) -> Option<f64> {
+    let result = sim::run(&network::crowded(&algorithm), &Default::default()).ok()?;
+    result.summary.loss_rate.filter(|lost| *lost > LOST_MOST)
+}
+
+fn script(acks: usize, kind: CongestionKind) -> Vec<Event> {
+    let mut now = Instant::ZERO;
+    let path = |in_flight: usize| PathView {
+        in_flight: in_flight as u32,
+        in_flight_bytes: in_flight as u64 * 1460,
+        mss: 1460,
+        srtt: MIN_RTT * 3,
+        latest_rtt: MIN_RTT * 3,
+        min_rtt: MIN_RTT,
+    };
+    let mut events = Vec::with_capacity(acks + 1);
+    for number in 0..acks {
+        now += MIN_RTT / 10;
+        let path = path(10 + number);
+        events.push(Event::Ack(Ack {
+            now,
+            acked: 1.0,
+            newly_delivered: 1,
+            newly_lost: 0,
+            ce_count: 0,
+            ece: false,
+            round_ended: false,
+            cwnd_limited: true,
+            in_recovery: false,
+            rate: None,
+            state: CaState::Open,
+            path,
+        }));
+    }
+    now += MIN_RTT;
+    let restart = if kind == CongestionKind::Timeout { Restart::SlowStart } else { Restart::Reduced };
+    let flight_size = 10 + acks as u32;
+    events.push(Event::Congestion(Congestion { now, kind, restart, flight_size, path: path(10 + acks) }));
+    events
+}
