@@ -136,7 +136,7 @@ compare-ns3: build rivals ## Compare queues with ns-3's, on the same arrivals an
 	$(BIN)/python tools/ns3/behind_tcp.py
 	$(BIN)/python tools/ns3/senders.py
 
-validate-linux: build ## Compare the simulator with the running kernel, cell by cell; as root, 45 minutes
+validate-linux: build ## Compare the simulator with the running kernel, cell by cell; as root, an hour
 	$(BIN)/python tools/linux/validate.py --write
 	$(BIN)/python tools/linux/shares.py --write
 	$(BIN)/python tools/docs/generate.py

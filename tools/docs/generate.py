@@ -187,6 +187,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
     "papers": paper_page.summary,
     "agreement": partial(beside_linux, "results.json"),
+    "episodes": partial(beside_linux, "episodes.json"),
     "shares": partial(beside_linux, "shares.json"),
     "late_comer": late_comer_table,
     "efficiency_on_linux": partial(paper_on_linux, "jasem-efficiency"),

@@ -1,6 +1,8 @@
 """What the comparisons with the kernel share: which emulations count, and what the documentation gets."""
 
 import json
+import math
+import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +22,16 @@ SHARED_LINK = {
     "queue": {"kind": "drop-tail", "limit": "1 BDP"},
 }
 AIMD = {"kind": "aimd", "increase": 2.0, "remaining": 0.8}
-CUBIC = {"kind": "cubic", "arithmetic": "linux"}
+#: Algorithms that are eBPF programs in the kernel, by their names or parameters.
+PROGRAMS: Sequence[str | Mapping[str, Any]] = (AIMD, "new-aimd")
+#: The verdict of a row that a table has before it is made.
+NOT_MEASURED = "not measured yet"
+
+
+def flow(name: str, cc: str | Mapping[str, Any], **keys: Any) -> dict[str, Any]:
+    """Return a flow of a scenario. Our programs for the kernel keep the fractions of windows."""
+    whole = {"whole_window": False} if cc in PROGRAMS else {}
+    return {"name": name, "cc": cc, **whole, **keys}
 
 
 class Judged(Protocol):
@@ -44,6 +55,22 @@ def until_valid(runs: Iterable[Run], wanted: int) -> tuple[list[Run], list[Run]]
     return valid, refused
 
 
+def is_chosen(name: str, parts: Sequence[str]) -> bool:
+    """Return whether a name has one of these parts; each name, if there are none."""
+    return not parts or any(part.lower() in name.lower() for part in parts)
+
+
+def error_of_difference(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the standard error of the difference of two means; 0 for single values."""
+    both = [values for values in (one, other) if len(values) > 1]
+    return math.hypot(*(statistics.stdev(values) / math.sqrt(len(values)) for values in both))
+
+
+def unmeasured(name: str, columns: int) -> str:
+    """Return the line of a row that is not made yet."""
+    return f"| {' | '.join([name, *['-'] * (columns - 2), NOT_MEASURED])} |"
+
+
 def head(headings: Sequence[str]) -> list[str]:
     """Return the first two lines of a table in Markdown."""
     return [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
@@ -51,7 +78,7 @@ def head(headings: Sequence[str]) -> list[str]:
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return how many cells there are of each verdict."""
-    verdicts = ("inside", "undecided", "outside", "invalid", "reported")
+    verdicts = ("inside", "undecided", "outside", "invalid", "reported", NOT_MEASURED)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in verdicts}
     return f"{len(rows)} cells: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
@@ -63,12 +90,17 @@ def write(
     names: Sequence[str],
     table: Callable[[Sequence[Mapping[str, Any]]], str],
 ) -> None:
-    """Write rows and their table in the order of `names`; known rows that were not made again stay."""
+    """Write rows and their table in the order of `names`.
+
+    Known rows that were not made again stay, and rows that nobody has made are named in the table.
+    """
     release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
     made = f"Linux {release}, {time.strftime('%Y-%m-%d', time.gmtime())}"
     known = json.loads(results.read_text(encoding="utf-8"))["rows"] if results.exists() else []
     by_name = {row[key]: row for row in (*known, *({**row, "made": made} for row in rows))}
-    all_rows = [by_name[name] for name in names if name in by_name]
-    places = "; ".join(dict.fromkeys(row["made"] for row in all_rows))
-    document = {"made": f"{places}: {summary(all_rows)}", "table": table(all_rows), "rows": all_rows}
+    made_rows = [by_name[name] for name in names if name in by_name]
+    all_rows = [by_name.get(name, {key: name, "verdict": NOT_MEASURED}) for name in names]
+    places = "; ".join(dict.fromkeys(row["made"] for row in made_rows))
+    heading = ": ".join(filter(None, (places, summary(all_rows))))
+    document = {"made": heading, "table": table(all_rows), "rows": made_rows}
     results.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -71,9 +71,9 @@ def scenario(algorithm: str, length_s: float) -> Scenario:
             "transport": emulations.TRANSPORT,
             "sampling": {"interval": f"{1000 * INTERVAL_S:g} ms"},
             "flows": [
-                {"name": "first", "cc": algorithm},
-                {"name": "second", "cc": algorithm, "start": "300 ms"},
-                {"name": LATE, "cc": algorithm, "start": f"{late_s:g} s"},
+                emulations.flow("first", algorithm),
+                emulations.flow("second", algorithm, start="300 ms"),
+                emulations.flow(LATE, algorithm, start=f"{late_s:g} s"),
             ],
         }
     )

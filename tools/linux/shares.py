@@ -1,8 +1,9 @@
 """Compares how two algorithms share a link: in the simulator, and with the kernel's TCP.
 
-    python tools/linux/shares.py           all pairs, fifteen minutes; as root, on an idle machine
+    python tools/linux/shares.py           all pairs, twenty minutes; as root, on an idle machine
     python tools/linux/shares.py --write   the same, and what docs/agreement.md shows
     python tools/linux/shares.py --quick   runs of ten seconds, one of each
+    python tools/linux/shares.py --only BBR   pairs with such names
 
 Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP, the second begins a moment later. The share
 is that of the first in the goodput of both after the warm-up. Single runs of the kernel differ by ten points
@@ -59,8 +60,8 @@ class Pair:
                 "topology": emulations.SHARED_LINK,
                 "transport": emulations.TRANSPORT,
                 "flows": [
-                    {"name": "first", "cc": self.first},
-                    {"name": "second", "cc": self.second, "start": "100 ms"},
+                    emulations.flow("first", self.first),
+                    emulations.flow("second", self.second, start="100 ms"),
                 ],
             }
         )
@@ -68,7 +69,10 @@ class Pair:
 
 PAIRS = (
     Pair("AIMD(1, 0.5) beside AIMD(2, 0.8)", "reno", emulations.AIMD),
-    Pair("Reno beside CUBIC", "reno", emulations.CUBIC),
+    Pair("Reno beside CUBIC", "reno", "cubic"),
+    Pair("BBR beside CUBIC", "bbr1", "cubic"),
+    Pair("BBR beside Reno", "bbr1", "reno"),
+    Pair("BBR beside BBR", "bbr1", "bbr1"),
 )
 
 
@@ -106,12 +110,14 @@ def verdict(simulated: Sequence[float], linux: Sequence[float]) -> str:
         return "inside"
     if min(len(linux), len(simulated)) < 2:
         return "undecided"
-    errors = (statistics.stdev(each) / math.sqrt(len(each)) for each in (simulated, linux))
-    return "undecided" if off <= BOUND + emulations.SIGMAS * math.hypot(*errors) else "outside"
+    scatter = emulations.SIGMAS * emulations.error_of_difference(simulated, linux)
+    return "undecided" if off <= BOUND + scatter else "outside"
 
 
 def line(row: Mapping[str, Any]) -> str:
     """Return a row as the line of a table in Markdown."""
+    if row["verdict"] == emulations.NOT_MEASURED:
+        return emulations.unmeasured(row["pair"], len(HEADINGS))
 
     def mean(of: str) -> str:
         values = row[of]
@@ -157,11 +163,17 @@ def main() -> int:
     parser.add_argument(
         "--write", action="store_true", help=f"write {RESULTS.name}, which the documentation shows"
     )
+    parser.add_argument(
+        "--only", action="append", default=[], help="part of the name of a pair; may be repeated"
+    )
     given = parser.parse_args()
     if given.write and given.quick:
         parser.error("--write is of all runs; leave out --quick")
+    pairs = [pair for pair in PAIRS if emulations.is_chosen(pair.name, given.only)]
+    if not pairs:
+        parser.error(f"no pair has such a name; there are: {'; '.join(pair.name for pair in PAIRS)}")
     rows = []
-    for pair in PAIRS:
+    for pair in pairs:
         try:
             found = compare(pair, QUICK_S, 2, 1) if given.quick else compare(pair, LENGTH_S, REPLICATES, RUNS)
         except AckclockError as error:

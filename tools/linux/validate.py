@@ -1,6 +1,6 @@
 """Compares the simulator with the running kernel, and writes the table of docs/agreement.md.
 
-    python tools/linux/validate.py            all cells, at most 30 minutes; as root, on an idle machine
+    python tools/linux/validate.py            all cells and episodes, 45 minutes; as root, on an idle machine
     python tools/linux/validate.py --write    the same, and what the documentation shows of these cells
     python tools/linux/validate.py --quick --only reno     cells with such names, a few recoveries each
     python tools/linux/validate.py --long     those that take longer than two minutes a run, too
@@ -20,7 +20,8 @@ Goodput, cwnd and min RTT are means of the runs; recoveries per minute come from
 measure is inside, outside, or undecided: beyond its bound, and not by more than what is random accounts for
 (95 %, by the scatter of runs, of recoveries by that of the times between them). An emulation that marks
 itself as not valid is repeated; a cell that lacks valid runs after three times as many is named invalid.
-Retransmissions and BBR are reported, not judged.
+Retransmissions and BBR are reported, not judged. What differs from bulk data in the steady state is compared
+in the episodes of `episodes.py`: slow start, reordering, many losses, undo, marks and transfers.
 
 Ends with 1 where a measure is outside, with 77 where there is nothing to emulate with.
 """
@@ -41,14 +42,15 @@ from typing import Any
 import polars
 
 import emulations
+import episodes
 from ackclock import kernel
 from ackclock.errors import AckclockError
 from ackclock.running.job import Job, execute
 from ackclock.running.work import Study
-from ackclock.scenario import Scenario
-from emulations import AIMD, CUBIC
+from cells import CELLS, LONG, Cell
 
 RESULTS = Path(__file__).with_name("results.json")
+EPISODE_RESULTS = Path(__file__).with_name("episodes.json")
 #: Recoveries before a cell begins, and in it.
 FIRST, COUNTED = 3, 30
 QUICK_COUNTED = 4
@@ -62,89 +64,12 @@ RUN_S = 15.0
 LEAST_RUNS = 3
 #: Simulations of each run.
 REPLICATES = 10
+#: Emulations of an episode.
+EPISODE_RUNS = 3
 MINUTES = 30.0
 #: Reasons that a row names.
 MOST_FAULTS = 3
 MBIT = 1e6
-SAMPLES = "10 ms"
-
-TAIL, SHORT = {"kind": "drop-tail", "limit": "1 BDP"}, {"kind": "drop-tail", "limit": "0.25 BDP"}
-DEEP = {"kind": "drop-tail", "limit": "2 BDP"}
-RED = {"kind": "red", "limit": "4 BDP", "min": "0.25 limit", "max": "0.75 limit", "max_p": 0.05}
-CODEL = {"kind": "codel"}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What is compared."""
-
-    algorithm: str
-    cc: str | Mapping[str, Any]
-    mbit: int
-    rtt_ms: int
-    queue_name: str
-    queue: Mapping[str, Any]
-    loss: float = 0.0
-    is_judged: bool = True
-
-    @property
-    def name(self) -> str:
-        """What `--only` looks in."""
-        lossy = f", {100 * self.loss:g} % loss" if self.loss else ""
-        return f"{self.algorithm}, {self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue_name}{lossy}"
-
-    def scenario(self, warmup_s: float, duration_s: float) -> Scenario:
-        """Return it with these times."""
-        loss = {"kind": "bernoulli", "probability": self.loss} if self.loss else "none"
-        topology = {
-            "kind": "dumbbell",
-            "rate": f"{self.mbit} Mbit/s",
-            "delay": f"{self.rtt_ms / 2:g} ms",
-            "queue": dict(self.queue),
-            "loss": loss,
-        }
-        return Scenario.from_dict(
-            {
-                "schema": 2,
-                "name": self.name,
-                "duration": f"{duration_s:.3f} s",
-                "warmup": f"{warmup_s:.3f} s",
-                "topology": topology,
-                # Our programs for the kernel keep the fractions of windows.
-                "transport": {**emulations.TRANSPORT, "whole_window": self.cc not in (AIMD, "new-aimd")},
-                "sampling": {"interval": SAMPLES},
-                "flows": [{"name": "test", "cc": self.cc}],
-            }
-        )
-
-
-CELLS = (
-    Cell("reno", "reno", 10, 20, "drop-tail 1 BDP", TAIL),
-    Cell("reno", "reno", 10, 40, "drop-tail 1 BDP", TAIL),
-    Cell("reno", "reno", 10, 40, "drop-tail 0.25 BDP", SHORT),
-    Cell("reno", "reno", 50, 20, "drop-tail 1 BDP", TAIL),
-    Cell("reno", "reno", 10, 40, "RED", RED),
-    Cell("reno", "reno", 10, 40, "CoDel", CODEL),
-    Cell("reno", "reno", 10, 100, "drop-tail 1 BDP", TAIL, loss=0.002),
-    Cell("cubic", CUBIC, 10, 20, "drop-tail 1 BDP", TAIL),
-    Cell("cubic", CUBIC, 10, 40, "drop-tail 1 BDP", TAIL),
-    Cell("cubic", CUBIC, 50, 20, "drop-tail 1 BDP", TAIL),
-    Cell("cubic", CUBIC, 10, 40, "drop-tail 0.25 BDP", SHORT),
-    Cell("cubic", CUBIC, 10, 40, "CoDel", CODEL),
-    Cell("cubic", CUBIC, 10, 100, "drop-tail 1 BDP", TAIL, loss=0.002),
-    Cell("AIMD(2, 0.8)", AIMD, 10, 40, "drop-tail 1 BDP", TAIL),
-    Cell("AIMD(2, 0.8)", AIMD, 50, 40, "drop-tail 1 BDP", TAIL),
-    Cell("AIMD(2, 0.8)", AIMD, 10, 40, "CoDel", CODEL),
-    Cell("New-AIMD", "new-aimd", 10, 40, "drop-tail 1 BDP", TAIL),
-    Cell("New-AIMD", "new-aimd", 50, 20, "drop-tail 1 BDP", TAIL),
-    Cell("BBR", "bbr1", 10, 40, "drop-tail 2 BDP", DEEP, is_judged=False),
-)
-#: Those that take longer than two minutes a run.
-LONG = (
-    Cell("reno", "reno", 50, 40, "drop-tail 1 BDP", TAIL),
-    Cell("cubic", CUBIC, 50, 40, "drop-tail 1 BDP", TAIL),
-    Cell("reno", "reno", 100, 100, "drop-tail 1 BDP", TAIL),
-)
 
 
 @dataclass(frozen=True)
@@ -290,6 +215,8 @@ def compare(cell: Cell, *, counted: int, most_s: float, deadline: float) -> dict
 
 def line(row: Mapping[str, Any]) -> str:
     """Return a row as the line of a table in Markdown."""
+    if row["verdict"] == emulations.NOT_MEASURED:
+        return emulations.unmeasured(row["cell"], len(HEADINGS))
     by_name = {measure["name"]: measure for measure in row["measures"]}
 
     def cell(name: str, factor: float, digits: int) -> str:
@@ -335,6 +262,18 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([*emulations.head(HEADINGS), *map(line, rows)])
 
 
+def compare_episode(episode: episodes.Episode, *, is_quick: bool) -> dict[str, Any]:
+    """Return the row of an episode."""
+    replicates, runs = (1, 1) if is_quick else (REPLICATES, EPISODE_RUNS)
+    scenario = episode.scenario()
+    return episodes.compare(
+        episode,
+        Study.of(scenario, samples=True, replicates=replicates).jobs,
+        Study.of(scenario, samples=True, backend="linux", replicates=emulations.TRIES * runs).jobs,
+        runs,
+    )
+
+
 def missing() -> str | None:
     """Return why nothing can be compared here."""
     brief = CELLS[-1].scenario(0.0, 0.01)
@@ -364,10 +303,14 @@ def main() -> int:
     cells = [
         cell
         for cell in (*CELLS, *(LONG if given.long else ()))
-        if not given.only or any(part.lower() in cell.name.lower() for part in given.only)
+        if emulations.is_chosen(cell.name, given.only)
     ]
-    if given.list or not cells:
-        print("\n".join(cell.name for cell in (cells or CELLS)))
+    chosen = [each for each in episodes.EPISODES if emulations.is_chosen(each.title, given.only)]
+    names = [cell.name for cell in cells] + [each.title for each in chosen]
+    if given.list or not names:
+        print(
+            "\n".join(names or [*(cell.name for cell in CELLS), *(each.title for each in episodes.EPISODES)])
+        )
         return 0 if given.list else 2
     if given.write and given.quick:
         parser.error("--write is not of quick cells; leave out --quick")
@@ -381,10 +324,16 @@ def main() -> int:
     for cell in cells:
         rows.append(compare(cell, counted=counted, most_s=most_s, deadline=deadline))
         print(line(rows[-1]), flush=True)
-    print(emulations.summary(rows))
+    of_episodes = []
+    for episode in chosen:
+        of_episodes.append(compare_episode(episode, is_quick=given.quick))
+        print(episodes.line(of_episodes[-1]), flush=True)
+    print(emulations.summary([*rows, *of_episodes]))
     if given.write:
         emulations.write(RESULTS, rows, "cell", [cell.name for cell in (*CELLS, *LONG)], table)
-    return 1 if any(row["verdict"] == "outside" for row in rows) else 0
+        titles = [each.title for each in episodes.EPISODES]
+        emulations.write(EPISODE_RESULTS, of_episodes, "cell", titles, episodes.table)
+    return 1 if any(row["verdict"] == "outside" for row in (*rows, *of_episodes)) else 0
 
 
 if __name__ == "__main__":

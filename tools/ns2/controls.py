@@ -5,10 +5,11 @@ from typing import Any
 from comparable import NotComparable
 
 STANDARD, BINOMIAL = 1, 6
-# The algorithms of Linux 2.6.22 and their parameters. Of CUBIC 2.1, C is 41/102.4, and 819/1024 remains.
+# The algorithms of Linux 2.6.22 and their parameters. The profile makes CUBIC 2.1, of which 819/1024 remains.
+# Its C is 41/102.4.
 LINUX: dict[str, dict[str, object]] = {
     "reno": {},
-    "cubic": {"arithmetic": "linux-2.6", "remaining": 819 / 1024, "c": 0.4, "hz": 1000},
+    "cubic": {"arithmetic": "profile", "remaining": 0.7, "c": 0.4, "hz": 1000},
 }
 
 

@@ -27,8 +27,6 @@ from scores import DELAY, Score
 
 SCENARIO = Path(__file__).with_name("scenarios") / "linux-agent.toml"
 PACKET_BITS = 8 * 1050
-CUBIC = "{ kind = 'cubic', arithmetic = 'linux-2.6', remaining = 0.7998046875 }"
-ALGORITHMS = {"reno": "'reno'", "cubic": CUBIC}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Case:
 
     def sets(self) -> list[str]:
         """The changes of the scenario, as for `--set`."""
-        return [*self.bottleneck.sets(), f"flows.test.cc={ALGORITHMS[self.algorithm]}"]
+        return [*self.bottleneck.sets(), f"flows.test.cc={self.algorithm}"]
 
 
 def scores(_scenario: _core.Scenario) -> tuple[Score, ...]:

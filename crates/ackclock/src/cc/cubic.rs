@@ -41,6 +41,8 @@
 //!   window of `aimd` in the same sender, also with delayed ACKs.
 //! - A spurious timeout is undone like a spurious loss; 4.9.1 leaves it to RFC 4015. The simulated sender detects
 //!   neither.
+//! - `arithmetic = "profile"` follows the profile of the flow: "linux" under `profile = "linux"`, which is the default of files of version 2,
+//!   "linux-2.6" under "ns-2-linux", and "exact" under the other profiles. Under "ns-2-linux" a `remaining` of 0.7 stands for 819/1024.
 //! - With `arithmetic = "linux"` an RTT is the smallest so far and not the smoothed one, as in Linux; a mark and an undo are handled as
 //!   by RFC 9438, which Linux does in parts otherwise.
 //! - `arithmetic = "linux-2.6"` is CUBIC 2.1 of Linux 2.6.22, which ns-2's `Agent/TCP/Linux` runs: before the first loss and after a
@@ -118,7 +120,7 @@ pub struct Cubic {
     pub fast_convergence: bool,
     /// Whether the window is at least the one that Reno would have (RFC 9438 §4.3).
     pub reno_friendly: bool,
-    /// How the window is computed: as the equations of RFC 9438, or in whole numbers as in Linux, or in Linux 2.6.22.
+    /// How the window is computed: by the equations of RFC 9438 (exact), in whole numbers as in Linux (linux) or in Linux 2.6.22 (linux-2.6), or as the profile of the flow says: linux under "linux", linux-2.6 under "ns-2-linux", exact under the others.
     pub arithmetic: Arithmetic,
     /// Jiffies of Linux in a second, 100 to 1000.
     pub hz: u32,
@@ -128,8 +130,10 @@ pub struct Cubic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arithmetic {
-    /// As RFC 9438 has it, in real numbers.
+    /// As the profile of the flow says.
     #[default]
+    Profile,
+    /// As RFC 9438 has it, in real numbers.
     Exact,
     /// In whole segments and jiffies, as Linux does.
     Linux,
@@ -146,16 +150,33 @@ impl Default for Cubic {
             remaining: 0.7,
             fast_convergence: true,
             reno_friendly: true,
-            arithmetic: Arithmetic::Exact,
+            arithmetic: Arithmetic::Profile,
             hz: 1000,
         }
     }
 }
 
+/// What remains in Linux 2.6.22.
+const REMAINING_2_6: f64 = 819.0 / 1024.0;
+
 impl Cubic {
     /// RFC 9438 §4.3's alpha_cubic: the increase by which AIMD with this decrease has the mean window of Reno.
     fn alpha(&self) -> f64 {
         3.0 * (1.0 - self.remaining) / (1.0 + self.remaining)
+    }
+
+    /// The same with the arithmetic that a profile says, if it is left to the profile.
+    fn under(&self, by_profile: Arithmetic) -> Self {
+        if self.arithmetic != Arithmetic::Profile {
+            return self.clone();
+        }
+        let is_old = by_profile == Arithmetic::Linux26 && self.remaining == Cubic::default().remaining;
+        let remaining = if is_old { REMAINING_2_6 } else { self.remaining };
+        Cubic { arithmetic: by_profile, remaining, ..self.clone() }
+    }
+
+    fn is_in_whole_numbers(&self) -> bool {
+        matches!(self.arithmetic, Arithmetic::Linux | Arithmetic::Linux26)
     }
 }
 
@@ -172,11 +193,12 @@ impl CcParameters for Cubic {
     }
 
     fn controller(&self, context: CcContext) -> CubicController {
-        let kernel = (self.arithmetic != Arithmetic::Exact).then(|| Box::new(Kernel::new(self)));
+        let parameters = self.under(context.arithmetic);
+        let kernel = parameters.is_in_whole_numbers().then(|| Box::new(Kernel::new(&parameters)));
         // The equations of RFC 9438 have fractions, whatever the host.
         let context = CcContext { whole_window: context.whole_window && kernel.is_some(), ..context };
         let state = State { window: Window::new(context), w_max: None, cwnd_prior: None, stage: None, kernel };
-        CubicController { parameters: self.clone(), state, before_event: Box::new(None) }
+        CubicController { parameters, state, before_event: Box::new(None) }
     }
 }
 

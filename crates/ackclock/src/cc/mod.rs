@@ -77,8 +77,12 @@ pub struct CcContext {
     pub selective_acks: bool,
     /// How slow start ends before the first loss.
     pub slow_start: SlowStart,
+    /// Whether the sender paces an algorithm that sets no rate itself.
+    pub paces: bool,
     /// Whether windows have no fractions, as Linux's snd_cwnd has none.
     pub whole_window: bool,
+    /// The arithmetic of CUBIC that the profile says.
+    pub arithmetic: Arithmetic,
     /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
     pub seed: u64,
 }
@@ -102,7 +106,9 @@ impl CcContext {
             packet_bytes: 1500,
             selective_acks: true,
             slow_start: SlowStart::default(),
+            paces: false,
             whole_window: false,
+            arithmetic: Arithmetic::Exact,
             seed: 0,
         }
     }

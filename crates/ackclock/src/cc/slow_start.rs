@@ -5,11 +5,15 @@
 //! of a connection. Linux's HyStart leaves slow start at once, also when the ACKs that come one after the other span half of
 //! the smallest RTT (Ha and Rhee 2011), and is for each slow start.
 //!
-//! Deviations: HyStart++ adds at most 8 segments an ACK, whether the sender paces or not. Linux leaves slow start
-//! before the ACK at hand grows the window by congestion avoidance; here that ACK adds nothing. Senders that pace with
-//! Linux wait for a whole RTT of ACKs; window rules do not pace.
+//! Linux's rounds are those of Linux 6.14 and later, and of the stable kernels of 2025: a round begins with the first ACK of data sent after
+//! the previous one began, however small the window is. A train may last 1 ms longer for the bursts of segmentation offload, or as long as
+//! four of the largest bursts take at the pacing rate. A sender that paces waits for a whole RTT of ACKs. After a timeout the next round
+//! begins once the losses are repaired.
+//!
+//! Deviations: HyStart++ adds at most 8 segments an ACK, whether the sender paces or not. Linux takes no RTT in the first second of
+//! congestion avoidance after a cut.
 
-use super::Ack;
+use super::{Ack, CaState, PathView};
 use crate::units::{Duration, Instant};
 
 /// How slow start ends before the first loss.
@@ -53,6 +57,10 @@ const MOST_PER_ACK: f64 = 8.0;
 /// Linux's `hystart_low_window` in segments and `hystart_ack_delta_us`.
 const LOW_WINDOW: f64 = 16.0;
 const ACK_DELTA: Duration = Duration::from_millis(2);
+/// The most that `hystart_ack_delay` adds, the bursts that it counts, and bytes in the largest one.
+const MAX_ACK_DELAY: Duration = Duration::from_millis(1);
+const BURSTS: f64 = 4.0;
+const MAX_BURST: f64 = 65_536.0;
 
 /// By how much an RTT is longer than `base` when a queue builds up.
 fn rtt_thresh(base: Duration) -> Duration {
@@ -84,14 +92,16 @@ impl Hystart {
         }
     }
 
-    /// An ACK in slow start, before it grows the window; true if slow start ends before it does.
-    pub(super) fn observe(&mut self, ack: &Ack, cwnd: f64) -> bool {
+    /// An ACK, before it grows the window; true if slow start ends before it does.
+    pub(super) fn observe(&mut self, ack: &Ack, sender: Sender) -> bool {
         match self {
             Hystart::PlusPlus(hystart) => {
-                hystart.observe(ack);
+                if sender.in_slow_start {
+                    hystart.observe(ack);
+                }
                 false
             }
-            Hystart::Linux(hystart) => hystart.observe(ack, cwnd),
+            Hystart::Linux(hystart) => hystart.observe(ack, sender),
         }
     }
 
@@ -108,7 +118,7 @@ impl Hystart {
         match self {
             // RFC 9406 §4.3: "An implementation SHOULD use HyStart++ only for the initial slow start".
             Hystart::PlusPlus(hystart) => hystart.is_over = true,
-            Hystart::Linux(hystart) if restarts => *hystart = Linux::default(),
+            Hystart::Linux(hystart) if restarts => *hystart = Linux { awaits_repair: true, ..Linux::default() },
             Hystart::Linux(_) => {}
         }
     }
@@ -179,14 +189,23 @@ impl PlusPlus {
     }
 }
 
+/// The sender when an ACK arrives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sender {
+    pub(super) cwnd: f64,
+    pub(super) in_slow_start: bool,
+    pub(super) paces: bool,
+}
+
 /// Linux's HyStart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Linux {
-    /// The smallest RTT since slow start began.
+    /// The smallest RTT since the connection or the last timeout.
     delay_min: Option<Duration>,
-    /// Segments that were in flight when the round began, less those delivered since; none before the first round, which begins
-    /// once the window is large enough.
-    round_left: Option<i64>,
+    /// Slow start has ended by HyStart since then.
+    is_found: bool,
+    /// The next round begins when the losses of a timeout are repaired.
+    awaits_repair: bool,
     round_start: Instant,
     last_ack: Instant,
     /// The smallest RTT of the round.
@@ -195,34 +214,45 @@ pub(super) struct Linux {
 }
 
 impl Linux {
-    fn observe(&mut self, ack: &Ack, cwnd: f64) -> bool {
+    fn observe(&mut self, ack: &Ack, sender: Sender) -> bool {
+        let begins = if self.awaits_repair { ack.state != CaState::Loss } else { ack.round_ended };
+        if begins {
+            self.awaits_repair = false;
+            (self.round_start, self.last_ack) = (ack.now, ack.now);
+            (self.curr_rtt, self.sample_cnt) = (None, 0);
+        }
         let rtt = ack.path.latest_rtt;
         if rtt.is_zero() {
             return false;
         }
         let delay_min = self.delay_min.map_or(rtt, |least| least.min(rtt));
         self.delay_min = Some(delay_min);
-        self.round_left = self.round_left.map(|left| left - i64::from(ack.newly_delivered));
-        if cwnd < LOW_WINDOW {
+        if self.is_found || !sender.in_slow_start || sender.cwnd < LOW_WINDOW {
             return false;
-        }
-        if self.round_left.is_none_or(|left| left < 0) {
-            self.round_left = Some(i64::from(ack.path.in_flight));
-            (self.round_start, self.last_ack) = (ack.now, ack.now);
-            (self.curr_rtt, self.sample_cnt) = (None, 0);
         }
         let is_train = ack.now.since(self.last_ack) <= ACK_DELTA;
         if is_train {
             self.last_ack = ack.now;
         }
-        let has_train = is_train && ack.now.since(self.round_start) > delay_min / 2;
+        let longest = delay_min + ack_delay(&ack.path, sender.cwnd);
+        let longest = if sender.paces { longest } else { longest / 2 };
+        let has_train = is_train && ack.now.since(self.round_start) > longest;
         let curr_rtt = self.curr_rtt.map_or(rtt, |least| least.min(rtt));
         self.curr_rtt = Some(curr_rtt);
         // The samples after the first eight ask whether the smallest so far is longer.
         let has_delay = self.sample_cnt >= N_RTT_SAMPLE && curr_rtt > delay_min + rtt_thresh(delay_min);
         self.sample_cnt = (self.sample_cnt + 1).min(N_RTT_SAMPLE);
-        has_train || has_delay
+        self.is_found = has_train || has_delay;
+        self.is_found
     }
+}
+
+/// Linux's `hystart_ack_delay`: the time of four bursts at twice the window per RTT, up to 1 ms.
+fn ack_delay(path: &PathView, cwnd: f64) -> Duration {
+    let window = cwnd.max(f64::from(path.in_flight)) * f64::from(path.mss);
+    let round_trips = BURSTS * MAX_BURST / (2.0 * window);
+    // No window has a time of its own before there is one in bytes.
+    if round_trips.is_finite() { path.srtt.mul_f64_floor(round_trips).min(MAX_ACK_DELAY) } else { MAX_ACK_DELAY }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{
     TimeoutSsthresh, UndoResponse,
 };
 
-use super::slow_start::{Growth, Hystart, SlowStart};
+use super::slow_start::{Growth, Hystart, Sender, SlowStart};
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
@@ -116,11 +116,11 @@ impl Window {
     /// An ACK of any kind: rounds and delays for the end of slow start.
     #[inline]
     pub(super) fn observe(&mut self, ack: &Ack) {
-        if let Some(hystart) = &mut self.hystart
-            && self.cwnd < self.ssthresh
-            && hystart.observe(ack, self.cwnd)
-        {
-            self.ssthresh = self.cwnd;
+        if let Some(hystart) = &mut self.hystart {
+            let (cwnd, paces) = (self.cwnd, self.context.paces);
+            if hystart.observe(ack, Sender { cwnd, in_slow_start: cwnd < self.ssthresh, paces }) {
+                self.ssthresh = cwnd;
+            }
         }
     }
 

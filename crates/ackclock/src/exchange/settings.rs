@@ -4,7 +4,7 @@
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value as Json;
 
-use crate::cc::{Arithmetic, CcSpec, algorithms};
+use crate::cc::{CcSpec, algorithms};
 use crate::tcp::{EcnMode, LossRecovery, Pacing, Profile, TransportKeys};
 use crate::units::Duration;
 
@@ -66,7 +66,7 @@ const OF_BURSTS: &[&str] = &["tcp_min_tso_segs", "tcp_tso_win_divisor", "tcp_tso
 pub struct Settings {
     /// How far the time of a segment may be from what the script says, if it says so itself.
     pub tolerance: Option<Duration>,
-    /// It was written for a kernel: the tolerance is packetdrill's, and CUBIC computes as Linux.
+    /// It was written for a kernel: the tolerance is packetdrill's.
     pub is_for_kernels: bool,
     /// The algorithm.
     pub cc: CcSpec,
@@ -125,6 +125,7 @@ impl Settings {
 
     /// Sets what `profile` does. A script says itself what the handshake agrees on.
     fn profile(&mut self, profile: Profile) {
+        self.keys.profile = profile;
         for (name, value) in profile.settings() {
             self.set(name, &value).expect("invariant: the values of a profile are right");
         }
@@ -224,9 +225,6 @@ impl Settings {
             let names: Vec<_> = algorithms().iter().map(|info| info.name).collect();
             format!("there is no algorithm `{name}`; there are {}", names.join(", "))
         })?;
-        if let (CcSpec::Cubic(cubic), true) = (&mut self.cc, self.is_for_kernels) {
-            cubic.arithmetic = Arithmetic::Linux;
-        }
         Ok(())
     }
 

@@ -362,3 +362,31 @@ fn a_stage_ends_where_recovery_leaves_less() {
     near(driven.cc.cwnd(), 8.0);
     assert!(driven.cc.state.stage.is_none());
 }
+
+#[test]
+fn the_profile_says_how_it_computes_unless_the_flow_does() {
+    let under = |arithmetic, by_profile| {
+        let Cubic { arithmetic, remaining, .. } = Cubic { arithmetic, ..Cubic::default() }.under(by_profile);
+        (arithmetic, remaining)
+    };
+    assert_eq!(under(Arithmetic::Profile, Arithmetic::Exact), (Arithmetic::Exact, 0.7));
+    assert_eq!(under(Arithmetic::Profile, Arithmetic::Linux), (Arithmetic::Linux, 0.7));
+    assert_eq!(under(Arithmetic::Profile, Arithmetic::Linux26), (Arithmetic::Linux26, 819.0 / 1024.0));
+    assert_eq!(under(Arithmetic::Exact, Arithmetic::Linux26), (Arithmetic::Exact, 0.7));
+    assert_eq!(under(Arithmetic::Linux26, Arithmetic::Linux), (Arithmetic::Linux26, 0.7));
+    let gentle = Cubic { remaining: 0.8, ..Cubic::default() };
+    assert_eq!(gentle.under(Arithmetic::Linux26).remaining, 0.8);
+}
+
+#[test]
+fn profiles_have_their_arithmetic() {
+    use crate::tcp::Profile;
+    for (name, profile) in Profile::ALL {
+        let expected = match *name {
+            "linux" => Arithmetic::Linux,
+            "ns-2-linux" => Arithmetic::Linux26,
+            _ => Arithmetic::Exact,
+        };
+        assert_eq!(profile.keys().cc_context().arithmetic, expected, "{name}");
+    }
+}

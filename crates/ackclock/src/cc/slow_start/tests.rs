@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cc::window::Window;
-use crate::cc::{CcContext, Congestion, CongestionControl, CongestionKind, PathView, Restart, Windowed};
+use crate::cc::{CaState, CcContext, Congestion, CongestionControl, CongestionKind, PathView, Restart, Windowed};
 use crate::rule::RuleParameters;
 use crate::rule::reno::Reno;
 
@@ -14,21 +14,23 @@ fn ms(millis: f64) -> Duration {
 struct Driven {
     window: Window,
     now: Instant,
-    /// Segments in flight after an ACK.
-    in_flight: u32,
+    state: CaState,
 }
 
 impl Driven {
     fn new(slow_start: SlowStart, initial_window: f64) -> Self {
-        let window = Window::new(CcContext { slow_start, ..CcContext::new(initial_window) });
-        Driven { window, now: Instant::ZERO + Duration::from_secs(1), in_flight: 1000 }
+        Driven::with(CcContext { slow_start, ..CcContext::new(initial_window) })
+    }
+
+    fn with(context: CcContext) -> Self {
+        Driven { window: Window::new(context), now: Instant::ZERO + Duration::from_secs(1), state: CaState::Open }
     }
 
     /// An ACK of a segment with this RTT, `gap` after the one before; returns the window.
     fn ack(&mut self, gap: Duration, rtt: Duration, round_ended: bool) -> f64 {
         self.now += gap;
-        let path = PathView { latest_rtt: rtt, in_flight: self.in_flight, ..PathView::default() };
-        let ack = Ack { now: self.now, newly_delivered: 1, round_ended, path, ..Ack::of(1.0) };
+        let path = PathView { latest_rtt: rtt, srtt: rtt, mss: 1448, ..PathView::default() };
+        let ack = Ack { now: self.now, round_ended, path, state: self.state, ..Ack::of(1.0) };
         self.window.observe(&ack);
         if self.window.in_slow_start() {
             self.window.slow_start(&ack);
@@ -38,7 +40,6 @@ impl Driven {
 
     /// So many ACKs of one round; returns the window.
     fn round(&mut self, acks: u32, rtt: Duration) -> f64 {
-        self.in_flight = acks - 1;
         (0..acks).map(|number| self.ack(ms(0.01), rtt, number == 0)).last().unwrap()
     }
 }
@@ -119,23 +120,30 @@ fn hystart_plus_plus_is_for_the_first_slow_start_and_hystart_for_each() {
     }
 }
 
-/// Linux: the ACKs of a round that come within 2 ms of each other span more than half of the RTT.
+/// So many ACKs, 1 ms apart, of an RTT of 20 ms, the first of which begins a round; returns the window.
+fn train(it: &mut Driven, acks: u32) -> f64 {
+    (0..acks).map(|number| it.ack(ms(1.0), ms(20.0), number == 0)).last().unwrap()
+}
+
+/// Linux: the ACKs of a round that come within 2 ms of each other span more than half of the RTT and of the millisecond for bursts.
 #[test]
 fn hystart_ends_with_a_train_of_acks() {
     let mut it = Driven::new(SlowStart::Hystart, 20.0);
-    // Nine ACKs after the first, each 1 ms: 9 ms are less than half of 20.
-    for number in 0..10 {
-        it.ack(ms(1.0), ms(20.0), number == 0);
-    }
-    assert_eq!(it.window.cwnd(), 30.0);
-    // 10 ms are not more than half.
-    assert_eq!(it.ack(ms(1.0), ms(20.0), false), 31.0);
+    // 10 ms are less than half of 21, 11 are more.
+    assert_eq!(train(&mut it, 11), 31.0);
     assert_eq!(it.ack(ms(1.0), ms(20.0), false), 31.0);
     assert_eq!((it.window.in_slow_start(), it.window.ssthresh()), (false, 31.0));
 }
 
 #[test]
-fn a_gap_ends_a_train_and_a_small_window_is_left_alone() {
+fn a_sender_that_paces_waits_for_a_whole_rtt_of_acks() {
+    let mut it = Driven::with(CcContext { slow_start: SlowStart::Hystart, paces: true, ..CcContext::new(20.0) });
+    assert_eq!(train(&mut it, 22), 42.0);
+    assert_eq!(it.ack(ms(1.0), ms(20.0), false), 42.0);
+}
+
+#[test]
+fn a_gap_ends_a_train() {
     let mut it = Driven::new(SlowStart::Hystart, 20.0);
     it.ack(ms(1.0), ms(20.0), true);
     // After a gap of more than 2 ms no ACK is of the train any more.
@@ -143,19 +151,49 @@ fn a_gap_ends_a_train_and_a_small_window_is_left_alone() {
         it.ack(ms(2.1), ms(20.0), false);
     }
     assert!(it.window.in_slow_start());
-    let mut small = Driven::new(SlowStart::Hystart, 2.0);
-    for number in 0..13 {
-        small.ack(ms(1.0), ms(20.0), number == 0);
-    }
-    // Eleven ACKs would have ended it at 13. The first round begins with the first ACK at 16 segments, and the train is longer than
-    // 10 ms with the eleventh after it.
-    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (15.0, true));
-    for _ in 0..12 {
-        small.ack(ms(1.0), ms(20.0), false);
-    }
-    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (27.0, true));
-    small.ack(ms(1.0), ms(20.0), false);
-    assert_eq!((small.window.cwnd(), small.window.in_slow_start()), (27.0, false));
+}
+
+/// The rounds are those of the sender, also while the window is small: an ACK that finds it large enough begins none.
+#[test]
+fn a_round_does_not_begin_when_the_window_becomes_large_enough() {
+    let mut it = Driven::new(SlowStart::Hystart, 2.0);
+    // The window is 16 at the fifteenth ACK, and the last of the train was the first, 14 ms before.
+    assert_eq!(train(&mut it, 40), 42.0);
+    assert_eq!(train(&mut it, 11), 53.0);
+    assert_eq!(it.ack(ms(1.0), ms(20.0), false), 53.0);
+    assert!(!it.window.in_slow_start());
+}
+
+#[test]
+fn hystart_ends_slow_start_once_between_timeouts() {
+    let mut it = Driven::new(SlowStart::Hystart, 20.0);
+    assert_eq!(train(&mut it, 12), 31.0);
+    // After a long idle time the window begins again below ssthresh.
+    it.window.resume();
+    assert_eq!((it.window.cwnd(), it.window.ssthresh()), (20.0, 31.0));
+    assert_eq!(train(&mut it, 12), 31.0);
+    // After a timeout there is no train before the losses are repaired.
+    let mut it = Driven::new(SlowStart::Hystart, 200.0);
+    cut(&mut it.window, Restart::SlowStart);
+    it.state = CaState::Loss;
+    it.now += ms(20.0);
+    assert_eq!(train(&mut it, 40), 41.0);
+    it.state = CaState::Open;
+    assert_eq!(train(&mut it, 3), 44.0);
+    assert_eq!((0..9).map(|_| it.ack(ms(1.0), ms(20.0), false)).last(), Some(52.0));
+    assert_eq!(it.window.ssthresh(), 52.0);
+}
+
+/// Four bursts of 64 KiB at twice the window per RTT.
+#[test]
+fn a_train_may_last_a_millisecond_longer_or_less_at_high_rates() {
+    let delay = |cwnd, in_flight| {
+        let path = PathView { srtt: ms(10.0), mss: 1448, in_flight, ..PathView::default() };
+        ack_delay(&path, cwnd)
+    };
+    assert_eq!(delay(10.0, 10), ms(1.0));
+    // 262144 B at 2 * 2896000 B in 10 ms.
+    assert_eq!((delay(2000.0, 10), delay(10.0, 2000)), (Duration::from_nanos(452_596), Duration::from_nanos(452_596)));
 }
 
 #[test]
@@ -166,8 +204,7 @@ fn hystart_ends_when_the_smallest_of_eight_samples_is_longer() {
     // 80 and 10 ms are not longer; 90.1 are. The ninth sample is the first that asks.
     it.round(9, ms(90.0));
     it.now += ms(80.0);
-    it.in_flight = 8;
-    (0..8).for_each(|_| _ = it.ack(ms(0.01), ms(90.1), false));
+    it.round(8, ms(90.1));
     assert_eq!((it.window.cwnd(), it.window.in_slow_start()), (45.0, true));
     assert_eq!(it.ack(ms(0.01), ms(90.1), false), 45.0);
     assert_eq!(it.window.ssthresh(), 45.0);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::cc::{
-    CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse,
+    Arithmetic, CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse,
 };
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
@@ -325,6 +325,17 @@ transport_keys! {
     send_jitter: SendJitter = [SendJitter::Time(Duration::ZERO)] => scenario;
 }
 
+impl Profile {
+    /// How CUBIC computes under it.
+    fn arithmetic(self) -> Arithmetic {
+        match self {
+            Profile::Linux => Arithmetic::Linux,
+            Profile::Ns2Linux => Arithmetic::Linux26,
+            Profile::Rfc | Profile::Ns2 | Profile::Quic => Arithmetic::Exact,
+        }
+    }
+}
+
 impl Transport {
     /// Bytes on the wire of a data segment beyond its payload: headers, timestamps, framing.
     pub fn data_overhead(&self) -> u32 {
@@ -390,7 +401,9 @@ impl TransportKeys {
             ecn_beta: self.ecn_beta.factor(),
             idle_window: self.idle_window,
             slow_start: self.slow_start,
+            paces: self.pacing != Pacing::Off,
             whole_window: self.whole_window,
+            arithmetic: self.profile.arithmetic(),
             ..CcContext::new(0.0)
         }
     }

@@ -1,0 +1,85 @@
+"""Comparisons with the kernel: slow start of Linux in virtual time, and what the tools judge by."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[1] / "tools" / "linux"
+sys.path.append(str(TOOLS))
+
+import emulations  # noqa: E402
+import episodes  # noqa: E402
+import shares  # noqa: E402
+import slow_start  # noqa: E402
+from cells import CELLS, LONG  # noqa: E402
+
+KNOWN = slow_start.known()
+
+
+@pytest.mark.parametrize("cell", KNOWN, ids=lambda cell: cell.name)
+def test_slow_start_is_that_of_linux(cell: slow_start.Cell) -> None:
+    simulator, kernel = slow_start.simulated(cell), KNOWN[cell]
+    assert slow_start.outside(simulator, kernel) == [], f"{simulator}, Linux {kernel}"
+
+
+def test_the_samples_of_a_kernel_by_hand() -> None:
+    def sample(time_ns: int, ssthresh: int, retransmits: int, acknowledged: int) -> str:
+        return f"S t={time_ns} f=0 ca=3 cwnd=9 ssthresh={ssthresh} acked={acknowledged} retr={retransmits}"
+
+    first, second = 2**31 - 1, 20
+    lines = [
+        "START t=50000000 cc=cubic flows=1",
+        sample(60_000_000, first, 0, 0),
+        sample(1_050_000_000, second, 4, 999_999),
+        sample(1_060_000_000, second, 5, 1_000_000),
+    ]
+    assert slow_start.of_samples("\n".join(lines)) == slow_start.Figures("loss", 20.0, 4, 1.01)
+
+
+def test_figures_of_slow_start_have_bounds() -> None:
+    kernel = slow_start.Figures("hystart", 100.0, 40, 1.0)
+    assert slow_start.outside(slow_start.Figures("hystart", 91.0, 49, 1.02), kernel) == []
+    found = slow_start.outside(slow_start.Figures("loss", 89.0, 51, None), kernel)
+    assert found == ["end", "ssthresh", "retransmits", "megabyte"]
+
+
+@pytest.mark.parametrize(
+    ("simulated", "linux", "verdict"),
+    [
+        ([100.0, 100.0], [102.0, 102.0], "inside"),
+        ([100.0, 100.0], [104.0, 104.0], "outside"),
+        ([100.0, 100.0], [98.0, 110.0], "undecided"),
+        ([100.0], [110.0], "undecided"),
+    ],
+)
+def test_a_measure_of_an_episode(simulated: list[float], linux: list[float], verdict: str) -> None:
+    def runs(values: list[float]) -> list[episodes.Run]:
+        return [episodes.Run({episodes.GOODPUT.name: value}, ()) for value in values]
+
+    assert episodes.judge(episodes.GOODPUT, runs(simulated), runs(linux))["verdict"] == verdict
+
+
+def test_a_figure_of_one_side_alone_is_outside() -> None:
+    without, with_one = [episodes.Run({}, ())], [episodes.Run({episodes.EXIT.name: 20.0}, ())]
+    assert episodes.judge(episodes.EXIT, without, with_one)["verdict"] == "outside"
+    assert episodes.judge(episodes.EXIT, without, without)["verdict"] == "inside"
+
+
+def test_rows_that_nobody_has_made_are_named(tmp_path: Path) -> None:
+    names = [episode.title for episode in episodes.EPISODES]
+    emulations.write(tmp_path / "found.json", [], "cell", names, episodes.table)
+    text = (tmp_path / "found.json").read_text(encoding="utf-8")
+    assert text.count("not measured yet |") == len(names) == len(set(names))
+
+
+def test_what_is_compared_is_what_runs_by_default() -> None:
+    """AIMD(2, 0.8) is none of Linux's; the others are named, without parameters."""
+    compared = [*(cell.cc for cell in (*CELLS, *LONG)), *(episode.cc for episode in episodes.EPISODES)]
+    compared += [cc for pair in shares.PAIRS for cc in (pair.first, pair.second)]
+    assert {str(cc) for cc in compared if cc != emulations.AIMD} == {"reno", "cubic", "new-aimd", "bbr1"}
+
+
+@pytest.mark.parametrize("episode", episodes.EPISODES, ids=lambda episode: episode.title)
+def test_episodes_are_scenarios(episode: episodes.Episode) -> None:
+    assert episode.scenario().resolved["flows"][0]["cc"]["kind"] == episode.cc

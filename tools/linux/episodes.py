@@ -1,0 +1,227 @@
+"""Situations of a connection in which simulator and kernel are compared.
+
+They are slow start, reordering, many losses, undo, marks and transfers.
+
+`validate.py` runs them after its cells. An episode is a run of fixed length from its start, with other random
+numbers each time: ten simulations and three emulations that count. It has some of these measures, each with a
+bound:
+
+    goodput               3 %, of the whole run
+    mean cwnd             10 %, of samples at the same instants
+    exit window           10 %, of ssthresh when it is first set, in segments
+    first retransmits     25 % or 5, in the first second
+    retransmits           25 % or 5, in the run
+    completion            5 %, from the start to the last byte acknowledged
+"""
+
+import io
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars
+
+import emulations
+from ackclock.running.job import Job, execute
+from ackclock.scenario import Scenario
+
+SAMPLES = "10 ms"
+SECOND_NS = 10**9
+SEGMENT_BYTES = 1448
+#: A retransmission more or less is no difference.
+FEW = 5.0
+#: Runs from which scatter is known.
+LEAST_RUNS = 2
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure of a run, and by how much the kernel's may differ: a part of the figure, or `least`."""
+
+    name: str
+    unit: float
+    digits: int
+    bound: float
+    least: float = 0.0
+
+
+GOODPUT = Measure("goodput, Mbit/s", 1e6, 3, 0.03)
+CWND = Measure("mean cwnd, segments", 1, 1, 0.1)
+EXIT = Measure("exit window, segments", 1, 0, 0.1)
+FIRST = Measure("first retransmits", 1, 1, 0.25, FEW)
+RETRANSMITS = Measure("retransmits", 1, 1, 0.25, FEW)
+COMPLETION = Measure("completion, ms", 1e-3, 1, 0.05)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The figures of a run, by the name of the measure, and why it does not count."""
+
+    figures: Mapping[str, float]
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A situation: what its link and its flow have beyond rate, delay and algorithm, and what is measured."""
+
+    name: str
+    cc: str
+    mbit: int
+    rtt_ms: int
+    length_s: float
+    measures: tuple[Measure, ...]
+    topology: Mapping[str, Any] = field(default_factory=dict)
+    flow: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What `--only` looks in."""
+        return f"{self.name}: {self.cc}, {self.mbit} Mbit/s, {self.rtt_ms} ms"
+
+    def scenario(self) -> Scenario:
+        """Return its run."""
+        return Scenario.from_dict(
+            {
+                "schema": 2,
+                "name": self.title,
+                "duration": f"{self.length_s:g} s",
+                "topology": {
+                    "kind": "dumbbell",
+                    "rate": f"{self.mbit} Mbit/s",
+                    "delay": f"{self.rtt_ms / 2:g} ms",
+                    "queue": {"kind": "drop-tail", "limit": "1 BDP"},
+                    **self.topology,
+                },
+                "transport": emulations.TRANSPORT,
+                "sampling": {"interval": SAMPLES},
+                "flows": [{"name": "test", "cc": self.cc, **self.flow}],
+            }
+        )
+
+
+def slow_start(mbit: int, rtt_ms: int, bdp: float) -> Episode:
+    """The first three seconds of a connection."""
+    queue = {"queue": {"kind": "drop-tail", "limit": f"{bdp:g} BDP"}}
+    name = f"slow start, drop-tail {bdp:g} BDP"
+    return Episode(name, "cubic", mbit, rtt_ms, 3.0, (EXIT, FIRST, GOODPUT), queue)
+
+
+def transfer(cc: str, segments: int) -> Episode:
+    """A transfer of so many segments."""
+    size = {"traffic": {"kind": "transfer", "size": f"{segments * SEGMENT_BYTES} B"}}
+    return Episode(f"transfer of {segments} segments", cc, 20, 40, 3.0, (COMPLETION,), flow=size)
+
+
+REORDERED = {"reordering": {"probability": 0.01, "delay": "5 ms"}}
+LOSSY = {"loss": {"kind": "bernoulli", "probability": 0.1}}
+STEP = {"delay_varies": {"kind": "steps", "times": ["0 s", "5 s"], "delays": ["20 ms", "220 ms"]}}
+MARKS = {"queue": {"kind": "codel", "ecn": True}}
+OF_LOSS = (GOODPUT, CWND, RETRANSMITS)
+
+EPISODES = (
+    *(slow_start(*path) for path in ((10, 20, 1), (10, 40, 1), (50, 40, 1), (50, 40, 0.5), (50, 150, 1))),
+    Episode("1 % of packets 5 ms late", "cubic", 20, 40, 20.0, OF_LOSS, REORDERED),
+    Episode("1 % of packets 5 ms late", "reno", 20, 40, 20.0, OF_LOSS, REORDERED),
+    Episode("1 % of packets 5 ms late", "bbr1", 20, 40, 20.0, OF_LOSS, REORDERED),
+    Episode("10 % loss", "cubic", 20, 100, 30.0, OF_LOSS, LOSSY),
+    Episode("10 % loss", "bbr1", 20, 100, 20.0, OF_LOSS, LOSSY),
+    Episode("200 ms more delay after 5 s", "cubic", 10, 40, 10.0, OF_LOSS, STEP),
+    Episode("200 ms more delay after 5 s", "reno", 10, 40, 10.0, OF_LOSS, STEP),
+    Episode("ECN, CoDel marks", "cubic", 10, 40, 15.0, (GOODPUT, CWND), MARKS, {"ecn": "classic"}),
+    Episode("ECN, CoDel marks", "reno", 10, 40, 15.0, (GOODPUT, CWND), MARKS, {"ecn": "classic"}),
+    Episode("bulk", "cubic", 20, 40, 20.0, OF_LOSS),
+    Episode("bulk", "bbr1", 20, 40, 20.0, OF_LOSS),
+    Episode("bulk", "bbr1", 1, 40, 20.0, OF_LOSS),
+    *(transfer(cc, segments) for cc in ("cubic", "bbr1") for segments in (10, 100, 1000)),
+)
+
+
+def read(job: Job) -> Run:
+    """Run a job and read its figures."""
+    outcome = execute(job)
+    assert outcome.flow_samples is not None, "samples were asked for"
+    document = json.loads(outcome.result_json)
+    (flow,) = document["flows"]
+    samples = polars.read_parquet(io.BytesIO(outcome.flow_samples))
+    thresholds = samples["ssthresh_segments"].drop_nulls().drop_nans()
+    finite = thresholds.filter(thresholds.is_finite())
+    first = samples.filter(polars.col("time_ns") <= SECOND_NS)["retransmits"].max()
+    figures = {
+        GOODPUT.name: flow["goodput_bps"],
+        CWND.name: samples["cwnd_segments"].mean(),
+        EXIT.name: finite[0] if len(finite) else None,
+        FIRST.name: first,
+        RETRANSMITS.name: flow["retransmits"],
+        COMPLETION.name: flow.get("completion_time_s"),
+    }
+    known = {name: float(value) for name, value in figures.items() if isinstance(value, int | float)}
+    return Run(known, tuple(document.get("emulation", {}).get("reasons", ())))
+
+
+def judge(measure: Measure, simulated: Sequence[Run], linux: Sequence[Run]) -> dict[str, Any]:
+    """Return a measure of both, and whether it is inside its bound, undecided or outside."""
+    both = [[run.figures.get(measure.name) for run in side] for side in (simulated, linux)]
+    known = [[value for value in side if value is not None] for side in both]
+    row: dict[str, Any] = {"name": measure.name}
+    if not all(known):
+        # One of them never did it, such as ending slow start.
+        neither = not any(known)
+        return {**row, "figures": [None, None], "verdict": "inside" if neither else "outside"}
+    here, there = map(statistics.fmean, known)
+    bound = max(measure.bound * abs(here), measure.least)
+    scatter = emulations.SIGMAS * emulations.error_of_difference(*known)
+    off = abs(there - here)
+    # The scatter of single runs is not known.
+    may_be_chance = off <= bound + scatter or min(map(len, known)) < LEAST_RUNS
+    verdict = "inside" if off <= bound else "undecided" if may_be_chance else "outside"
+    return {**row, "figures": [here, there], "verdict": verdict}
+
+
+def compare(
+    episode: Episode, simulations: Sequence[Job], emulations_of_it: Sequence[Job], wanted: int
+) -> dict[str, Any]:
+    """Return the row of an episode, of which so many emulations have to count."""
+    here = [read(job) for job in simulations]
+    valid, refused = emulations.until_valid(map(read, emulations_of_it), wanted)
+    is_valid = len(valid) == wanted
+    found = [judge(measure, here, valid if is_valid else valid + refused) for measure in episode.measures]
+    verdicts = [each["verdict"] for each in found]
+    worst = next(verdict for verdict in ("outside", "undecided", "inside") if verdict in verdicts)
+    return {
+        "cell": episode.title,
+        "runs": wanted,
+        "seconds": episode.length_s,
+        "refused": len(refused),
+        "verdict": worst if is_valid else "invalid",
+        "measures": found,
+    }
+
+
+HEADINGS = ("episode", "runs", "simulator, Linux", "runs not valid", "verdict")
+UNITS = {each.name: each for each in (GOODPUT, CWND, EXIT, FIRST, RETRANSMITS, COMPLETION)}
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """Return a row as the line of a table in Markdown."""
+
+    def written(found: Mapping[str, Any]) -> str:
+        measure = UNITS[found["name"]]
+        both = (
+            "-" if each is None else f"{each / measure.unit:.{measure.digits}f}" for each in found["figures"]
+        )
+        mark = "" if found["verdict"] == "inside" else f" ({found['verdict']})"
+        return f"{measure.name} {', '.join(both)}{mark}"
+
+    if row["verdict"] == emulations.NOT_MEASURED:
+        return emulations.unmeasured(row["cell"], len(HEADINGS))
+    runs = f"{row['runs']} of {row['seconds']:g} s"
+    figures = "; ".join(map(written, row["measures"]))
+    return f"| {' | '.join((row['cell'], runs, figures, str(row['refused']), row['verdict']))} |"
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of the documentation."""
+    return "\n".join([*emulations.head(HEADINGS), *map(line, rows)])

@@ -1,0 +1,221 @@
+"""Compares slow start of CUBIC in the simulator with that of Linux 6.12 in virtual time.
+
+    python tools/linux/slow_start.py                all cells of slow-start.json, a minute
+    python tools/linux/slow_start.py "50 Mbit/s"    those that have all of these words
+    python tools/linux/slow_start.py --uml FOLDER   measure the kernel anew, and write slow-start.json
+
+The file has the kernel's figures: one flow over a dumbbell, drop-tail, for three seconds. Two hosts of
+User-Mode Linux shared a clock, which stood still while they computed, so that the figures do not depend on a
+machine. FOLDER has `linux`, `initrd.cpio` and `ttctl`, a program that is their clock and their link. A line
+for each cell has the simulator's figure and the kernel's:
+
+    end            by HyStart, or by a loss                           the same
+    ssthresh       that it leaves, segments                           10 % or 3
+    retransmits    in the first second                                25 % or 5
+    megabyte       seconds until a megabyte is acknowledged           3 % or 20 ms
+
+Ends with 1 where a figure is outside.
+"""
+
+import argparse
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import polars
+
+from ackclock.running.job import execute
+from ackclock.running.work import Study
+from ackclock.scenario import Scenario
+
+RESULTS = Path(__file__).with_name("slow-start.json")
+LENGTH_S = 3
+INTERVAL_MS = 10
+SECOND_NS = 10**9
+MEGABYTE = 10**6
+#: `TCP_INFO` has no threshold.
+NO_THRESHOLD = 2**31 - 1
+#: `tcpi_ca_state` in fast recovery.
+RECOVERY = "3"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A bottleneck and its queue in packets."""
+
+    mbit: int
+    rtt_ms: int
+    queue: int
+
+    @property
+    def name(self) -> str:
+        """What the words of the command line look in."""
+        return f"{self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue} packets"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How slow start went; none for what did not happen."""
+
+    end: str | None
+    ssthresh: float | None
+    retransmits: int
+    megabyte_s: float | None
+
+
+def simulated(cell: Cell) -> Figures:
+    """Run a cell in the simulator."""
+    scenario = Scenario.from_dict(
+        {
+            "schema": 2,
+            "duration": f"{LENGTH_S} s",
+            "topology": {
+                "kind": "dumbbell",
+                "rate": f"{cell.mbit} Mbit/s",
+                "delay": f"{cell.rtt_ms / 2:g} ms",
+                "queue": {"kind": "drop-tail", "limit": f"{cell.queue} packets"},
+            },
+            "sampling": {"interval": f"{INTERVAL_MS} ms"},
+            "flows": [{"name": "test", "cc": "cubic"}],
+        }
+    )
+    samples = execute(Study.of(scenario, samples=True).jobs[0]).flow_samples
+    assert samples is not None, "samples were asked for"
+    frame = polars.read_parquet(io.BytesIO(samples))
+    ended = frame.filter(polars.col("ssthresh_segments").is_finite())
+    first = frame.filter(polars.col("time_ns") <= SECOND_NS)
+    # The sender knows of it when the ACK is back.
+    megabyte = frame.filter(polars.col("delivered_bytes") >= MEGABYTE)
+    return Figures(
+        end=None if ended.is_empty() else "loss" if ended["phase"][0] == "fast-recovery" else "hystart",
+        ssthresh=None if ended.is_empty() else ended["ssthresh_segments"][0],
+        retransmits=int(first["retransmits"][-1]),
+        megabyte_s=None if megabyte.is_empty() else (megabyte["time_ns"][0] / 1e9 + cell.rtt_ms / 2e3),
+    )
+
+
+def measured(cell: Cell, tools: Path) -> Figures:
+    """Run a cell with two hosts of User-Mode Linux."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = {
+            "kernel": tools / "linux",
+            "initrd": tools / "initrd.cpio",
+            "dir": folder,
+            "rate": cell.mbit,
+            "rtt": cell.rtt_ms,
+            "queue": cell.queue,
+            # Of Ethernet's headers, which the simulator does not count.
+            "overhead": -14,
+            "cc": "cubic",
+            "dur": LENGTH_S,
+            "mem": "256M",
+            "shm": 0,
+            "fast": 0,
+            "guest": f"iv={INTERVAL_MS}",
+        }
+        words = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
+        subprocess.run([str(tools / "ttctl"), *words], capture_output=True, check=True)
+        return of_samples((Path(folder) / "guest0.out").read_text(encoding="utf-8"))
+
+
+def of_samples(text: str) -> Figures:
+    """Read the samples of `TCP_INFO` that the sending host printed."""
+    (begin,) = re.findall(r"^START t=(\d+)", text, re.MULTILINE)
+    lines = re.findall(r"^S (.*)", text, re.MULTILINE)
+    rows = [dict(word.split("=", 1) for word in line.split()) for line in lines]
+    times = [(int(row["t"]) - int(begin)) / SECOND_NS for row in rows]
+    ended = next((row for row in rows if int(row["ssthresh"]) < NO_THRESHOLD), None)
+    first = max((row for row, at in zip(rows, times, strict=True) if at <= 1), key=lambda row: int(row["t"]))
+    megabyte = (at for row, at in zip(rows, times, strict=True) if int(row["acked"]) >= MEGABYTE)
+    return Figures(
+        end=None if ended is None else "loss" if ended["ca"] == RECOVERY else "hystart",
+        ssthresh=None if ended is None else float(ended["ssthresh"]),
+        retransmits=int(first["retr"]),
+        megabyte_s=next(megabyte, None),
+    )
+
+
+def outside(simulator: Figures, kernel: Figures) -> list[str]:
+    """Return the figures that differ by more than their bounds."""
+
+    def differs(here: float | None, there: float | None, part: float, least: float) -> bool:
+        if here is None or there is None:
+            return here is not there
+        return abs(here - there) > max(part * there, least)
+
+    found = {
+        "end": simulator.end != kernel.end,
+        "ssthresh": differs(simulator.ssthresh, kernel.ssthresh, 0.1, 3),
+        "retransmits": differs(simulator.retransmits, kernel.retransmits, 0.25, 5),
+        "megabyte": differs(simulator.megabyte_s, kernel.megabyte_s, 0.03, 0.02),
+    }
+    return [name for name, is_outside in found.items() if is_outside]
+
+
+def known() -> dict[Cell, Figures]:
+    """Return the cells with the kernel's figures."""
+    document = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return {
+        Cell(**{key: row[key] for key in ("mbit", "rtt_ms", "queue")}): Figures(**row["linux"])
+        for row in document["cells"]
+    }
+
+
+def write(source: str, figures: Mapping[Cell, Figures]) -> None:
+    """Keep the kernel's figures."""
+    cells = [{**asdict(cell), "linux": asdict(found)} for cell, found in figures.items()]
+    lines = ",\n  ".join(json.dumps(cell) for cell in cells)
+    RESULTS.write_text(
+        f'{{\n "source": {json.dumps(source)},\n "cells": [\n  {lines}\n ]\n}}\n', encoding="utf-8"
+    )
+
+
+def line(cell: Cell, simulator: Figures, kernel: Figures) -> str:
+    """Return both as the line of a table in Markdown."""
+
+    def pair(key: str) -> str:
+        both = (getattr(side, key) for side in (simulator, kernel))
+        return ", ".join(
+            "-" if each is None else f"{each:.4g}" if isinstance(each, float) else str(each) for each in both
+        )
+
+    cells = (cell.name, *map(pair, ("end", "ssthresh", "retransmits", "megabyte_s")))
+    return f"| {' | '.join((*cells, ', '.join(outside(simulator, kernel)) or 'inside'))} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare or measure; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("words", nargs="*", help="words that the name of a cell must have; all by default")
+    parser.add_argument(
+        "--uml", type=Path, metavar="FOLDER", help="measure the kernel, and write its figures"
+    )
+    given = parser.parse_args(arguments)
+    figures = known()
+    if given.uml is not None:
+        source = json.loads(RESULTS.read_text(encoding="utf-8"))["source"]
+        write(source, {cell: measured(cell, given.uml.resolve()) for cell in figures})
+        return 0
+    chosen = {
+        cell: found for cell, found in figures.items() if all(word in cell.name for word in given.words)
+    }
+    if not chosen:
+        parser.error(f"no cell has all of these words: {' '.join(given.words)}")
+    are_outside = False
+    for cell, kernel in chosen.items():
+        simulator = simulated(cell)
+        are_outside |= bool(outside(simulator, kernel))
+        print(line(cell, simulator, kernel), flush=True)
+    return 1 if are_outside else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
