@@ -96,7 +96,9 @@ use serde::{Deserialize, Serialize};
 
 use self::linux::Kernel;
 use super::window::Window;
-use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, Sent};
+use super::{
+    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, Restart, Sent,
+};
 use crate::rule::require;
 use crate::units::{Duration, Instant};
 
@@ -366,7 +368,11 @@ impl CongestionControl for CubicController {
             _ if converges => Some(cwnd * (1.0 + remaining) / 2.0),
             _ => Some(cwnd),
         };
-        self.state.cwnd_prior = Some(cwnd);
+        // What was cut in this window of data is not cut again: the state before is that of the first cut.
+        let is_first = congestion.restart != Restart::SlowStartAgain;
+        if is_first {
+            self.state.cwnd_prior = Some(cwnd);
+        }
         self.state.stage = None;
         // RFC 9438 §4.6, figure 5, and §4.8.
         match &mut self.state.kernel {
@@ -379,15 +385,18 @@ impl CongestionControl for CubicController {
                 self.state.window.cut(congestion, |window| kernel.cut(window));
             }
         }
-        *self.before_event = (congestion.kind != CongestionKind::Ecn).then_some(before);
+        if is_first {
+            *self.before_event = (congestion.kind != CongestionKind::Ecn).then_some(before);
+        }
     }
 
     fn on_undo(&mut self, _recovery: &Recovery) {
-        // RFC 9438 §4.9.2: the values are restored "if the current cwnd is lower than cwnd_prior".
-        if let Some(before) = self.before_event.take()
-            && self.cwnd() < before.window.cwnd()
-        {
+        // RFC 9438 §4.9.2 restores the values "if the current cwnd is lower than cwnd_prior". A window of one is not, and loses its
+        // ssthresh all the same, so that in Linux each of the two is the larger one.
+        if let Some(before) = self.before_event.take() {
+            let cwnd = self.cwnd().max(before.window.cwnd());
             self.state = before;
+            self.state.window.avoid(cwnd);
         }
     }
 

@@ -66,9 +66,10 @@ pub struct CcContext {
     pub ecn_beta: Option<f64>,
     /// What an idle time leaves of the window.
     pub idle_window: IdleWindow,
-    /// The window that a timeout leaves, and the least that marks do: one segment in TCP (RFC 5681 §3.1, RFC 3168 §6.1.2), two in
-    /// QUIC (RFC 9002 §7.2).
+    /// The window that a timeout leaves: one segment in TCP (RFC 5681 §3.1), two in QUIC (RFC 9002 §7.2).
     pub min_window: f64,
+    /// The least window that marks leave: one segment in TCP (RFC 3168 §6.1.2), two in QUIC and Linux.
+    pub min_marked: f64,
     /// Bytes of payload in a full segment.
     pub mss: u32,
     /// Bytes on the wire of a full segment: a pacing rate counts them.
@@ -102,6 +103,7 @@ impl CcContext {
             ecn_beta: None,
             idle_window: IdleWindow::default(),
             min_window: 1.0,
+            min_marked: 1.0,
             mss: 1460,
             packet_bytes: 1500,
             selective_acks: true,

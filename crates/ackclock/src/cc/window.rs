@@ -238,8 +238,8 @@ impl Window {
     fn leave(&mut self, remaining: f64, kind: CongestionKind) -> f64 {
         let (remaining, floor) = match (self.context.cut_window, kind) {
             // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
-            (CutWindow::Exact, CongestionKind::Ecn) if self.is_whole() => (remaining.floor(), self.context.min_window),
-            (CutWindow::Exact, CongestionKind::Ecn) => (remaining, self.context.min_window),
+            (CutWindow::Exact, CongestionKind::Ecn) if self.is_whole() => (remaining.floor(), self.context.min_marked),
+            (CutWindow::Exact, CongestionKind::Ecn) => (remaining, self.context.min_marked),
             (CutWindow::Exact, _) if self.is_whole() => (remaining.floor(), MIN_SSTHRESH),
             (CutWindow::Exact, _) => (remaining, MIN_SSTHRESH),
             // ssthresh has its floor, the window has not: three segments leave one.

@@ -1,10 +1,15 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
+//!
+//! Where the least RTO bounds the variation, the variation is computed as in Linux: it rises at once with the mean deviation and falls
+//! once a round trip, a falling RTT counts for an eighth, and the RTO may reach 120 s.
 
 use super::transport::{MinRtoBounds, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.5: "A maximum value MAY be placed on RTO provided it is at least 60 seconds."
 const MAX_RTO: Duration = Duration::from_secs(60);
+/// The same in Linux.
+const LINUX_MAX_RTO: Duration = Duration::from_secs(120);
 /// The clock granularity G of RFC 6298 §2.3. The simulated clock is finer; Linux ticks at this.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
@@ -12,8 +17,13 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct Rtt {
     min_rto: Duration,
+    max_rto: Duration,
     /// The least of what the timeout is beyond the smoothed RTT.
     min_variation: Duration,
+    /// What it is beyond that, as in Linux.
+    variation: Option<LinuxVariation>,
+    /// A round trip has ended since the estimate last moved.
+    round_ended: bool,
     initial_rto: Duration,
     estimate: Option<Estimate>,
     /// In a box, as hardly any clock has ticks.
@@ -31,6 +41,44 @@ pub struct Rtt {
 struct Estimate {
     srtt: Duration,
     rttvar: Duration,
+}
+
+/// The part of the timeout beyond the smoothed RTT, as Linux computes it.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinuxVariation {
+    /// Four times the mean deviation.
+    deviation: Duration,
+    /// The most that this was in the current round trip, and the least RTO at least.
+    most: Duration,
+    /// What the timeout contains.
+    margin: Duration,
+}
+
+impl LinuxVariation {
+    /// The first measurement is `rtt`.
+    fn first(rtt: Duration, least: Duration) -> Self {
+        let margin = (rtt * 2).max(least);
+        LinuxVariation { deviation: rtt * 2, most: margin, margin }
+    }
+
+    /// A measurement of `rtt` at this SRTT, which ends a round trip or does not.
+    fn update(&mut self, srtt: Duration, rtt: Duration, least: Duration, round_ended: bool) {
+        /// Of a deviation that a falling RTT makes larger, this part counts.
+        const FALLING: u64 = 8;
+        let (mean, is_falling) = (self.deviation / 4, rtt < srtt);
+        let deviation = if is_falling { srtt - rtt } else { rtt - srtt };
+        self.deviation = if deviation < mean {
+            self.deviation - (mean - deviation)
+        } else {
+            self.deviation + (deviation - mean) / if is_falling { FALLING } else { 1 }
+        };
+        self.most = self.most.max(self.deviation);
+        self.margin = self.margin.max(self.most);
+        if round_ended {
+            self.margin = self.margin - (self.margin - self.most) / 4;
+            self.most = least;
+        }
+    }
 }
 
 /// The estimator of a clock with coarse ticks, in whole numbers: RFC 6298 §2.3 as 4.3BSD-Reno wrote it
@@ -72,12 +120,13 @@ impl Rtt {
     /// No measurement yet.
     pub fn new(transport: &Transport) -> Self {
         let (tick, offset) = (transport.clock_tick, transport.clock_offset);
+        let is_linux = transport.variations.min_rto_bounds == MinRtoBounds::Variation;
         let mut rtt = Rtt {
             min_rto: transport.min_rto,
-            min_variation: match transport.variations.min_rto_bounds {
-                MinRtoBounds::Timeout => GRANULARITY,
-                MinRtoBounds::Variation => GRANULARITY.max(transport.min_rto),
-            },
+            max_rto: if is_linux { LINUX_MAX_RTO } else { MAX_RTO },
+            min_variation: if is_linux { GRANULARITY.max(transport.min_rto) } else { GRANULARITY },
+            variation: is_linux.then(LinuxVariation::default),
+            round_ended: false,
             initial_rto: transport.initial_rto,
             estimate: None,
             ticks: (!tick.is_zero()).then(|| Box::new(TickEstimate { tick, offset, srtt: 0, rttvar: 0 })),
@@ -101,11 +150,24 @@ impl Rtt {
         self.count += 1;
     }
 
+    /// What was outstanding when the last round trip began is acknowledged.
+    #[inline]
+    pub fn end_round(&mut self) {
+        self.round_ended = true;
+    }
+
     /// Moves the estimate by a measurement at `now` and ends the back-off.
     pub fn update(&mut self, now: Instant, rtt: Duration) {
         self.backoff = 0;
         if let Some(ticks) = &mut self.ticks {
             ticks.update(now, rtt);
+        }
+        let round_ended = std::mem::take(&mut self.round_ended);
+        if let Some(variation) = &mut self.variation {
+            match self.estimate {
+                None => *variation = LinuxVariation::first(rtt, self.min_variation),
+                Some(Estimate { srtt, .. }) => variation.update(srtt, rtt, self.min_variation, round_ended),
+            }
         }
         self.estimate = Some(match self.estimate {
             // RFC 6298 §2.2: "SRTT <- R, RTTVAR <- R/2".
@@ -152,12 +214,14 @@ impl Rtt {
         let base = match (self.estimate, &self.ticks) {
             (None, _) => self.initial_rto,
             (Some(_), Some(ticks)) => ticks.rto(),
-            (Some(Estimate { srtt, rttvar }), None) => srtt + self.min_variation.max(rttvar * 4),
+            (Some(Estimate { srtt, rttvar }), None) => {
+                srtt + self.variation.map_or(self.min_variation.max(rttvar * 4), |variation| variation.margin)
+            }
         };
-        let base = base.max(self.min_rto).min(MAX_RTO);
-        // Beyond six doublings every base of at least a nanosecond per second has met the maximum or will not.
+        let base = base.max(self.min_rto).min(self.max_rto);
+        // Beyond 32 doublings every base of a least RTO that is above 30 ns has met the maximum.
         let factor = 1u64 << self.backoff.min(32);
-        self.rto = Duration::from_nanos(base.as_nanos().saturating_mul(factor)).min(MAX_RTO);
+        self.rto = Duration::from_nanos(base.as_nanos().saturating_mul(factor)).min(self.max_rto);
     }
 
     /// Smoothed RTT; zero before the first measurement.
@@ -168,7 +232,11 @@ impl Rtt {
 
     /// How much the RTT varies; zero before the first measurement.
     pub fn rttvar(&self) -> Duration {
-        self.estimate.map_or(Duration::ZERO, |estimate| estimate.rttvar)
+        match (self.estimate, self.variation) {
+            (None, _) => Duration::ZERO,
+            (Some(_), Some(variation)) => variation.deviation / 4,
+            (Some(estimate), None) => estimate.rttvar,
+        }
     }
 
     /// Doublings of the timeout since the last measurement.
@@ -261,7 +329,55 @@ mod tests {
         assert_eq!(rtt.rto(), ms(210));
         // srtt 7/8 x 10 + 410/8 = 60, rttvar 3/4 x 5 + 400/4 = 103.75.
         rtt.update(Instant::ZERO, ms(410));
-        assert_eq!(rtt.rto(), ms(60 + 415));
+        assert_eq!((rtt.rto(), rtt.rttvar()), (ms(60 + 415), Duration::from_micros(103_750)));
+    }
+
+    fn linux() -> Rtt {
+        let variations = Variations { min_rto_bounds: MinRtoBounds::Variation, ..Variations::default() };
+        Rtt::new(&Transport { min_rto: ms(200), variations, ..Transport::default() })
+    }
+
+    #[test]
+    fn in_linux_the_variation_falls_once_a_round_trip_to_the_most_that_it_was_in_one() {
+        let mut rtt = linux();
+        let margin = |rtt: &Rtt| rtt.rto() - rtt.srtt();
+        rtt.update(Instant::ZERO, ms(400));
+        assert_eq!(margin(&rtt), ms(800));
+        // Four times the deviation falls by a quarter with each: 600, 450, 337.5, 253.125, 189.84375 ms.
+        for _ in 0..4 {
+            rtt.update(Instant::ZERO, ms(400));
+        }
+        assert_eq!((margin(&rtt), rtt.rttvar()), (ms(800), Duration::from_nanos(63_281_250)));
+        // The first round trip had the 800 ms of its beginning, the second one the least RTO: 800 - 600 / 4.
+        rtt.end_round();
+        rtt.update(Instant::ZERO, ms(400));
+        assert_eq!(margin(&rtt), ms(800));
+        rtt.end_round();
+        rtt.update(Instant::ZERO, ms(400));
+        assert_eq!(margin(&rtt), ms(650));
+        rtt.update(Instant::ZERO, ms(400));
+        assert_eq!(margin(&rtt), ms(650), "in the middle of a round trip");
+    }
+
+    #[test]
+    fn in_linux_a_falling_rtt_counts_for_an_eighth_and_a_rising_one_in_full() {
+        let after = |millis| {
+            let mut rtt = linux();
+            rtt.update(Instant::ZERO, ms(80));
+            rtt.update(Instant::ZERO, ms(millis));
+            rtt.rttvar()
+        };
+        // A mean deviation of 40 ms, of 72 ms 32 more, and a quarter of that.
+        assert_eq!(after(8), Duration::from_micros(40_000 + 32_000 / 4 / 8));
+        assert_eq!(after(152), Duration::from_micros(40_000 + 32_000 / 4));
+        assert_eq!(after(60), Duration::from_micros(40_000 - 20_000 / 4), "less than the mean deviation");
+    }
+
+    #[test]
+    fn in_linux_the_timeout_reaches_two_minutes() {
+        let mut rtt = linux();
+        (0..10).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), Duration::from_secs(120));
     }
 
     #[test]

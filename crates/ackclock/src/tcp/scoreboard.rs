@@ -407,6 +407,12 @@ impl Scoreboard {
         (self.retransmit_next..self.sacked_end).find(|index| !self.segments[(index - self.first) as usize].sacked)
     }
 
+    /// True if the segment that begins at byte `seq` was sent again and is selectively acknowledged.
+    pub fn came_twice(&self, seq: u64) -> bool {
+        let segment = self.segments.get(self.position_of(seq));
+        segment.is_some_and(|segment| segment.seq == seq && segment.sacked && segment.transmissions > 1)
+    }
+
     /// The first segment from `index` on that was not selectively acknowledged.
     pub fn next_unsacked(&self, index: u64) -> Option<u64> {
         let position = index.saturating_sub(self.first) as usize;

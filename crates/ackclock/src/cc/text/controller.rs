@@ -5,7 +5,9 @@ use super::compiled::{
 };
 use super::rule::TextRule;
 use super::source::EXIT_SLOW_START;
-use crate::cc::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, PathView, Recovery, Sent, Windowed};
+use crate::cc::{
+    Ack, CcContext, Congestion, CongestionControl, CongestionKind, PathView, Recovery, Restart, Sent, Windowed,
+};
 use crate::rule::Rule;
 use crate::units::{Instant, Rate};
 
@@ -167,7 +169,10 @@ impl CongestionControl for TextController {
         let inner = &mut *self.0;
         inner.observe(congestion.now, &congestion.path);
         if inner.windowed.rule.compiled.on_undo.is_some() {
-            inner.before_event = (congestion.kind != CongestionKind::Ecn).then(|| Box::new(inner.windowed.clone()));
+            // What was cut in this window of data is not cut again.
+            if congestion.restart != Restart::SlowStartAgain {
+                inner.before_event = (congestion.kind != CongestionKind::Ecn).then(|| Box::new(inner.windowed.clone()));
+            }
         }
         inner.windowed.on_congestion(congestion);
         if inner.windowed.rule.compiled.uses_any(TIMES) {
@@ -191,8 +196,9 @@ impl CongestionControl for TextController {
             return inner.windowed.on_undo(recovery);
         }
         let Some(before) = inner.before_event.take() else { return };
-        // RFC 9438 §4.9.2: the values are restored "if the current cwnd is lower than cwnd_prior".
-        if inner.windowed.window.cwnd() < before.window.cwnd() {
+        // RFC 9438 §4.9.2: the values are restored "if the current cwnd is lower than cwnd_prior". A window of one is not, and has lost
+        // its ssthresh all the same.
+        if inner.windowed.window.cwnd() <= before.window.cwnd() {
             inner.windowed = *before;
             inner.observe(recovery.now, &recovery.path);
             let TextRule { registers, .. } = &mut inner.windowed.rule;

@@ -25,6 +25,7 @@ pub(super) struct Connection {
 /// A SYN without an answer.
 #[derive(Clone, Copy, Debug)]
 struct Syn {
+    first_sent_at: Instant,
     sent_at: Instant,
     transmissions: u32,
 }
@@ -58,7 +59,7 @@ impl Connection {
 impl Sender {
     /// The set-up begins.
     pub(super) fn connect(&mut self, now: Instant) {
-        let syn = Some(Syn { sent_at: now, transmissions: 0 });
+        let syn = Some(Syn { first_sent_at: now, sent_at: now, transmissions: 0 });
         self.connection = Connection { is_busy: true, syn, due: Some(Control::Syn), fin: Fin::None };
     }
 
@@ -85,9 +86,11 @@ impl Sender {
         let (ecn, is_again) = match control {
             Control::Ack => (DataEcn::default(), false),
             Control::Syn => {
-                let again = self.connection.syn.map_or(0, |syn| syn.transmissions);
-                self.connection.syn = Some(Syn { sent_at: now, transmissions: again + 1 });
-                (DataEcn::SYN_FLAG, again > 0)
+                let first = Syn { first_sent_at: now, sent_at: now, transmissions: 0 };
+                let before = self.connection.syn.filter(|syn| syn.transmissions > 0).unwrap_or(first);
+                let transmissions = before.transmissions + 1;
+                self.connection.syn = Some(Syn { sent_at: now, transmissions, ..before });
+                (DataEcn::SYN_FLAG, transmissions > 1)
             }
             Control::Fin => {
                 let is_again = self.connection.fin == Fin::Sent;
@@ -123,7 +126,7 @@ impl Sender {
     pub(super) fn on_control_ack(&mut self, now: Instant, ack: &AckSegment) -> bool {
         if let Some(syn) = self.connection.syn {
             if ack.ecn == EcnFeedback::SynAck {
-                self.on_established(now, syn);
+                self.on_established(now, syn, ack.echo);
             }
             return true;
         }
@@ -157,15 +160,22 @@ impl Sender {
         self.rtt.after_lost_syn();
     }
 
-    /// The answer to the SYN arrives.
-    fn on_established(&mut self, now: Instant, syn: Syn) {
+    /// The answer to the SYN arrives, with the timestamp of the transmission that it answers.
+    fn on_established(&mut self, now: Instant, syn: Syn, echo: Instant) {
+        let has_echo = self.transport.timestamps;
+        let answered_at = if has_echo { echo } else { syn.sent_at };
+        let is_first = syn.transmissions == 1 || has_echo && echo == syn.first_sent_at;
         self.connection.syn = None;
         self.connection.due = Some(Control::Ack);
         self.timers.stop(Timer::Retransmission);
-        if syn.transmissions == 1 {
-            self.on_handshake(now, now.since(syn.sent_at));
+        // RFC 6298 appendix A: "when using timestamps, TCP will be able to take an RTT sample even in the presence of a spurious
+        // retransmission".
+        if syn.transmissions == 1 || has_echo {
+            self.on_handshake(now, now.since(answered_at));
         } else {
             self.on_ambiguous_handshake();
+        }
+        if !is_first {
             // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
             // transmitted SYN MUST be one segment".
             self.signal(now, CongestionKind::Timeout, Restart::SlowStartAgain);

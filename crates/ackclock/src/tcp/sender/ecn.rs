@@ -105,8 +105,10 @@ impl Sender {
         // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
         // the congestion window is one. The sending TCP will then be able to send a new packet only when the
         // retransmit timer expires." With more in flight the ACKs of that do the same.
-        if cwnd < 2.0 && self.board.outstanding() == 0 && self.cc.responds_to_ecn() {
-            if cwnd <= 1.0 && self.transport.variations.mark_at_one == MarkAtOne::BackOff {
+        let mark_at_one = self.transport.variations.mark_at_one;
+        let waits = mark_at_one != MarkAtOne::Never && self.cc.responds_to_ecn();
+        if cwnd < 2.0 && self.board.outstanding() == 0 && waits {
+            if cwnd <= 1.0 && mark_at_one == MarkAtOne::BackOff {
                 (0..self.ecn.marks_at_one).for_each(|_| self.rtt.back_off());
                 self.ecn.marks_at_one += 1;
             }

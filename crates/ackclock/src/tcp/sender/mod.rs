@@ -322,6 +322,7 @@ impl Sender {
         if round_ended {
             self.round_end = self.snd_nxt;
             self.sample_due = true;
+            self.rtt.end_round();
         }
         let News { may_be_duplicate, lost: mut newly_lost } = self.hear(now, ack, acked_bytes > 0, &mut delivered);
         if let Some(newest) = &delivered.newest {
@@ -514,20 +515,24 @@ impl Sender {
         }
     }
 
+    /// An algorithm is told the RTT of the segment that was sent last of those that the ACK delivers. The estimate for the timeout moves
+    /// by a timestamp, which is of the first segment of a delayed ACK, or once a round trip.
     #[inline]
     fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, acked_bytes: u64, newest: &SentSegment) {
-        let rtt = match (self.transport.timestamps, newest.transmissions > 1) {
-            // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".
-            (true, _) if acked_bytes == 0 => return,
-            (true, _) => now.since(ack.echo),
-            (false, false) => now.since(newest.sent_at),
-            (false, true) => return,
+        // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".
+        let echoed = self.transport.timestamps && acked_bytes > 0;
+        let latest = match newest.transmissions {
+            1 => now.since(newest.sent_at),
+            _ if echoed => now.since(ack.echo),
+            _ => return,
         };
-        self.rtt.observe(rtt);
+        self.rtt.observe(latest);
         self.tlp.note_sample();
-        if self.transport.timestamps || self.sample_due && !self.times_one_segment {
+        if echoed {
+            self.rtt.update(now, now.since(ack.echo));
+        } else if !self.transport.timestamps && self.sample_due && !self.times_one_segment {
             self.sample_due = false;
-            self.rtt.update(now, rtt);
+            self.rtt.update(now, latest);
         }
     }
 

@@ -226,6 +226,11 @@ impl Sender {
         self.note_retransmission(now, &sent);
         if self.detects_by_time {
             self.strategy.on_sent_again(&self.board, index, now);
+            // RFC 6675 §6: "a more careful variant that re-arms the RTO timer on each retransmission that is sent during recovery MAY be
+            // used." In Linux it is each one of the first segment.
+            if seq == self.snd_una {
+                self.restart_retransmission_timer(now);
+            }
         }
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
         // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on

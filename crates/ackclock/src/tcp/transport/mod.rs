@@ -219,7 +219,7 @@ transport_keys! {
     window_probe: WindowProbe = [WindowProbe::Octet, Linux: WindowProbe::Empty] => variations;
     /// Lower bound of the retransmission timeout.
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
-    /// What `min_rto` bounds: the timeout (RFC 6298 §2.4), or its part beyond the smoothed RTT (variation, Linux).
+    /// What `min_rto` bounds: the timeout (RFC 6298 §2.4), or its part beyond the smoothed RTT (variation, Linux), which then falls once a round trip alone, and the timeout is at most 120 s, not 60 s.
     min_rto_bounds: MinRtoBounds = [MinRtoBounds::Timeout, Linux: MinRtoBounds::Variation] => variations;
     /// The retransmission timeout before the first measurement (RFC 6298 §2.1); under QUIC the probe timeout (RFC 9002 §6.2.2).
     initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3), Ns2Linux: Duration::from_secs(3), Quic: Duration::from_millis(999)] check(not_zero) => transport;
@@ -295,13 +295,13 @@ transport_keys! {
     exit_window: ExitWindow = [ExitWindow::Ssthresh, Ns2Linux: ExitWindow::Moderated] => algorithm;
     /// The SACK sender's estimate of data in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), optionally with two segments on a partial ACK; fack: by its scoreboard, where all that lies four segments or more below the highest SACKed one is lost (Mathis and Mahdavi 1996), and so are retransmissions (Linux 2.6).
     sack_sender: SackSender = [SackSender::Scoreboard, Ns2: SackSender::DuplicateAcks, Ns2Linux: SackSender::Fack] => variations;
-    /// Effect of a second timeout of a segment on ssthresh: hold it (RFC 5681 §3.1), cut it again, or set it to one segment, below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
-    repeated_timeout: RepeatedTimeout = [RepeatedTimeout::Hold, Ns2: RepeatedTimeout::Cut, Ns2Linux: RepeatedTimeout::Cut] => variations;
+    /// Effect of a second timeout of a segment on ssthresh: hold it (RFC 5681 §3.1), hold it at a timeout in fast recovery as well (hold-in-recovery, Linux), cut it again, or set it to one segment, below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
+    repeated_timeout: RepeatedTimeout = [RepeatedTimeout::Hold, Ns2: RepeatedTimeout::Cut, Ns2Linux: RepeatedTimeout::Cut, Linux: RepeatedTimeout::HoldInRecovery] => variations;
     /// Data that limited transmit sends: new data (RFC 3042), or the next segment, also during RTO recovery.
     limited_transmit_sends: LimitedTransmitSends = [LimitedTransmitSends::NewData, Ns2: LimitedTransmitSends::Next]
         => variations;
-    /// Effect of a mark on the timer at a window of one segment: reset it (RFC 3168 §6.1.2), or also back off with every further mark.
-    mark_at_one: MarkAtOne = [MarkAtOne::Reset, Ns2: MarkAtOne::BackOff] => variations;
+    /// Effect of a mark on the timer at a window of one segment: reset it (RFC 3168 §6.1.2), also back off with every further mark, or none, as marks leave two segments at least (never, Linux).
+    mark_at_one: MarkAtOne = [MarkAtOne::Reset, Ns2: MarkAtOne::BackOff, Linux: MarkAtOne::Never] => variations;
     /// Retransmissions with ECN: not ECN-capable (RFC 3168), or ECN-capable like new segments.
     ecn_retransmissions: EcnRetransmissions = [EcnRetransmissions::Plain, Ns2: EcnRetransmissions::LikeNew] => variations;
     /// Segments that are timed for the RTT estimate, without timestamps: once per round trip the newest that an ACK reports (RFC 6298 §3), or one at a time until an ACK covers it, regardless of SACK blocks (4.4BSD).
@@ -367,6 +367,10 @@ impl Transport {
                 Protocol::Tcp => settings.min_window,
                 Protocol::Quic => quic_keys::MIN_WINDOW,
             },
+            min_marked: match self.protocol {
+                Protocol::Tcp => settings.min_marked,
+                Protocol::Quic => quic_keys::MIN_WINDOW,
+            },
             seed,
             ..settings
         }
@@ -399,6 +403,7 @@ impl TransportKeys {
             exit_window: self.exit_window,
             undo_response: self.undo_response,
             ecn_beta: self.ecn_beta.factor(),
+            min_marked: if self.mark_at_one == MarkAtOne::Never { 2.0 } else { 1.0 },
             idle_window: self.idle_window,
             slow_start: self.slow_start,
             paces: self.pacing != Pacing::Off,

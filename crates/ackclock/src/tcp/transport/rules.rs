@@ -248,6 +248,8 @@ variation! {
     RepeatedTimeout {
         /// ssthresh stays (RFC 5681 §3.1).
         Hold,
+        /// ssthresh stays, and so it does at a timeout in fast recovery, which has cut it already (Linux).
+        HoldInRecovery,
         /// ssthresh is cut once more.
         Cut,
         /// ssthresh becomes one segment, below the two of RFC 5681 §3.1. jasem-efficiency-fairness, "Status of the
@@ -262,7 +264,9 @@ variation! {
         /// It begins again (RFC 3168 §6.1.2).
         Reset,
         /// It begins again, and backs off with every further mark.
-        BackOff
+        BackOff,
+        /// None: marks leave two segments at least (Linux).
+        Never
     }
 }
 

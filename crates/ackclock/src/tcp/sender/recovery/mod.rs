@@ -87,6 +87,10 @@ impl Sender {
             self.restart_retransmission_timer(now);
         }
         if self.state != State::Open && self.is_spurious(echo) {
+            if self.state.is_fast_recovery() {
+                // What was taken for lost came later than what was sent after it.
+                self.strategy.on_reordering(self.previous_una);
+            }
             self.undo(now);
         }
         match self.state {
@@ -268,8 +272,10 @@ impl Sender {
         // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
         // least once, the value of ssthresh is held constant".
         let restart = match self.transport.variations.repeated_timeout {
+            // In Linux ssthresh is cut once in a window of data.
+            RepeatedTimeout::HoldInRecovery if self.state.is_fast_recovery() => Some(Restart::SlowStartAgain),
             _ if !self.is_backed_off() => Some(self.slow_start()),
-            RepeatedTimeout::Hold => None,
+            RepeatedTimeout::Hold | RepeatedTimeout::HoldInRecovery => None,
             RepeatedTimeout::Cut => Some(self.slow_start()),
             RepeatedTimeout::One => Some(Restart::OneSegment),
         };

@@ -99,11 +99,16 @@ impl Reordering {
         if let Some((end, start)) = delivered.lowest_once
             && end < self.fack
         {
-            let distance = (self.fack - start).div_ceil(mss).min(u64::from(u32::MAX)) as u32;
-            self.seen =
-                Reorderings { times: self.seen.times.saturating_add(1), degree: self.seen.degree.max(distance) };
+            self.see(start, mss);
         }
         self.fack = self.fack.max(fack);
+    }
+
+    /// The segment that begins here came after the one that ends at `fack`.
+    #[cold]
+    fn see(&mut self, start: u64, mss: u64) {
+        let distance = self.fack.saturating_sub(start).div_ceil(mss).min(u64::from(u32::MAX)) as u32;
+        self.seen = Reorderings { times: self.seen.times.saturating_add(1), degree: self.seen.degree.max(distance) };
     }
 
     /// RFC 8985 §6.2, step 4, the multiple.
@@ -287,6 +292,14 @@ impl Strategy for Rack {
 
     fn reorderings(&self) -> Reorderings {
         self.reordering.seen
+    }
+
+    /// RFC 8985 §6.2, step 3 has segments that were not sent again alone. In Linux it is reordering as well where timestamps or D-SACK
+    /// show that the original came, and not its copy.
+    fn on_reordering(&mut self, from: u64) {
+        if from < self.reordering.fack {
+            self.reordering.see(from, self.mss);
+        }
     }
 
     fn settles_at(&self) -> Option<Instant> {

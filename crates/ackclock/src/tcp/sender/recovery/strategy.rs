@@ -91,6 +91,9 @@ pub(in crate::tcp::sender) trait Strategy {
         Reorderings::default()
     }
 
+    /// What begins at this byte, below the highest one that was delivered, came late though it was sent again.
+    fn on_reordering(&mut self, _from: u64) {}
+
     /// When to look for losses again, if nothing arrives until then.
     fn settles_at(&self) -> Option<Instant> {
         None
@@ -258,6 +261,9 @@ impl Strategy for AnyStrategy {
     }
     fn reorderings(&self) -> Reorderings {
         dispatch!(self, strategy => strategy.reorderings())
+    }
+    fn on_reordering(&mut self, from: u64) {
+        dispatch!(self, strategy => strategy.on_reordering(from))
     }
     fn settles_at(&self) -> Option<Instant> {
         dispatch!(self, strategy => strategy.settles_at())

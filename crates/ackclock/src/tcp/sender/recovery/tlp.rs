@@ -2,7 +2,8 @@
 //!
 //! Reference: RFC 8985 §7, whose names are used.
 //!
-//! Deviations: `TLP.max_ack_delay` is the lower bound of the RTO, as in Linux.
+//! Deviations: `TLP.max_ack_delay` is the lower bound of the RTO, as in Linux. The PTO does not start where no probe may leave when it
+//! ends, so that it does not put off the RTO.
 
 use crate::cc::{CongestionKind, Recovery, Restart};
 use crate::tcp::segment::{AckSegment, DataSegment};
@@ -48,7 +49,10 @@ impl Sender {
     /// New data were sent, or acknowledged: an ACK is overdue from the end of the PTO on.
     pub(in crate::tcp::sender) fn schedule_probe(&mut self, now: Instant) {
         // RFC 8985 §7.2: "unless it is already in fast recovery, RTO recovery, or segments have been SACKed".
-        if self.state != State::Open || self.board.outstanding() == 0 || self.board.sacked() > 0 {
+        let is_repaired = self.state != State::Open || self.board.outstanding() == 0 || self.board.sacked() > 0;
+        // §7.3: "there is no other previous loss probe still in flight", and "the sender has obtained an RTT measurement since the last
+        // loss probe transmission or the start of the connection".
+        if is_repaired || self.tlp.is_out() || !self.tlp.has_sample {
             self.timers.stop(Timer::Probe);
             return;
         }
@@ -63,7 +67,7 @@ impl Sender {
 
     /// The PTO is over.
     pub(in crate::tcp::sender) fn on_probe_timer(&mut self, now: Instant) {
-        self.tlp.is_due = !self.tlp.is_out() && self.tlp.has_sample && self.board.outstanding() > 0;
+        self.tlp.is_due = self.board.outstanding() > 0;
         self.retransmit_now |= self.tlp.is_due;
         // RFC 8985 §7.3: "regardless of whether a loss probe was sent, the sender MUST re-arm the RTO timer".
         if self.board.outstanding() > 0 {

@@ -68,6 +68,9 @@ impl Sender {
     pub(in crate::tcp::sender) fn take_dsack(&mut self, ack: &AckSegment) -> bool {
         let Some(duplicate) = ack.sack.duplicate(ack.ack) else { return false };
         self.counters.duplicates_reported += 1;
+        if self.board.came_twice(duplicate.0) {
+            self.strategy.on_reordering(duplicate.0);
+        }
         let (una, sacked) = (self.snd_una, self.board.has_sacked());
         self.dsack.as_mut().is_some_and(|dsack| dsack.prove(duplicate, una, sacked))
     }
