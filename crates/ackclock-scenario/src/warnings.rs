@@ -105,7 +105,7 @@ fn no_window_rule(flow: &Flow) -> Option<String> {
     let cc = flow.cc.as_ref().filter(|cc| cc.is_foreign())?;
     let (given, profile) = (json(&flow.transport)?, flow.transport.profile.settings());
     let plain = json(&TransportKeys::default())?;
-    let default = |key| profile.iter().find(|(name, _)| *name == key).map_or(&plain[key], |(_, value)| value);
+    let default = |key| profile.iter().find(|setting| setting.0 == key).map_or(&plain[key], |(_, value)| value);
     let (read, why) = match cc {
         CcSpec::Bpf(_) => (&OF_WINDOW_RULES[..], "a compiled program that sets its window itself"),
         _ => (&OF_WINDOW_RULES[..REPLACED], "except at events that its code leaves to TCP Reno"),
