@@ -31,6 +31,7 @@ mod partial;
 mod places;
 mod queue;
 mod random_inputs;
+mod replicates;
 mod resolve;
 mod schema;
 mod sets;

@@ -88,6 +88,11 @@ class Result:
     #: Whether nothing is random in it, so that a single replicate says all.
     exact: bool = False
 
+    @property
+    def heading(self) -> str:
+        """The title of the environment, with a word where nothing is random in it."""
+        return f"{self.environment.title} (fixed)" if self.exact else self.environment.title
+
 
 @dataclass(frozen=True)
 class Scoreboard:

@@ -37,6 +37,11 @@ pub struct EnvironmentResult {
 }
 
 impl EnvironmentResult {
+    /// Its title, with a word where nothing is random in it.
+    pub fn heading(&self) -> String {
+        if self.exact { format!("{} (fixed)", self.title) } else { self.title.clone() }
+    }
+
     /// The place of a metric among its metrics.
     pub fn metric(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.name == name)

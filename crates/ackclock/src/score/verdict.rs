@@ -35,7 +35,7 @@ pub fn verdict(board: &Board) -> String {
     let text = |candidate: usize| metric.text(result.scores[candidate][at].value.mean);
     format!(
         "{sentence}; its worst is “{}”: {} {} where {reference} has {}.",
-        result.title,
+        result.heading(),
         metric.label,
         text(0),
         text(board.reference)
