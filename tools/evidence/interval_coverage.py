@@ -1,4 +1,4 @@
-"""Coverage of intervals over drawn networks: `coverage.py [--intervals 1000] [--replicates 10] [--json]`.
+"""Coverage of intervals over drawn networks: `interval_coverage.py [--intervals 1000] [--replicates 10] [--json]`.
 
 For three environments of `core`, of two of which the share of a rival is watched, and one of which has a flow alone: intervals
 of so many replicates each, and how many of them contain the mean over all. Replicates of different intervals are
