@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from importlib import resources
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import interval_coverage as intervals
 import pytest
-from helpers import TINY, cli
+from helpers import cli
 
 from ackclock import run
 from ackclock.evaluation import evaluate
-from ackclock.evaluation.suite import Environment, Suite
+from ackclock.evaluation.suite import Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict
-from ackclock.scenario import Scenario
-from ackclock.statistics.estimates import estimate
 
 SUITES = sorted(path.parent.name for path in Path(str(resources.files("ackclock.suites"))).glob("*/suite.toml"))
 DRAWN = ("replicates.rtt=0.05", "replicates.rate=0.02")
@@ -88,8 +88,8 @@ def test_candidate_and_reference_meet_the_same_networks() -> None:
     assert len({json.dumps(each) for each in drawn[0]}) == 3
 
 
-def test_a_run_without_the_key_has_no_such_document() -> None:
-    assert "drawn" not in run(Scenario.from_text(TINY), sets=["duration=2 s"]).document
+def test_a_run_without_the_key_has_no_such_document(tiny: Path) -> None:
+    assert "drawn" not in run(tiny, sets=["duration=2 s"]).document
 
 
 def test_the_model_takes_the_network_of_the_first_replicate(tiny: Path) -> None:
@@ -156,12 +156,13 @@ def test_a_report_shows_the_network_that_is_written(tiny_suite: Path, tmp_path: 
     assert "</span> 2 Mbit/s ± 2 %</li>" in page and "</span> 40 ms ± 5 %</li>" in page
 
 
+#: A standard TCP's share beside CUBIC, at a queue that keeps flows in step.
 SHARED = """\
 schema = 2
 duration = "16 s"
 warmup = "4 s"
 topology = { kind = "dumbbell", rate = "5 Mbit/s", delay = "20 ms", queue = { kind = "drop-tail", limit = "1 BDP" } }
-transport = { send_jitter = "1 packet" }
+transport = { send_jitter = "0.1 packets" }
 
 [[flows]]
 name = "test"
@@ -175,17 +176,34 @@ start = { uniform = ["0 s", "2 s"] }
 """
 
 
-def test_intervals_cover_the_mean_of_drawn_networks(tmp_path: Path) -> None:
-    """`tools/evidence/interval_coverage.py` measures the same at full length."""
-    (tmp_path / "shared.toml").write_text(SHARED)
+def _shares(path: Path, sets: tuple[str, ...], count: int) -> list[float]:
+    """The share in each replicate."""
+    watch = Watch("share", "other", "share", "near-one")
+    environment = Environment("shared", "Shared", "Why?", path, sets, True, watch)
+    rows = intervals.values_of_replicates(environment.base, environment, range(count), workers=2)
+    return [row[-1] for row in rows]
 
-    def efficiencies(sets: tuple[str, ...]) -> list[float]:
-        scenario = Scenario.from_file(tmp_path / "shared.toml", sets)
-        environment = Environment("x", "X", "Why?", tmp_path / "shared.toml", sets, True, None)
-        rows = intervals.values_of_replicates(scenario, environment, range(400), workers=2)
-        return [row[2] for row in rows]
 
-    drawn, still = efficiencies(DRAWN), efficiencies(())
-    covered, below, above = intervals.coverage(drawn, 10, estimate)
-    print(covered, below, above, intervals.coverage(drawn, 10, estimate))
-    print(sum(drawn) / 400, sum(still) / 400)
+def test_intervals_of_ten_replicates_cover_the_mean_of_drawn_networks(tmp_path: Path) -> None:
+    """In small what `tools/evidence/interval_coverage.py` measures at full length.
+
+    Replicates that all have the written network agree on a share that other networks do not have.
+    """
+    path = tmp_path / "shared.toml"
+    path.write_text(SHARED)
+    drawn, alike = _shares(path, DRAWN, 300), _shares(path, (), 100)
+    truth = fmean(drawn)
+
+    def covered(values: list[float]) -> float:
+        """The share of 1,000 intervals, each of ten values out of these."""
+        chosen = random.Random(1).choices(values, k=10_000)
+        return intervals.coverage(chosen, 10, truth)[0]
+
+    low, high = intervals.BOUNDS
+    assert low <= covered(drawn) <= high
+    assert covered(alike) < 0.8
+
+
+def test_a_coverage_by_hand() -> None:
+    # Intervals of pairs: 1 and 3 give 2 ± 12.7, 8 and 8 give 8, -1 and -1 give -1.
+    assert intervals.coverage([1.0, 3.0, 8.0, 8.0, -1.0, -1.0], 2, 5.0) == pytest.approx((1 / 3, 1 / 3, 1 / 3))

@@ -26,8 +26,6 @@ class Metric:
     unit: str
     better: str
     digits: int
-    #: Whether values have a bound near which they lie, so that their means are not normal.
-    bounded: bool = False
 
     @property
     def heading(self) -> str:

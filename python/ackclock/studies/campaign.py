@@ -14,9 +14,9 @@ from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import work_off
-from ackclock.statistics.estimates import Estimate
+from ackclock.statistics.estimates import Estimate, estimate
 from ackclock.studies.grid import Grid, Point, sets_of
-from ackclock.studies.until import FIRST, STEP, interval
+from ackclock.studies.until import FIRST, STEP
 
 
 def run_grid(
@@ -204,7 +204,7 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
                 if (value := metric.of(document)) is not None:
                     values[metric.name].append(value)
         metrics = {
-            metric.name: interval(metric, found) if (found := values[metric.name]) else None
+            metric.name: estimate(found) if (found := values[metric.name]) else None
             for metric in SUMMARY
         }
         until = grid.until

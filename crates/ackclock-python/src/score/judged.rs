@@ -216,7 +216,6 @@ struct GivenMetric {
     unit: String,
     better: String,
     digits: usize,
-    bounded: bool,
 }
 
 #[derive(FromPyObject)]
@@ -243,7 +242,6 @@ impl GivenResult {
                 label: given.label,
                 unit: given.unit,
                 digits: given.digits,
-                bounded: given.bounded,
             })
         };
         let score = |given: GivenScore| Score {
