@@ -54,7 +54,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel wheels bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals panels fuzz mutants kills papers evidence-metrics evidence evidence-slice site wheel wheels bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -204,6 +204,9 @@ kills: build ## Kill a study a hundred times, and compare what is left
 papers: build ## Reproduce all papers over readings, and write what the documentation says of them
 	$(BIN)/python tools/docs/papers.py
 	$(BIN)/python tools/docs/generate.py
+
+panels: build ## Write the stored scores of every suite that has them, some minutes on an idle machine
+	for panel in python/ackclock/suites/*/panel.json; do $(BIN)/ackclock panel --suite "$$(basename "$$(dirname "$$panel")")" || exit 1; done
 
 evidence-metrics: build ## Compare each metric with what an independent reader finds in packet traces
 	$(BIN)/python tools/evidence/metrics_evidence.py

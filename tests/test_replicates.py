@@ -1,4 +1,4 @@
-"""Networks that differ from replicate to replicate: in suites, in runs, and in the word for those that do not."""
+"""Networks that differ from replicate to replicate, in suites and in runs, and the word for others."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import interval_coverage as intervals
 import pytest
 from helpers import cli
 
+import interval_coverage as intervals
 from ackclock import run
 from ackclock.evaluation import evaluate
 from ackclock.evaluation.suite import Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict
 
-SUITES = sorted(path.parent.name for path in Path(str(resources.files("ackclock.suites"))).glob("*/suite.toml"))
+SUITES = sorted(
+    path.parent.name for path in Path(str(resources.files("ackclock.suites"))).glob("*/suite.toml")
+)
 DRAWN = ("replicates.rtt=0.05", "replicates.rate=0.02")
 #: Bytes of a segment on the wire.
 PACKET = 1500
@@ -127,7 +129,9 @@ def test_environments_in_which_nothing_is_random_say_so(fixed_suite: Path, tmp_p
     assert answer.code == 0, answer.stderr
     assert "Among themselves (fixed)" in answer.stdout and "In company (fixed)" not in answer.stdout
     assert "Among themselves (fixed)</h3>" in (out / "report.html").read_text()
-    told = json.loads(cli("evaluate", "aimd(increase=8)", "--suite", fixed_suite, "--json", "--out", out).stdout)
+    told = json.loads(
+        cli("evaluate", "aimd(increase=8)", "--suite", fixed_suite, "--json", "--out", out).stdout
+    )
     assert [each["fixed"] for each in told["environments"]] == [True, False]
 
 
@@ -161,7 +165,7 @@ SHARED = """\
 schema = 2
 duration = "16 s"
 warmup = "4 s"
-topology = { kind = "dumbbell", rate = "5 Mbit/s", delay = "20 ms", queue = { kind = "drop-tail", limit = "1 BDP" } }
+topology = { kind = "dumbbell", rate = "5 Mbit/s", delay = "20 ms" }
 transport = { send_jitter = "0.1 packets" }
 
 [[flows]]
@@ -206,4 +210,6 @@ def test_intervals_of_ten_replicates_cover_the_mean_of_drawn_networks(tmp_path: 
 
 def test_a_coverage_by_hand() -> None:
     # Intervals of pairs: 1 and 3 give 2 ± 12.7, 8 and 8 give 8, -1 and -1 give -1.
-    assert intervals.coverage([1.0, 3.0, 8.0, 8.0, -1.0, -1.0], 2, 5.0) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+    assert intervals.coverage([1.0, 3.0, 8.0, 8.0, -1.0, -1.0], 2, 5.0) == pytest.approx(
+        (1 / 3, 1 / 3, 1 / 3)
+    )

@@ -1,8 +1,8 @@
-"""Coverage of intervals over drawn networks: `interval_coverage.py [--intervals 1000] [--replicates 10] [--json]`.
+"""Coverage of intervals over drawn networks: `interval_coverage.py [--intervals 1000] [--replicates 10]`.
 
-For three environments of `core`, of two of which the share of a rival is watched, and one of which has a flow alone: intervals
-of so many replicates each, and how many of them contain the mean over all. Replicates of different intervals are
-different, so intervals are independent. It ends with exit code 1 where a coverage is outside `BOUNDS`.
+For three environments of `core`: in two the share of a rival is watched, and in one a flow is alone. Each
+interval has replicates of its own, so that intervals are independent, and the truth is the mean over all.
+Exit code 1 where fewer than 93 % or more than 97 % of the intervals contain it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import estimate
 
 SUITE = "core"
-#: Environment, algorithm under test, metrics: two shares of others, and a flow alone. Efficiency is not among them: on a busy
-#: link it is the same in nine replicates of ten, and an interval without one of the tenth kind is too short by 0.01 %.
+#: Environment, algorithm under test, metrics: two shares of others, and a flow alone. Efficiency is not among
+#: them: on a busy link nine replicates of ten agree, and an interval of these alone is short by 0.01 %.
 CASES = (
     ("with-standard", "cubic", ("watch", "loss_rate", "queue_delay")),
     ("with-cubic-deep", "bbr3", ("watch", "loss_rate", "queue_delay")),
@@ -73,7 +73,7 @@ def values_of_replicates(
 
 
 def coverage(values: Sequence[float], replicates: int, truth: float) -> tuple[float, float, float]:
-    """Return the shares of the intervals of so many values that contain `truth`, lie below it and above it."""
+    """Return the shares of the intervals that contain `truth`, lie below it, and lie above it."""
     count, below, above = len(values) // replicates, 0, 0
     for number in range(count):
         found = estimate(values[number * replicates : (number + 1) * replicates])
@@ -121,7 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         for each in found:
             print(
-                f"{each.environment:16} {each.algorithm:6} {each.metric:12} {each.truth:9.4f} ±{each.deviation:.4f}: "
+                f"{each.environment:16} {each.algorithm:6} {each.metric:12} "
+                f"{each.truth:9.4f} ±{each.deviation:.4f}: "
                 f"{100 * each.covered:.1f} % of {each.intervals} intervals of {each.replicates} replicates "
                 f"({100 * each.below:.1f} % below, {100 * each.above:.1f} % above)"
                 f"{'' if each.is_sound else '  OUTSIDE'}"

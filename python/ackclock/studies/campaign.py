@@ -204,8 +204,7 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
                 if (value := metric.of(document)) is not None:
                     values[metric.name].append(value)
         metrics = {
-            metric.name: estimate(found) if (found := values[metric.name]) else None
-            for metric in SUMMARY
+            metric.name: estimate(found) if (found := values[metric.name]) else None for metric in SUMMARY
         }
         until = grid.until
         met = until is None or point.most == 1 or until.enough(values[until.metric.name]) is not None
