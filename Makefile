@@ -54,7 +54,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals fuzz mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals panels fuzz mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -205,11 +205,15 @@ papers: build ## Reproduce all papers over readings, and write what the document
 	$(BIN)/python tools/docs/papers.py
 	$(BIN)/python tools/docs/generate.py
 
+panels: build ## Write the stored scores of every suite that has them, some minutes on an idle machine
+	for panel in python/ackclock/suites/*/panel.json; do $(BIN)/ackclock panel --suite "$$(basename "$$(dirname "$$panel")")" || exit 1; done
+
 evidence-metrics: build ## Compare each metric with what an independent reader finds in packet traces
 	$(BIN)/python tools/evidence/metrics_evidence.py
 
-evidence-statistics: build ## Evaluate 400 pairs of equal algorithms: how much is marked and called by chance
+evidence-statistics: build ## Check the statistics: 400 pairs of equal algorithms, and intervals over 1,000 drawn networks
 	$(BIN)/python tools/evidence/null_pairs.py
+	$(BIN)/python tools/evidence/interval_coverage.py
 
 evidence: build beside ## Run every row of "Why believe it" at full length, some six hours, and write docs/evidence.md
 	$(BIN)/python tools/evidence/evidence_full.py

@@ -89,7 +89,7 @@ export interface Evaluation {
     /** Digits of the score. */
     digits: number;
     /** The metrics of each environment. */
-    metrics: { name: string; label: string; unit: string; better: string; digits: number; bounded: boolean }[][];
+    metrics: { name: string; label: string; unit: string; better: string; digits: number }[][];
     /** Heat maps, by environment and algorithm; the first is that of the score. */
     maps: { name: string; heading: string; digits: number; cells: Cell[][] }[];
     /** Efficiency in % against queueing delay in ms, means over environments, without algorithms of which a run failed. */

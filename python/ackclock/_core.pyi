@@ -38,7 +38,6 @@ __all__ = [
     "UnderTest",
     "band",
     "best_costs",
-    "bootstrap_estimate",
     "callback_limit_s",
     "callback_names",
     "common_metrics_json",
@@ -735,8 +734,7 @@ class Estimate:
 def estimate(values: Sequence[float], confidence: float = ...) -> Estimate:
     """Mean and Student's t interval of independent values.
 
-    The interval assumes that means are about normal, which those of bounded values near their bound are not:
-    `bootstrap_estimate` is for them. Raises `ValueError` without values.
+    The interval assumes that means are about normal. Raises `ValueError` without values.
     """
 
 def paired_difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
@@ -754,12 +752,6 @@ def compared(values: Sequence[float], reference: Sequence[float], *, exact: bool
 
 def student_t_quantile(degrees: int, confidence: float = ...) -> float:
     """The t such that Student's distribution has `confidence` of its weight within -t .. t."""
-
-def bootstrap_estimate(values: Sequence[float]) -> Estimate:
-    """Mean and percentile interval of independent values.
-
-    Raises `ValueError` without values.
-    """
 
 def resampled_means(values: Sequence[float], draws: int | None = None) -> list[float]:
     """The mean of each resample, which takes `draws` of the values; a single value stays as it is.

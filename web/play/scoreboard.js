@@ -87,7 +87,8 @@ export function wins({ document: { ranking: [best], environments, candidates }, 
 /** Every metric of every network. */
 export function board({ document: { environments }, overview: { metrics } }, named) {
   const heads = COMMON.map((name) => metrics.flat().find((metric) => metric.name === name)).filter(Boolean);
-  const groups = environments.map(({ title, scores }, place) => {
+  const groups = environments.map(({ title: plain, fixed, scores }, place) => {
+    const title = fixed ? `${plain} (fixed)` : plain;
     const watch = metrics[place].find(({ name }) => name === "watch");
     const told = watch === undefined ? title : `${title} (watched: ${[watch.label, watch.unit].filter(Boolean).join(" ")}, ${BETTER[watch.better]})`;
     const lines = scores.map(({ candidate, metrics: found }, at) => {

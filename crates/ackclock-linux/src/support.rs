@@ -118,6 +118,7 @@ mod tests {
         assert_eq!(refusal(&["flows.test.cc=aimd", "flows.other.cc=bbr1"]), None);
         assert_eq!(refusal(&["flows.test.cc=new-aimd", "flows.other.cc=miad"]), None);
         assert_eq!(refusal(&["flows.test.traffic={ kind = 'transfer', size = '1 MB' }"]), None);
+        assert_eq!(refusal(&["replicates.rtt=0.05", "replicates.rate=0.02"]), None);
     }
 
     #[test]

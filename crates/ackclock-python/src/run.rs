@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use ackclock::capture::{Header, QlogVersion, pcapng, qlog, sequences};
-use ackclock::sim::{self, Plan, ResultDocument, RunOf, RunResult};
+use ackclock::sim::{self, Drawn, Plan, ResultDocument, RunOf, RunResult};
 use ackclock::units::Instant;
 use cpu_time::ThreadTime;
 use pyo3::exceptions::PyValueError;
@@ -32,6 +32,7 @@ pub struct Run {
     pub(crate) seed: u64,
     pub(crate) replicate: u64,
     pub(crate) duration_s: f64,
+    pub(crate) drawn: Option<Drawn>,
     pub(crate) outcome: Outcome,
 }
 
@@ -94,6 +95,7 @@ impl Run {
             replicate: self.replicate,
             duration_s: self.duration_s,
             engine_cpu_s: outcome.engine_cpu_s,
+            drawn: self.drawn.as_ref(),
         };
         to_json(&Document { result: outcome.result.document(of), emulation: outcome.emulation.as_ref() })
     }

@@ -232,6 +232,7 @@ impl Scenario {
             seed: seed.unwrap_or_else(|| self.inner.seed()),
             replicate,
             duration_s: plan.duration.as_secs_f64(),
+            drawn: self.inner.drawn(plan),
             outcome,
         })
     }

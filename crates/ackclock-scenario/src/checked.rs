@@ -12,7 +12,7 @@ use super::{
 use ackclock::cc::CcSpec;
 use ackclock::quantity::Problem;
 use ackclock::rng::RngStreams;
-use ackclock::sim::Plan;
+use ackclock::sim::{Drawn, Plan};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A checked scenario.
@@ -168,6 +168,11 @@ impl Scenario {
     /// True if replicates differ.
     pub fn is_random(&self) -> bool {
         !random_inputs::random_inputs(&self.document, &self.network).is_empty()
+    }
+
+    /// The network that the replicate of a plan drew; none where all replicates have the same.
+    pub fn drawn(&self, plan: &Plan) -> Option<Drawn> {
+        self.document.replicates.is_some_and(|replicates| replicates.is_random()).then(|| Drawn::of(plan))
     }
 
     /// The algorithms from outside that flows run, each once.

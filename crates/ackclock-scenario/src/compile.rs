@@ -7,6 +7,7 @@ use super::distribution::Times;
 use super::meters;
 use super::network::Access;
 use super::places::{place_of_access, places};
+use super::replicates::DrawnNetwork;
 use super::schema::{Document, Flow};
 use super::topology::{Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
@@ -23,11 +24,12 @@ use ackclock::units::{Duration, Instant};
 
 /// The plan of one replicate, with the first `most` flows of each group.
 pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u32) -> Plan {
+    let drawn = document.replicates.unwrap_or_default().draw(rngs);
     let mut plan = Plan {
         seed: rngs.root(),
         duration: document.duration,
         warmup: document.warmup,
-        links: shared_links(document, network),
+        links: shared_links(document, network, &drawn),
         channels: channels(document),
         flows: Vec::new(),
         arrivals: Vec::new(),
@@ -47,14 +49,16 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         let cc = flow.cc.clone().map(Arc::<Algorithm>::from);
         let cc_context = Arc::new(flow.transport.cc_context());
         let transport = Arc::new(flow.transport.transport(flow.recovery));
+        let path_rtt = drawn.path_rtt(route, network);
+        let around = Around { network, drawn: &drawn, path_rtt, rngs };
         let group = (0..flow.count.min(most)).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
             let (group, cc, cc_context) = (group_name.clone(), cc.clone(), cc_context.clone());
-            SingleFlow { flow, route, name, group, cc, cc_context, transport: transport.clone(), meter }
+            SingleFlow { flow, route, around, name, group, cc, cc_context, transport: transport.clone(), meter }
         });
         match (&flow.traffic, emission(flow)) {
             (TrafficKeys::Arrivals { every, alternating, size }, _) => {
-                let slots = group.map(|single| single.add_to(&mut plan, network, rngs)).collect();
+                let slots = group.map(|single| single.add_to(&mut plan)).collect();
                 plan.arrivals.push(ArrivalsPlan {
                     name: flow.name.clone(),
                     slots,
@@ -66,20 +70,20 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
                 });
             }
             (TrafficKeys::Population { .. }, Some(emission)) => {
-                let sources = group.map(|single| single.add_source_to(&mut plan, network, rngs)).collect();
+                let sources = group.map(|single| single.add_source_to(&mut plan)).collect();
                 let start = start_of(flow, &flow.name, rngs);
                 plan.datagrams.push(datagrams(flow, &flow.name, meter, emission, start, sources));
             }
             (_, Some(emission)) => {
                 for single in group {
                     let (start, name) = (start_of(flow, &single.name, rngs), single.name.clone());
-                    let source = single.add_source_to(&mut plan, network, rngs);
+                    let source = single.add_source_to(&mut plan);
                     plan.datagrams.push(datagrams(flow, &name, meter, emission.clone(), start, vec![source]));
                 }
             }
             _ => {
                 for single in group {
-                    let flow = single.add_to(&mut plan, network, rngs);
+                    let flow = single.add_to(&mut plan);
                     plan.flows.push(flow);
                 }
             }
@@ -119,17 +123,19 @@ fn stop_of(flow: &Flow) -> Option<Instant> {
     flow.stop.map(|stop| Instant::ZERO + stop)
 }
 
-fn shared_links(document: &Document, network: &Network) -> Vec<LinkPlan> {
-    let links = network.links.iter().zip(places(document, network));
+/// Limits of queues are those of the network that is written: a replicate has the same buffers.
+fn shared_links(document: &Document, network: &Network, drawn: &DrawnNetwork) -> Vec<LinkPlan> {
+    let links = network.links.iter().zip(places(document, network)).enumerate();
     links
-        .map(|(link, place)| LinkPlan {
+        .map(|(index, (link, place))| LinkPlan {
             name: link.name.clone(),
-            rate: link.rate,
+            rate: link.rate.map(|rate| if link.channel.is_some() { rate } else { drawn.rate(rate) }),
             varies: link
                 .variation()
                 .transpose()
-                .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}")),
-            delay: link.delay,
+                .unwrap_or_else(|(key, problem)| panic!("invariant: rates that vary were checked, {key}: {problem}"))
+                .map(|plan| drawn.variation(plan)),
+            delay: drawn.link_delay(index, network),
             queue: queue_plan(&link.queue, &place),
             place,
             impairments: link.impairments.plan(link.delay),
@@ -155,8 +161,9 @@ fn queue_plan(queue: &QueueSpec, place: &Place) -> QueuePlan {
 }
 
 /// How many links each flow of a group has for itself.
-pub fn private_links(flow: &Flow, route: &Route, network: &Network) -> u64 {
-    let is_longer = flow.rtt.is_some_and(|rtt| rtt.max() > route.path_rtt);
+pub fn private_links(document: &Document, flow: &Flow, route: &Route, network: &Network) -> u64 {
+    let is_drawn = document.replicates.is_some_and(|replicates| replicates.rtt > 0.0) && !route.mean_rtt.is_zero();
+    let is_longer = is_drawn || flow.rtt.is_some_and(|rtt| rtt.max() > route.path_rtt);
     match (network.access.is_some(), flow.is_tcp()) {
         (true, true) => 4,
         (true, false) => 2,
@@ -176,10 +183,21 @@ fn shared(path: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
     if *path == **of_group { of_group.clone() } else { path.into() }
 }
 
+/// The network of a replicate, around a group of flows.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    network: &'a Network,
+    drawn: &'a DrawnNetwork,
+    /// Propagation of its path there and back.
+    path_rtt: Duration,
+    rngs: RngStreams,
+}
+
 /// One flow of a group.
 struct SingleFlow<'a> {
     flow: &'a Flow,
     route: &'a Route,
+    around: Around<'a>,
     name: String,
     group: Arc<str>,
     cc: Option<Arc<Algorithm>>,
@@ -189,18 +207,21 @@ struct SingleFlow<'a> {
 }
 
 impl SingleFlow<'_> {
-    fn base_rtt(&self, rngs: RngStreams) -> Duration {
-        match &self.flow.rtt {
+    fn base_rtt(&self) -> Duration {
+        let Around { drawn, path_rtt, rngs, .. } = self.around;
+        let wanted = match &self.flow.rtt {
             Some(rtt) => rtt.draw(&mut rngs.stream(&self.name, "rtt")),
             None => self.route.path_rtt,
-        }
+        };
+        drawn.base_rtt(&self.name, wanted, path_rtt)
     }
 
     /// Adds its private links; returns it as one of TCP.
-    fn add_to(self, plan: &mut Plan, network: &Network, rngs: RngStreams) -> FlowPlan {
+    fn add_to(self, plan: &mut Plan) -> FlowPlan {
+        let Around { network, path_rtt, rngs, .. } = self.around;
         let start = start_of(self.flow, &self.name, rngs);
-        let base_rtt = self.base_rtt(rngs);
-        let missing = base_rtt - self.route.path_rtt;
+        let base_rtt = self.base_rtt();
+        let missing = base_rtt - path_rtt;
         let jitter = self.send_jitter(network);
         let needs_source = network.access.is_some() || !missing.is_zero() || !jitter.is_zero();
 
@@ -209,16 +230,16 @@ impl SingleFlow<'_> {
         let out = missing / 2;
         if needs_source {
             forward.push(plan.links.len());
-            plan.links.push(self.private_link("source", network, out, jitter));
+            plan.links.push(self.private_link("source", out, jitter));
             reverse.push(plan.links.len());
-            plan.links.push(self.private_link("source.reverse", network, missing - out, Duration::ZERO));
+            plan.links.push(self.private_link("source.reverse", missing - out, Duration::ZERO));
         }
         forward.extend(&*self.route.forward);
         if network.access.is_some() {
             forward.push(plan.links.len());
-            plan.links.push(self.private_link("destination", network, Duration::ZERO, Duration::ZERO));
+            plan.links.push(self.private_link("destination", Duration::ZERO, Duration::ZERO));
             reverse.insert(0, plan.links.len());
-            plan.links.push(self.private_link("destination.reverse", network, Duration::ZERO, Duration::ZERO));
+            plan.links.push(self.private_link("destination.reverse", Duration::ZERO, Duration::ZERO));
         }
 
         FlowPlan {
@@ -239,23 +260,25 @@ impl SingleFlow<'_> {
     }
 
     /// Adds its private links; returns it as a source of datagrams, which have no reverse path.
-    fn add_source_to(self, plan: &mut Plan, network: &Network, rngs: RngStreams) -> SourcePlan {
-        let out = (self.base_rtt(rngs) - self.route.path_rtt) / 2;
+    fn add_source_to(self, plan: &mut Plan) -> SourcePlan {
+        let Around { network, path_rtt, .. } = self.around;
+        let out = (self.base_rtt() - path_rtt) / 2;
         let mut forward = Vec::new();
         if network.access.is_some() || !out.is_zero() {
             forward.push(plan.links.len());
-            plan.links.push(self.private_link("source", network, out, Duration::ZERO));
+            plan.links.push(self.private_link("source", out, Duration::ZERO));
         }
         forward.extend(&*self.route.forward);
         if network.access.is_some() {
             forward.push(plan.links.len());
-            plan.links.push(self.private_link("destination", network, Duration::ZERO, Duration::ZERO));
+            plan.links.push(self.private_link("destination", Duration::ZERO, Duration::ZERO));
         }
         SourcePlan { name: self.name, forward: shared(forward, &self.route.forward) }
     }
 
     /// A link that only this flow crosses: an access link, or a pure delay where there is none.
-    fn private_link(&self, part: &str, network: &Network, extra: Duration, jitter: Duration) -> LinkPlan {
+    fn private_link(&self, part: &str, extra: Duration, jitter: Duration) -> LinkPlan {
+        let Around { network, drawn, .. } = self.around;
         let pure_delay = Access::default();
         let access = network.access.as_ref().unwrap_or(&pure_delay);
         let place = place_of_access(self.flow, self.route, access, part.ends_with("reverse"));
@@ -265,9 +288,9 @@ impl SingleFlow<'_> {
         }
         LinkPlan {
             name: format!("{}.{part}", self.name),
-            rate: access.rate,
+            rate: access.rate.map(|rate| drawn.rate(rate)),
             varies: None,
-            delay: access.delay + extra,
+            delay: drawn.delay(access.delay) + extra,
             queue: queue_plan(&access.queue, &place),
             place,
             impairments,

@@ -159,7 +159,7 @@ fn counts(document: &Document, network: &Network) -> (u64, u64) {
     let (mut links, mut flows) = (network.links.len() as u64, 0);
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let count = u64::from(flow.count);
-        links += count * private_links(flow, route, network);
+        links += count * private_links(document, flow, route, network);
         flows += match flow.traffic {
             TrafficKeys::Arrivals { .. } | TrafficKeys::Population { .. } => 1,
             _ => count,

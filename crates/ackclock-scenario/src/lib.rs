@@ -32,6 +32,7 @@ mod places;
 mod queue;
 mod random_inputs;
 mod reach;
+mod replicates;
 mod resolve;
 mod schema;
 mod sets;

@@ -1,6 +1,7 @@
 //! What is random in a scenario.
 
 use super::impairments::{Impairments, Loss};
+use super::replicates::Replicates;
 use super::schema::{Document, Draw};
 use super::topology::Network;
 
@@ -10,6 +11,9 @@ pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
     for (name, queue, impairments) in network.parts() {
         inputs.extend(queue.draws(name));
         inputs.extend(random_impairments(name, impairments));
+    }
+    if let Some(replicates) = document.replicates {
+        inputs.extend(drawn_network(replicates));
     }
     let varying = network.links.iter().filter_map(|link| Some((link, link.varies.as_ref()?)));
     for (link, varies) in varying.filter(|(_, varies)| varies.is_random()) {
@@ -37,6 +41,13 @@ pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
         inputs.extend(of_traffic.iter().map(|(what, how)| format!("{what} of {}: {how}", flow.name)));
     }
     inputs
+}
+
+fn drawn_network(replicates: Replicates) -> impl Iterator<Item = String> {
+    let within = |what: &str, share: f64| {
+        (share > 0.0).then(|| format!("{what}: uniform, within {} %", (1e8 * share).round() / 1e6))
+    };
+    within("base RTT of each flow", replicates.rtt).into_iter().chain(within("rates of all links", replicates.rate))
 }
 
 fn random_impairments(name: &str, impairments: &Impairments) -> Vec<String> {

@@ -12,6 +12,7 @@ use super::channel::Channel;
 use super::kinds::Shorthand;
 use super::meter::Meter;
 use super::network::{Link, Topology};
+use super::replicates::Replicates;
 use super::traffic::TrafficKeys;
 use ackclock::cc::CcSpec;
 use ackclock::quantity::Interval;
@@ -53,6 +54,9 @@ pub struct Document {
     /// Transport of all flows; each flow may override every key.
     #[serde(default, skip_serializing)]
     pub transport: TransportKeys,
+    /// How far the network of a replicate may be from this one; by default all replicates have the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicates: Option<Replicates>,
     /// Samples over time.
     #[serde(default)]
     pub sampling: SamplingKeys,

@@ -126,14 +126,17 @@ impl Scenario {
     }
 
     pub(crate) fn finished(&self, result: RunResult, seed: Option<u64>, replicate: u64) -> Finished {
+        let plan = self.inner.plan(seed, replicate);
+        let drawn = self.inner.drawn(&plan);
         let of = RunOf {
             scenario: self.inner.name(),
             scenario_hash: &self.inner.hash(),
             backend: "sim",
             seed: seed.unwrap_or(self.inner.seed()),
             replicate,
-            duration_s: self.inner.plan(seed, replicate).duration.as_secs_f64(),
+            duration_s: plan.duration.as_secs_f64(),
             engine_cpu_s: 0.0,
+            drawn: drawn.as_ref(),
         };
         Finished {
             document: to_json(&result.document(of)),

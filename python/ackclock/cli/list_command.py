@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,9 @@ from ackclock import _core
 from ackclock.cli.console import emit, show
 from ackclock.cli.options import json_option
 from ackclock.text.suggest import hint
+
+if TYPE_CHECKING:
+    from ackclock.evaluation.suite import Suite
 
 #: What the core can list, and suites and papers, which are files.
 _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "suite", "paper")
@@ -61,13 +64,24 @@ def _suites() -> list[dict[str, Any]]:
     return [
         {
             "name": suite.name,
-            "summary": f"{suite.title} (version {suite.version}, {len(suite.environments)} environments)",
+            "summary": f"{suite.title} (version {suite.version}, {_counted(suite)})",
             "environments": [
-                {"id": environment.id, "question": environment.question} for environment in suite.environments
+                {
+                    "id": environment.id,
+                    "question": environment.question,
+                    "fixed": not environment.base.is_random,
+                }
+                for environment in suite.environments
             ],
         }
         for suite in suites
     ]
+
+
+def _counted(suite: Suite) -> str:
+    """Say how many environments there are, and in how many of them nothing is random."""
+    fixed = sum(not environment.base.is_random for environment in suite.environments)
+    return f"{len(suite.environments)} environments{f', {fixed} fixed' if fixed else ''}"
 
 
 def _papers() -> list[dict[str, Any]]:

@@ -50,8 +50,7 @@ class Evaluation:
 
     - `board.results`: one `Result` per environment; `scores[candidate]` has a `Score` per metric, with
       `values` per replicate, `value` (an `Estimate`: `mean`, `low`, `high`, `half_width`) and
-      `cost_difference`, the paired difference to the reference. Intervals of bounded metrics
-      are not symmetric around the mean.
+      `cost_difference`, the paired difference to the reference.
     - `regrets`: by candidate, one `Regret` per metric: `worst_case`, `total` (each an `Estimate`), `mean`,
       `worst` (the id of the worst environment), `by_environment`, `scale` (`name`, `heading`, `digits`) and
       `noise_floor`, the regret of equal algorithms (`worst_case_mean`, `worst_case_high`, `total_mean`,

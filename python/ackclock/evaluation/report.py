@@ -216,8 +216,12 @@ class _Card:
         self.places = _drawn(len(self.labels), evaluation.board.reference, drawn)
         self.runs = runs
         job, outcome = self.row[0]
-        self.described = Scenario.from_dict(json.loads(job.scenario_json)).describe()
-        self.groups = {flow["name"]: flow["group"] for flow in json.loads(outcome.result_json)["flows"]}
+        scenario, self.document = json.loads(job.scenario_json), json.loads(outcome.result_json)
+        #: The shares within which replicates draw their network around the one that is written.
+        self.shares: dict[str, float] = scenario.pop("replicates", {})
+        #: The network that is written.
+        self.described = Scenario.from_dict(scenario).describe()
+        self.groups = {flow["name"]: flow["group"] for flow in self.document["flows"]}
 
     def shown(self, worst: Score | None) -> dict[str, Any]:
         """Return the data of the template; `worst` is the score that makes this the worst environment."""
@@ -320,16 +324,26 @@ class _Card:
         return link
 
     def _capacity_mbps(self) -> float:
-        return float(self._bottleneck()["rate_bps"] or 0) / 1e6
+        """Return the rate of the bottleneck in the first replicate."""
+        link = self._bottleneck()
+        drawn = self.document.get("drawn", {}).get("links", ())
+        rates = {each["name"]: each["rate_bps"] for each in drawn}
+        return float(rates.get(link["name"], link["rate_bps"]) or 0) / 1e6
+
+    def _within(self, what: str) -> str:
+        """Return how far replicates are from the written value, after it."""
+        share = self.shares.get(what, 0.0)
+        return f" ± {100 * share:g} %" if share else ""
 
     def _facts(self) -> list[tuple[str, str]]:
         """The set-up in one line."""
         link = self._bottleneck()
-        base_rtts = sorted({flow["base_rtt_s"] for flow in json.loads(self.row[0][1].result_json)["flows"]})
+        flows = self.described["flows"] if self.shares.get("rtt") else self.document["flows"]
+        base_rtts = sorted({flow["base_rtt_s"] for flow in flows if flow["base_rtt_s"] is not None})
         rtts = " and ".join(f"{1e3 * rtt:.4g}" for rtt in base_rtts[:3])
         facts = [
-            ("bottleneck", f"{self._capacity_mbps():g} Mbit/s"),
-            ("base RTT", f"{rtts} ms"),
+            ("bottleneck", f"{float(link['rate_bps'] or 0) / 1e6:g} Mbit/s{self._within('rate')}"),
+            ("base RTT", f"{rtts} ms{self._within('rtt')}"),
             ("queue", link["queue"]),
             ("flows", str(len(self.groups))),
             ("duration", f"{self.described['duration_s']:g} s"),

@@ -26,8 +26,6 @@ class Metric:
     unit: str
     better: str
     digits: int
-    #: Whether values have a bound near which they lie, so that their means are not normal.
-    bounded: bool = False
 
     @property
     def heading(self) -> str:
@@ -87,6 +85,11 @@ class Result:
     scores: tuple[tuple[Score, ...], ...]
     #: Whether nothing is random in it, so that a single replicate says all.
     exact: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The title of the environment, with a word where nothing is random in it."""
+        return f"{self.environment.title} (fixed)" if self.exact else self.environment.title
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def scoreboard_table(board: Scoreboard) -> Table:
         ),
     )
     for result in board.results:
-        table.add_section(result.environment.title)
+        table.add_section(result.heading)
         for candidate, row in zip(board.candidates, result.scores, strict=True):
             cells = []
             for metric in COMMON:
@@ -59,7 +59,7 @@ def watch_table(board: Scoreboard) -> Table:
         if (watch := result.environment.watch) is not None:
             unit = f" ({watch.unit})" if watch.unit else ""
             cells = [f"{figure(row[-1])}{_MARKS[row[-1].judgement]}" for row in result.scores]
-            table.add_row(f"{result.environment.title}: {watch.label}{unit}", *cells)
+            table.add_row(f"{result.heading}: {watch.label}{unit}", *cells)
     return table
 
 
@@ -155,6 +155,7 @@ def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
                 "id": result.environment.id,
                 "title": result.environment.title,
                 "question": result.environment.question,
+                "fixed": result.exact,
                 "scores": [
                     {
                         "candidate": candidate.label,

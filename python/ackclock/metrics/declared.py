@@ -29,8 +29,6 @@ class Metric:
     label: str
     #: The label where there is little room.
     heading: str
-    #: Whether values lie near a bound, so that intervals are resampled.
-    bounded: bool
     #: Why a row has no value.
     absent: str | None
     #: What it is, in Markdown.

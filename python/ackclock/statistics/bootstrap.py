@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ackclock._core import RESAMPLES, bootstrap_estimate, quantile, reflected_estimate, resampled_means
+from ackclock._core import RESAMPLES, quantile, reflected_estimate, resampled_means
 
-__all__ = ["RESAMPLES", "bootstrap_estimate", "quantile", "reflected_estimate", "resampled_means"]
+__all__ = ["RESAMPLES", "quantile", "reflected_estimate", "resampled_means"]

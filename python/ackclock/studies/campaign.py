@@ -16,9 +16,9 @@ from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import work_off
-from ackclock.statistics.estimates import Estimate
+from ackclock.statistics.estimates import Estimate, estimate
 from ackclock.studies.grid import Grid, Point, sets_of
-from ackclock.studies.until import FIRST, STEP, interval
+from ackclock.studies.until import FIRST, STEP
 
 
 def run_grid(
@@ -224,7 +224,7 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
                 if (value := metric.of(document)) is not None:
                     values.append(value)
         metrics = {
-            name: interval(metric, values) if values else None for name, (metric, values) in found.items()
+            name: estimate(values) if values else None for name, (metric, values) in found.items()
         }
         needed = None
         if until is not None and point.most > 1:

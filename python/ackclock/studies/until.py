@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from ackclock.errors import InputError
 from ackclock.metrics.declared import Metric
 from ackclock.metrics.shares import NAMES, metric_named
-from ackclock.statistics.bootstrap import bootstrap_estimate
 from ackclock.statistics.estimates import Estimate, estimate
 from ackclock.text.suggest import hint
 
@@ -61,7 +60,7 @@ class Until:
         The answer depends on nothing but the values of that prefix: 10 of them, or 15, 20 and so on.
         """
         for count in range(FIRST, len(values) + 1, STEP):
-            if self._narrow(interval(self.metric, values[:count])):
+            if self._narrow(estimate(values[:count])):
                 return count
         return None
 
@@ -70,7 +69,7 @@ class Until:
 
         The half-width of an interval falls with the square root of the number of replicates.
         """
-        found = interval(self.metric, values)
+        found = estimate(values)
         width = self.width * (abs(found.mean) if self.relative else 1.0)
         if found.half_width is None or width == 0:
             return FIRST
@@ -80,8 +79,3 @@ class Until:
     def _narrow(self, found: Estimate) -> bool:
         half = found.half_width
         return half is not None and half <= self.width * (abs(found.mean) if self.relative else 1.0)
-
-
-def interval(metric: Metric, values: Sequence[float]) -> Estimate:
-    """Return mean and interval of a metric: resampled where it is bounded, Student's t otherwise."""
-    return (bootstrap_estimate if metric.bounded else estimate)(values)

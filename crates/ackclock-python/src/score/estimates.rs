@@ -97,12 +97,6 @@ pub fn student_t_quantile(degrees: usize, confidence: f64) -> f64 {
     score::student_t_quantile(degrees, confidence)
 }
 
-/// Mean and percentile interval of independent values.
-#[pyfunction]
-pub fn bootstrap_estimate(values: Vec<f64>) -> PyResult<Estimate> {
-    Ok(score::bootstrap_estimate(&mut Bootstrap::default(), some(&values)?).into())
-}
-
 /// The mean of each resample, which takes `draws` of the values; a single value stays as it is.
 #[pyfunction]
 #[pyo3(signature = (values, draws = None))]

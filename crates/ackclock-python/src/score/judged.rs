@@ -244,7 +244,6 @@ struct GivenMetric {
     unit: String,
     better: String,
     digits: usize,
-    bounded: bool,
 }
 
 #[derive(FromPyObject)]
@@ -271,7 +270,6 @@ impl GivenResult {
                 label: given.label,
                 unit: given.unit,
                 digits: given.digits,
-                bounded: given.bounded,
             })
         };
         let score = |given: GivenScore| Score {

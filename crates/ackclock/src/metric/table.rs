@@ -79,8 +79,6 @@ pub struct Metric {
     pub label: String,
     /// The same where there is little room, above a column.
     pub heading: String,
-    /// Whether values lie near a bound, so that intervals are resampled.
-    pub bounded: bool,
     /// Why a row has no value; none if every row has one, or its definition says it.
     pub absent: Option<&'static str>,
     /// What it is, in Markdown.
@@ -98,8 +96,6 @@ pub struct Declared {
     pub better: Better,
     /// What people call it, and how above a column.
     pub labels: (String, String),
-    /// Whether values lie near a bound.
-    pub bounded: bool,
     /// Why a row has no value.
     pub absent: Option<&'static str>,
     /// What it is.
@@ -109,10 +105,10 @@ pub struct Declared {
 impl Declared {
     /// The metric in one of the lists of the results.
     pub fn in_list(self, list: &'static str) -> Metric {
-        let Declared { key, unit, better, labels: (label, heading), bounded, absent, definition } = self;
+        let Declared { key, unit, better, labels: (label, heading), absent, definition } = self;
         let name = key.strip_suffix(unit.suffix()).unwrap_or(&key).to_owned();
         let (unit, factor) = unit.shown();
-        Metric { list, key, name, unit, factor, better, label, heading, bounded, absent, definition }
+        Metric { list, key, name, unit, factor, better, label, heading, absent, definition }
     }
 }
 
@@ -126,14 +122,14 @@ pub trait Rows {
 ///
 /// ```text
 /// /// Definition.
-/// key: Type = Unit, Better, "label" / "heading" bounded, none "why there is no value";
+/// key: Type = Unit, Better, "label" / "heading", none "why there is no value";
 /// /// Something that is no metric: a name.
 /// key: Type;
 /// /// Several metrics, declared elsewhere.
 /// key: Type => Rows;
 /// ```
 ///
-/// of which the heading, `bounded` and `none` may be left out.
+/// of which the heading and `none` may be left out.
 macro_rules! rows {
     (
         $(#[$struct_meta:meta])*
@@ -142,7 +138,7 @@ macro_rules! rows {
                 $(#[doc = $doc:literal])+
                 $(#[serde($($serde:tt)*)])?
                 $field:ident: $type:ty
-                $(= $unit:ident, $better:ident, $label:literal $(/ $heading:literal)? $($bounded:ident)? $(, none $absent:literal)?)?
+                $(= $unit:ident, $better:ident, $label:literal $(/ $heading:literal)? $(, none $absent:literal)?)?
                 $(=> $rows:ty)?;
             )*
         }
@@ -162,7 +158,6 @@ macro_rules! rows {
                         unit: $crate::metric::Unit::$unit,
                         better: $crate::metric::Better::$better,
                         labels: $crate::metric::rows!(@labels $label $($heading)?),
-                        bounded: $crate::metric::rows!(@bounded $($bounded)?),
                         absent: $crate::metric::rows!(@absent $($absent)?),
                         definition: _definition.trim().to_owned(),
                     });)?
@@ -173,8 +168,6 @@ macro_rules! rows {
     };
     (@labels $label:literal) => { ($label.to_owned(), $label.to_owned()) };
     (@labels $label:literal $heading:literal) => { ($label.to_owned(), $heading.to_owned()) };
-    (@bounded) => { false };
-    (@bounded bounded) => { true };
     (@absent) => { None };
     (@absent $absent:literal) => { Some($absent) };
 }
@@ -191,7 +184,7 @@ mod tests {
             name: &'static str;
             /// How long
             /// it took.
-            wait_mean_s: Option<f64> = Time, Lower, "waiting time" / "wait" bounded, none "nobody waited";
+            wait_mean_s: Option<f64> = Time, Lower, "waiting time" / "wait", none "nobody waited";
             /// Others.
             others: Others => Others;
         }
@@ -219,7 +212,6 @@ mod tests {
             better: Better::Lower,
             label: "waiting time".to_owned(),
             heading: "wait".to_owned(),
-            bounded: true,
             absent: Some("nobody waited"),
             definition: "How long it took.".to_owned(),
         };
@@ -232,7 +224,6 @@ mod tests {
             better: Better::Neither,
             label: "count".to_owned(),
             heading: "count".to_owned(),
-            bounded: false,
             absent: None,
             definition: "How many there were.".to_owned(),
         };

@@ -1,6 +1,5 @@
 //! The scoreboard: every metric of every environment and candidate, with what replicates show against the reference.
 
-use super::bootstrap::{Bootstrap, bootstrap_estimate};
 use super::environment::Metric;
 use super::estimate::{CONFIDENCE, Estimate, Judgement, estimate, paired_difference};
 use super::sum::{mean, sum};
@@ -37,6 +36,11 @@ pub struct EnvironmentResult {
 }
 
 impl EnvironmentResult {
+    /// Its title, with a word where nothing is random in it.
+    pub fn heading(&self) -> String {
+        if self.exact { format!("{} (fixed)", self.title) } else { self.title.clone() }
+    }
+
     /// The place of a metric among its metrics.
     pub fn metric(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.name == name)
@@ -76,17 +80,12 @@ impl Board {
 ///
 /// A single replicate is judged only where it is `exact`, nothing being random.
 pub fn scores(metrics: &[Metric], runs: &[Vec<Vec<f64>>], reference: usize, exact: bool) -> Vec<Vec<Score>> {
-    let mut bootstrap = Bootstrap::default();
     let values = |candidate: usize, at: usize| -> Vec<f64> { runs[candidate].iter().map(|run| run[at]).collect() };
-    let mut score = |candidate: usize, at: usize| {
+    let score = |candidate: usize, at: usize| {
         let (metric, values, theirs) = (&metrics[at], values(candidate, at), values(reference, at));
         let is_told = candidate != reference && (exact || values.len() > 1);
         Score {
-            value: if metric.bounded {
-                bootstrap_estimate(&mut bootstrap, &values)
-            } else {
-                estimate(&values, CONFIDENCE)
-            },
+            value: estimate(&values, CONFIDENCE),
             cost_difference: is_told
                 .then(|| paired_difference(&metric.better.costs(&values), &metric.better.costs(&theirs))),
             values,

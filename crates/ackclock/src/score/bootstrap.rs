@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::estimate::{CONFIDENCE, Estimate, student_t_quantile};
 use super::mersenne::Mersenne;
-use super::sum::{mean, sum};
+use super::sum::sum;
 
 /// The number of resamples.
 pub const RESAMPLES: usize = 2000;
@@ -57,16 +57,6 @@ impl Bootstrap {
             drawn.distinct.iter().map(|chosen| sum(chosen.iter().map(|&index| values[index])) / size as f64).collect();
         drawn.places.iter().map(|&place| means[place]).collect()
     }
-}
-
-/// Mean and percentile interval of independent values, of which there is at least one; it stays within their range.
-pub fn bootstrap_estimate(bootstrap: &mut Bootstrap, values: &[f64]) -> Estimate {
-    let (count, mean) = (values.len(), mean(values));
-    if count == 1 {
-        return Estimate::single(mean);
-    }
-    let (low, high) = ends(bootstrap.means(values, None), count);
-    Estimate { mean, low: Some(low), high: Some(high), count }
 }
 
 /// A figure with the basic interval of its resamples: the percentile one, reflected at the figure.

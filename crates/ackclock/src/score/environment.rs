@@ -57,8 +57,6 @@ pub struct Metric {
     pub better: Better,
     /// Digits after the point.
     pub digits: usize,
-    /// Whether values have a bound near which they lie, so that their means are not normal.
-    pub bounded: bool,
 }
 
 impl Metric {
@@ -131,7 +129,6 @@ impl Environment {
             unit: watch.unit.clone(),
             better: watch.better,
             digits: 3,
-            bounded: true,
         }));
         found
     }
@@ -168,7 +165,6 @@ impl OfSummary {
             unit: declared.unit.to_owned(),
             better: if declared.better == metric::Better::Higher { Better::Higher } else { Better::Lower },
             digits: self.digits,
-            bounded: declared.bounded,
         }
     }
 }

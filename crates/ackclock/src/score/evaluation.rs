@@ -201,7 +201,8 @@ impl Evaluation {
             };
             let rows = self.board.labels.iter().zip(&result.scores).map(row).collect::<Value>();
             json!({
-                "id": entry.environment.id, "title": entry.environment.title, "question": entry.question, "scores": rows,
+                "id": entry.environment.id, "title": entry.environment.title, "question": entry.question, "fixed": result.exact,
+                "scores": rows,
             })
         };
         self.suite.environments.iter().zip(&self.board.results).map(of).collect()

@@ -27,7 +27,7 @@ mod values;
 mod verdict;
 
 pub use board::{Board, EnvironmentResult, Score, scores};
-pub use bootstrap::{Bootstrap, RESAMPLES, bootstrap_estimate, quantile, reflected_estimate};
+pub use bootstrap::{Bootstrap, RESAMPLES, quantile, reflected_estimate};
 pub use environment::{Better, Environment, Metric, WATCH, Watch, common, goodput};
 pub use estimate::{
     CONFIDENCE, Estimate, Judgement, against_stored, compared, estimate, paired_difference, student_t_quantile,

@@ -71,7 +71,7 @@ pub fn verdict(board: &Board) -> String {
         let metric = &result.metrics[at];
         let text = |candidate: usize| metric.text(result.scores[candidate][at].value.mean);
         let (ours, theirs) = (text(0), text(board.reference));
-        said.push(format!("Its worst is “{}”: {} {ours} instead of {theirs}.", result.title, metric.label));
+        said.push(format!("Its worst is “{}”: {} {ours} instead of {theirs}.", result.heading(), metric.label));
     }
     said.push(smallest());
     said.join(" ")

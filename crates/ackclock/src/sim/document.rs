@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::plan::{FlowPlan, LinkPlan, Plan};
 use super::result::{
     DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, RunResult, Summary, TransferResult,
 };
@@ -23,6 +24,48 @@ pub struct RunOf<'a> {
     pub duration_s: f64,
     /// CPU time that the engine took, s.
     pub engine_cpu_s: f64,
+    /// The network of this replicate, where each has another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<&'a Drawn>,
+}
+
+/// The network that a replicate drew.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Drawn {
+    /// Shared links that have a rate.
+    links: Vec<DrawnLink>,
+    /// Flows with congestion control, without slots of arrivals.
+    flows: Vec<DrawnFlow>,
+}
+
+/// A link of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct DrawnLink {
+    name: String,
+    /// Bits per second; the highest ones where they vary.
+    rate_bps: u64,
+}
+
+/// A flow of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct DrawnFlow {
+    name: String,
+    base_rtt_s: f64,
+    start_s: f64,
+}
+
+impl Drawn {
+    /// What the plan of a replicate has.
+    pub fn of(plan: &Plan) -> Self {
+        let shared = plan.links.iter().filter(|link| !link.private);
+        let link = |link: &LinkPlan| Some(DrawnLink { name: link.name.clone(), rate_bps: link.rate?.as_bps() });
+        let flow = |flow: &FlowPlan| DrawnFlow {
+            name: flow.name.to_string(),
+            base_rtt_s: flow.base_rtt.as_secs_f64(),
+            start_s: flow.start.as_secs_f64(),
+        };
+        Drawn { links: shared.filter_map(link).collect(), flows: plan.flows.iter().map(flow).collect() }
+    }
 }
 
 /// Everything but samples and histograms, to be serialised.

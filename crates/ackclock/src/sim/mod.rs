@@ -41,7 +41,7 @@ pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
 pub use capture::CaptureError;
 pub use delays::QueueingDelay;
 pub use distribution::{Distribution, DistributionKind};
-pub use document::{ResultDocument, RunOf, SojournTimes};
+pub use document::{Drawn, ResultDocument, RunOf, SojournTimes};
 pub use error::RunError;
 pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
 pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};

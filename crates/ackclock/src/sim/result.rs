@@ -97,28 +97,28 @@ rows! {
         capacity_bps: Option<f64> = Rate, Given, "capacity", none "no rate";
         /// Payload that came in order to the receivers x 8 / T, sum of all flows. A hole that closes within the window
         /// delivers at once the data after it.
-        goodput_bps: Option<f64> = Rate, Higher, "goodput" bounded, none "no flows";
+        goodput_bps: Option<f64> = Rate, Higher, "goodput", none "no flows";
         /// Bytes that senders put on the wire x 8 / T: with headers, framing and retransmissions.
-        throughput_bps: Option<f64> = Rate, Neither, "throughput" bounded, none "no flows";
+        throughput_bps: Option<f64> = Rate, Neither, "throughput", none "no flows";
         /// Bits of packets whose transmission began at the bottleneck, of any flow, / (C T).
-        utilization: Option<f64> = Share, Higher, "utilization (bottleneck)" / "utilization" bounded, none "no rate";
+        utilization: Option<f64> = Share, Higher, "utilization (bottleneck)" / "utilization", none "no rate";
         /// Goodput of the flows whose path crosses the bottleneck / C. Headers alone keep it below 1460/1500 by default.
-        efficiency: Option<f64> = Share, Higher, "efficiency" bounded, none "no flow crosses a bottleneck with a rate";
+        efficiency: Option<f64> = Share, Higher, "efficiency", none "no flow crosses a bottleneck with a rate";
         /// Payload that came in order / payload of all segments sent.
-        delivery_ratio: Option<f64> = Share, Higher, "delivery ratio" bounded, none "nothing sent";
+        delivery_ratio: Option<f64> = Share, Higher, "delivery ratio", none "nothing sent";
         /// Data packets of the flows lost / segments sent. Lost are those dropped by any queue or meter of their path, and
         /// those lost by a link. Neither what is in flight at the end nor what arrived corrupt is.
-        loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss" bounded, none "nothing sent";
+        loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
         /// Segments retransmitted / segments sent.
-        retransmit_rate: Option<f64> = Share, Lower, "retransmit rate" / "rtx" bounded, none "nothing sent";
+        retransmit_rate: Option<f64> = Share, Lower, "retransmit rate" / "rtx", none "nothing sent";
         /// Packets that the queue of the bottleneck dropped / packets that came to it, of any flow.
-        drop_rate: Option<f64> = Share, Lower, "drop rate (bottleneck)" / "drops" bounded, none "no arrivals";
+        drop_rate: Option<f64> = Share, Lower, "drop rate (bottleneck)" / "drops", none "no arrivals";
         /// Packets that the queue of the bottleneck marked / packets that came to it, of any flow.
-        mark_rate: Option<f64> = Share, Neither, "mark rate (bottleneck)" / "marks" bounded, none "no arrivals";
+        mark_rate: Option<f64> = Share, Neither, "mark rate (bottleneck)" / "marks", none "no arrivals";
         /// (sum x)^2 / (n sum x^2) over the goodputs x of the n flows; 1 where all are 0.
-        jain_index: Option<f64> = Number, Higher, "Jain index" / "Jain" bounded, none "no flows";
+        jain_index: Option<f64> = Number, Higher, "Jain index" / "Jain", none "no flows";
         /// (max - min) / mean of the goodputs; 0 where all are 0.
-        spread: Option<f64> = Number, Lower, "spread" bounded, none "no flows";
+        spread: Option<f64> = Number, Lower, "spread", none "no flows";
         /// Queueing delay of the path, see below: mean over data packets of all flows.
         queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
         /// 95th percentile of the same.
@@ -521,7 +521,6 @@ fn counted(reason: Reason, of: &str, better: Better, has: fn(&Reasoned) -> &'sta
         unit: Unit::Count,
         better,
         labels: (label.clone(), label),
-        bounded: false,
         absent: None,
         definition: format!("Of `{of}`, those {}; only of {}.", reason.in_words(), queues.join(", ")),
     })

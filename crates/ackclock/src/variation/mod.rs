@@ -39,6 +39,24 @@ pub enum VariationPlan {
 }
 
 impl VariationPlan {
+    /// The same course with all rates times `factor`, rounded to whole bits per second.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        let scale = |bps: u64| (bps as f64 * factor).round() as u64;
+        match self.clone() {
+            VariationPlan::Schedule(schedule) => VariationPlan::Schedule(schedule.map_rates(scale)),
+            VariationPlan::Walk(walk) => VariationPlan::Walk(walk.map_rates(scale)),
+            VariationPlan::OnOff(plan) => {
+                VariationPlan::OnOff(OnOff { high_bps: scale(plan.high_bps), low_bps: scale(plan.low_bps), ..plan })
+            }
+            VariationPlan::Wifi(plan) => VariationPlan::Wifi(Wifi { max_bps: scale(plan.max_bps), ..plan }),
+            VariationPlan::Lte(plan) => VariationPlan::Lte(Lte { max_bps: scale(plan.max_bps), ..plan }),
+            VariationPlan::Leo(plan) => {
+                VariationPlan::Leo(Leo { min_bps: scale(plan.min_bps), max_bps: scale(plan.max_bps), ..plan })
+            }
+        }
+    }
+
     /// The rate from the start of a run to its `end`, never above `most`; it is constant after that.
     ///
     /// One that draws numbers draws them from `stream`.

@@ -81,6 +81,12 @@ impl Schedule {
         Schedule::cycle(steps)
     }
 
+    /// The same timetable with other rates.
+    pub(super) fn map_rates(mut self, of: impl Fn(u64) -> u64) -> Self {
+        self.steps.iter_mut().for_each(|(rate, _)| *rate = of(*rate));
+        self
+    }
+
     /// The highest rate, bits per second.
     pub fn peak_bps(&self) -> u64 {
         self.steps.iter().map(|(rate, _)| *rate).max().unwrap_or(0)

@@ -46,6 +46,17 @@ pub enum WalkKind {
 }
 
 impl Walk {
+    /// The same walk with other rates.
+    pub(super) fn map_rates(self, of: impl Fn(u64) -> u64) -> Self {
+        let kind = match self.kind {
+            WalkKind::Anywhere => WalkKind::Anywhere,
+            WalkKind::Around { start, delta } => WalkKind::Around { start: of(start), delta: of(delta) },
+            WalkKind::Additive { start, delta } => WalkKind::Additive { start: of(start), delta: of(delta) },
+            WalkKind::Multiplicative { start, factor } => WalkKind::Multiplicative { start: of(start), factor },
+        };
+        Walk { kind, min_bps: of(self.min_bps), max_bps: of(self.max_bps), step: self.step }
+    }
+
     pub(super) fn begin(self, stream: Rng) -> Course {
         Course { walk: self, last: None, stream }
     }

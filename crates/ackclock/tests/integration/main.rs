@@ -22,6 +22,7 @@ mod queue_changes;
 mod queues;
 mod quic;
 mod receiver_window;
+mod replicates;
 mod rule_text;
 mod scenario;
 mod scenario_mistakes;
