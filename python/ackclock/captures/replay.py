@@ -27,8 +27,12 @@ def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], 
     is longer. Raises `InputError` where there is too little to see.
     """
     rtt, rate = observed["rtt_min_s"], observed["peak_bps"]
-    if not rtt or not rate or observed["segments"] < _ENOUGH:
-        raise InputError("the capture is too short to estimate the path from; give --scenario")
+    if observed["segments"] < _ENOUGH:
+        has = f"{observed['segments']} segments of data, and {_ENOUGH} are needed"
+        raise InputError(f"the capture is too short to estimate the path from: it has {has}; give --scenario")
+    if not rtt or not rate:
+        missing = "no RTT sample" if not rtt else "no ACKs over a quarter of its duration"
+        raise InputError(f"the path cannot be estimated: the capture has {missing}; give --scenario")
     header = _IPV6 if ipv6 else _IP
     full = observed["mss"] + header + _TIMESTAMPS * observed["timestamps"]
     wire = rate * full / observed["mss"]
