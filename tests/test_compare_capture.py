@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers import ROOT, cli
 
-from ackclock.captures.observed import CaptureFile
+from ackclock.captures.observed import CaptureFile, remarks
 from ackclock.errors import ArgumentError, InputError
 
 #: Of the running kernel; `examples/captures/README.md` says how it was made.
@@ -244,12 +248,14 @@ def test_one_of_thousands_of_connections(tmp_path: Path) -> None:
     [
         (b"", "made.pcap: is empty"),
         (b"no capture at all, but text\n" * 9, "made.pcap: is neither pcap nor pcapng"),
-        (b"\xd4\xc3\xb2\xa1", "made.pcap: is neither pcap nor pcapng"),
+        (b"\xd4\xc3\xb2\xa1", "made.pcap: is shorter than a header of pcap, 24 bytes"),
+        (b"\x28\xb5\x2f\xfd" + bytes(40), "made.pcap: is compressed by zstd, of which only gzip is read"),
+        (gzip.compress(b""), "made.pcap: is empty"),
         (pcap(1, []), "made.pcap: has no TCP connection: it has no packets"),
         (pcap(101, [frame("raw", protocol=17)] * 2), "no TCP connection: left out: 2 of 2 packets of UDP"),
         (pcap(147, [b"abc"]), "left out: 1 of 1 packets of link type 147, which is not read"),
         (pcap(101, [frame("raw")]), "10.0.0.1:5000 > 10.0.0.2:80 has no ACKs of its data; capture both"),
-        (pcap(101, exchange("raw")), "the capture is too short to estimate the path from; give --scenario"),
+        (pcap(101, exchange("raw")), "the capture is too short to estimate the path from: it has 2 segments"),
     ],
 )
 def test_files_that_are_no_capture(content: bytes, message: str, tmp_path: Path) -> None:
@@ -261,6 +267,147 @@ def test_files_that_are_no_capture(content: bytes, message: str, tmp_path: Path)
     assert answer.stderr.splitlines()[-1].startswith("error: ")
     assert "Traceback" not in answer.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["made.pcap"]
+
+
+def flow_of(
+    start: int, count: int, *, seq: int = 0, ident: int = 1, seconds: float = 0.0
+) -> list[tuple[float, bytes]]:
+    """Segments of 1000 bytes and their ACKs, 10 ms apart, with IP identifications."""
+    packets = []
+    for number in range(start, start + count):
+        data = bytearray(frame("ethernet", 1000, seq=seq + 1000 * number))
+        ack = bytearray(frame("ethernet", 0, back=True))
+        ack[-12:-8] = struct.pack("!I", seq + 1000 * (number + 1) & 0xFFFFFFFF)
+        for packet, later in ((data, 0.0), (ack, 0.005)):
+            packet[18:20] = struct.pack("!H", (ident + 2 * number + (later > 0)) % 65536)
+            packets.append((seconds + number * 0.01 + later, bytes(packet)))
+    return packets
+
+
+def timed(packets: list[tuple[float, bytes]], link: int = 1) -> bytes:
+    text = pcap(link, [])
+    for seconds, packet in packets:
+        whole = int(seconds)
+        text += struct.pack("<IIII", whole, round((seconds - whole) * 1e6), len(packet), len(packet)) + packet
+    return text
+
+
+def test_a_wrong_sequence_number_takes_no_memory_and_is_told(tmp_path: Path) -> None:
+    packets = flow_of(0, 24)
+    time, wrong = packets[24]
+    jump = bytearray(wrong)
+    jump[38:42] = struct.pack("!I", 12_000 ^ 1 << 30)
+    packets[24] = (time, bytes(jump))
+    path = tmp_path / "jump.pcap"
+    path.write_bytes(timed(packets))
+    # The limit is for the process alone.
+    program = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+        "from pathlib import Path\nfrom ackclock.captures.observed import CaptureFile\n"
+        "capture = CaptureFile.from_file(Path(%r))\nseen = capture.observe(capture.choose(None))\n"
+        "print(capture.left_out, seen['acked_bytes'], seen['retransmissions'], seen['not_captured'])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program % str(path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    told = "left out: 1 of 48 packets with sequence numbers far from those of their connection"
+    assert found.stdout.strip() == f"{[told]!r} 24000 0 1"
+
+
+def test_a_real_gap_is_counted_in_segments(tmp_path: Path) -> None:
+    # 1 GB between two parts of a connection is missing.
+    gap = 1_000_000
+    capture = read(tmp_path, timed([*flow_of(0, 20), *flow_of(gap, 20, seconds=-9_999.0)]))
+    seen = capture.observe(capture.choose(None))
+    # The first segment after the gap is not confirmed yet.
+    assert seen["not_captured"] == gap - 20 + 1
+    assert seen["acked_bytes"] == 1000 * (gap + 20)
+
+
+def test_a_connection_reused_without_its_syn_is_two(tmp_path: Path) -> None:
+    again = [
+        (
+            time,
+            packet[:42] + struct.pack("!I", 7 << 28) + packet[46:]
+            if len(packet) > 100
+            else packet[:38] + struct.pack("!I", 7 << 28) + packet[42:],
+        )
+        for time, packet in flow_of(0, 20, seq=3 << 30, ident=500, seconds=5.0)
+    ]
+    capture = read(tmp_path, timed([*flow_of(0, 20), *again]))
+    assert [connection.packets for connection in capture.connections] == [40, 39]
+    seen = [capture.observe(connection)["acked_bytes"] for connection in capture.connections]
+    assert seen == [20_000, 19_000]
+
+
+def test_each_packet_twice_is_read_once_and_told(tmp_path: Path) -> None:
+    once = flow_of(0, 30)
+    twice = [copy for time, packet in once for copy in ((time, packet), (time + 5e-6, packet))]
+    first, both = read(tmp_path, timed(once)), read(tmp_path, timed(twice))
+    assert both.left_out == [
+        "left out: 60 of 120 packets captured again, as on a second interface; the first copy counts"
+    ]
+    assert both.observe(both.choose(None)) == first.observe(first.choose(None))
+    # A router between the interfaces holds packets, and counts their hops down.
+    later = [(time + 0.2, packet[:22] + b"\x3f" + packet[23:]) for time, packet in once]
+    routed = read(tmp_path, timed(sorted([*once, *later])))
+    assert routed.observe(routed.choose(None)) == first.observe(first.choose(None))
+
+
+def test_link_types_with_the_length_of_the_fcs_are_read(tmp_path: Path) -> None:
+    # 4 bits: 2 units of 16 bits. Bit 26: they count. Bits of the link type: 16.
+    packets = [packet + b"fcs!" for packet in exchange("ethernet")]
+    capture = read(tmp_path, pcap(1 | 1 << 26 | 2 << 28, packets))
+    assert capture.left_out == []
+    assert capture.choose(None).bytes == 2000
+    # Segments that are yet to be cut have no length of their own.
+    whole = bytearray(packets[0])
+    whole[16:18] = b"\0\0"
+    capture = read(tmp_path, pcap(1 | 1 << 26 | 2 << 28, [bytes(whole), *packets[1:]]))
+    assert capture.choose(None).bytes == 2000
+
+
+def test_a_compressed_capture_is_read_and_a_cut_one_up_to_there(tmp_path: Path) -> None:
+    content = timed(flow_of(0, 200))
+    whole, packed = read(tmp_path, content), gzip.compress(content)
+    assert read(tmp_path, packed).connections == whole.connections
+    # Two members, one after the other, as gzip allows.
+    assert read(tmp_path, gzip.compress(content[:500]) + gzip.compress(content[500:])).left_out == []
+    cut = read(tmp_path, packed[: len(packed) // 2])
+    assert cut.left_out == ["what follows the last packet read is damaged"]
+    assert 20 < cut.choose(None).packets < 400
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "step"), [(-1.7e9, 0.0, 1.7e9), (0.0, 3600.0, 3600.0), (3600.0, 0.0, -3600.0)]
+)
+def test_a_clock_that_is_set_is_told(before: float, after: float, step: float, tmp_path: Path) -> None:
+    start = 1.75e9
+    early = flow_of(0, 40, seconds=start + before)[:-1]
+    late = flow_of(40, 80, seconds=start + after)
+    capture = read(tmp_path, timed([*early, *late]))
+    seen = capture.observe(capture.choose(None))
+    assert seen["acked_bytes"] == 80_000 and seen["duration_s"] < 1
+    (told,) = (line for line in remarks(seen) if "clock" in line)
+    found = re.match(
+        r"the clock was set by ([-+.e\d]+) s during the capture: 160 of 239 packets are used", told
+    )
+    assert found is not None and float(found[1]) == pytest.approx(step, rel=1e-4)
+
+
+def test_a_replay_that_would_take_years_is_refused(tmp_path: Path) -> None:
+    # Nothing is in flight over the pause, so that it may be one.
+    early, late = flow_of(0, 400), flow_of(400, 400, seconds=3e8)
+    (tmp_path / "made.pcap").write_bytes(timed([*early, *late]))
+    answer = cli("compare-capture", "made.pcap", cwd=tmp_path)
+    assert (answer.code, answer.stdout) == (2, "")
+    assert answer.stderr.startswith("error: a replay of 3e+08 s at 0.8")
+    assert "take a part of the capture" in answer.stderr
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a regular file, and a capture is read twice"):
+        CaptureFile.from_file(Path("/dev/zero"))
 
 
 def test_junk_after_whole_packets_is_left_out(own: tuple[Path, Path, dict[str, Any]], tmp_path: Path) -> None:

@@ -94,6 +94,16 @@ def test_a_trace_is_the_capacity(tmp_path: Path) -> None:
     assert link["utilization"] > 0.9
 
 
+def test_a_trace_that_begins_at_0_delivers_all_of_it(tmp_path: Path) -> None:
+    (tmp_path / "zero.trace").write_text("0\n1\n2\n")
+    answer = cli("run", "--trace", "zero.trace", *SHORT, "--json", cwd=tmp_path)
+    assert answer.code == 0, answer.stderr
+    # As in mahimahi, three packets of 1504 B in 2 ms, two of them in the same millisecond.
+    assert json.loads(answer.stdout)["links"][0]["capacity_bps"] == pytest.approx(
+        3 * 1504 * 8 / 0.002, rel=0.001
+    )
+
+
 def test_nothing_of_a_trace_is_cut_off(tmp_path: Path) -> None:
     (tmp_path / "bursts.trace").write_text("5\n5\n5\n10\n15\n20\n")
     tree = saved(tmp_path, "--trace", "bursts.trace", "--rtt", "100ms")

@@ -8,12 +8,13 @@ use std::{
 use xxhash_rust::xxh3::Xxh3;
 
 /// What results depend on, seen from this crate.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "../ackclock/Cargo.toml",
     "../ackclock/src",
     "../ackclock-scenario/src",
     "../ackclock-bpf/src",
     "../ackclock-linux/src",
+    "../ackclock-pcap/src",
     "src",
 ];
 

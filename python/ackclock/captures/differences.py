@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -34,7 +34,18 @@ ROWS = (
 )
 
 
-def differences(capture: Mapping[str, Any], replay: Mapping[str, Any]) -> list[dict[str, Any]]:
+#: Of a measurement by other tools.
+MEASURED_ROWS = (
+    *(row for row in ROWS if row.key in ("goodput_bps", "segments", "retransmissions")),
+    *(row for row in ROWS if row.key.startswith("rtt_")),
+    Row("window_mean_bytes", "mean window", "kB", 1e-3, 2),
+    Row("window_max_bytes", "largest window", "kB", 1e-3, 2),
+)
+
+
+def differences(
+    capture: Mapping[str, Any], replay: Mapping[str, Any], rows: Sequence[Row] = ROWS
+) -> list[dict[str, Any]]:
     """Return each figure of both in its unit, with the difference of the replay from the capture."""
 
     def row(each: Row) -> dict[str, Any]:
@@ -49,7 +60,7 @@ def differences(capture: Mapping[str, Any], replay: Mapping[str, Any]) -> list[d
             "relative": difference / before if difference is not None and before else None,
         }
 
-    return [row(each) for each in ROWS]
+    return [row(each) for each in rows]
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

@@ -62,7 +62,7 @@ class CaptureFile:
         try:
             return cls(_core.CaptureFile(path=str(path)), str(path))
         except ValueError as error:
-            raise InputError(f"{path}: {error}; a capture is a file that tcpdump -w writes") from None
+            raise InputError(f"{path}: {error}") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
 
@@ -121,6 +121,15 @@ def remarks(observed: dict[str, Any]) -> list[str]:
     """Return what one should know before one compares, a sentence each."""
     place = observed["place"]
     told = [_PLACES[place["vantage"]].format(1e3 * place["to_sender_s"])]
+    if (step := observed["clock_step"]) is not None:
+        told.append(
+            f"the clock was set by {step['step_s']:+.6g} s during the capture: "
+            f"{step['used']} of {step['packets']} packets are used, the most between two settings"
+        )
+    if observed["not_looked_at"]:
+        told.append(
+            f"{observed['not_looked_at']} packets at the end are not used: the connection is too long"
+        )
     if not observed["handshake"]:
         told.append(
             "without a handshake the MSS is that of the largest segment, the receiver's window is unknown"

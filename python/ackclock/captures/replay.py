@@ -16,8 +16,8 @@ _FLOW, _LOSSES = "test", "capture-losses"
 _ENDLESS = {"kind": "drop-tail", "limit": "10000000 packets"}
 _NOT_LOST = {"loss": {"kind": "none"}, "duplication": 0.0, "corruption": 0.0}
 _IP, _IPV6, _TIMESTAMPS = 40, 60, 12
-#: Segments from which a path can be estimated.
-_ENOUGH = 50
+#: Segments from which a path can be estimated, and segments that a replay sends at most.
+_ENOUGH, _MOST = 50, 50_000_000
 
 
 def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], str]:
@@ -27,8 +27,18 @@ def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], 
     is longer. Raises `InputError` where there is too little to see.
     """
     rtt, rate = observed["rtt_min_s"], observed["peak_bps"]
-    if not rtt or not rate or observed["segments"] < _ENOUGH:
-        raise InputError("the capture is too short to estimate the path from; give --scenario")
+    if observed["segments"] < _ENOUGH:
+        has = f"{observed['segments']} segments of data, and {_ENOUGH} are needed"
+        raise InputError(f"the capture is too short to estimate the path from: it has {has}; give --scenario")
+    if not rtt or not rate:
+        missing = "no RTT sample" if not rtt else "no ACKs over a quarter of its duration"
+        raise InputError(f"the path cannot be estimated: the capture has {missing}; give --scenario")
+    lasts = observed["acked_until_s"]
+    if (bulk := rate * lasts / 8 / observed["mss"]) > _MOST:
+        raise InputError(
+            f"a replay of {lasts:.3g} s at {rate / 1e6:.3g} Mbit/s has {bulk:.2g} segments, "
+            f"and {_MOST:.0e} is the limit; take a part of the capture: editcap -A START -B END"
+        )
     header = _IPV6 if ipv6 else _IP
     full = observed["mss"] + header + _TIMESTAMPS * observed["timestamps"]
     wire = rate * full / observed["mss"]

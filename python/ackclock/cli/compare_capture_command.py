@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from ackclock.captures.differences import ROWS, differences
+from ackclock.captures.formats import is_measurement
 from ackclock.captures.observed import CaptureFile, Connection, remarks
 from ackclock.captures.replay import changes, estimated, flow_of, replay
 from ackclock.cli.capturing import SENDER, check_target, write_capture
 from ackclock.cli.console import emit, say, show, talk
+from ackclock.cli.measuring import Wanted, compare, errors, write_proposal
 from ackclock.cli.options import file_argument, json_option, seed_option, set_option
 from ackclock.running.job import Capture
 from ackclock.running.store import Store
@@ -47,6 +49,11 @@ _FEW = 1
 @set_option
 @seed_option
 @json_option
+@click.option(
+    "--propose",
+    metavar="FILE",
+    help="Write the estimated scenario with its error into this file (TOML).",
+)
 @click.option("--out", default="capture.svg", show_default=True, metavar="FILE", help="File for the drawing.")
 def command(
     file: str,
@@ -58,15 +65,25 @@ def command(
     sets: tuple[str, ...],
     seed: int | None,
     as_json: bool,
+    propose: str | None,
     out: str,
 ) -> None:
-    """Compare a bulk transfer of the capture FILE (pcap or pcapng) with a replay of it.
+    """Compare a bulk transfer in FILE with a replay of it.
+
+    FILE is a capture (pcap or pcapng, also compressed by gzip), or a measurement: iperf3 --json, a series of
+    ss -tin, a data file of Flent, or the qlog of a QUIC stack.
 
     Data in flight, RTTs and losses of the captured sender come from its packets; its window is not in them.
     The replay sends over the path of the scenario, and loses the same transmissions, by their numbers. Both
     are drawn on top of each other.
     """
     check_target(Path(out), "--out")
+    if propose is not None:
+        check_target(Path(propose), "--propose")
+        if scenario_file is not None:
+            raise click.UsageError("--propose writes the estimated scenario; leave --scenario out")
+    if is_measurement(Path(file)):
+        return compare(Wanted(file, scenario_file, profile, cc, flow, sets, seed, as_json, out, propose))
     capture = CaptureFile.from_file(Path(file))
     chosen = capture.choose(flow)
     for line in capture.left_out:
@@ -85,6 +102,8 @@ def command(
         )
     replayed = _run(again, seed)
     rows = differences(observed, replayed)
+    if propose is not None:
+        _propose(Path(propose), base.with_sets(wanted) if wanted else base, observed, told, seed)
     if as_json:
         emit(json.dumps(_document(chosen, told, again, observed, replayed, rows), indent=2))
     else:
@@ -107,6 +126,13 @@ def _base(
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
     return scenario, [f"path and sender of {file}, with segments of {observed['mss']} B"]
+
+
+def _propose(path: Path, base: Scenario, observed: dict[str, Any], told: list[str], seed: int | None) -> None:
+    """Write the estimated scenario, whose queue loses packets, with its error."""
+    again = replay(base, observed, own_losses=True)
+    rows = differences(observed, _run(again, seed))
+    write_proposal(path, json.loads(again.resolved_json), [*told, *errors(rows)])
 
 
 def _run(scenario: Scenario, seed: int | None) -> dict[str, Any]:

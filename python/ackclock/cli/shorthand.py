@@ -245,8 +245,12 @@ def _opportunities(trace: str) -> list[int]:
 
 
 def _highest_rate(trace: str) -> str:
-    """Return a rate at which nothing of a trace is cut off: that of its busiest millisecond."""
-    busiest = max(Counter(_opportunities(trace)).values(), default=1)
+    """Return the rate of the busiest millisecond of a trace, at which no opportunity is cut off.
+
+    Opportunities at 0 coincide with the last ones of the period before.
+    """
+    times = _opportunities(trace)
+    busiest = max(Counter(time or times[-1] for time in times).values(), default=1)
     return f"{busiest * _OPPORTUNITY_BITS * 1000 / 1e6:.15g} Mbit/s"
 
 

@@ -15,7 +15,6 @@ _PANEL, _TITLE, _AXIS = 250, 28, 30
 _HEAD = 34
 #: Rows of marks of retransmissions, above the panel's curves.
 _MARKS = 12
-_KINDS = (("capture", "capture"), ("replay", "replay"))
 _OWN_STYLE = """
 .capture { stroke: var(--blue); } .replay { stroke: var(--orange); }
 path.capture, path.replay { stroke-width: 1.3; stroke-opacity: .85; stroke-linejoin: round; }
@@ -24,8 +23,18 @@ path.timeout { stroke-width: 3; }
 """
 
 
-def draw(capture: Mapping[str, Any], replay: Mapping[str, Any], title: str) -> str:
-    """Return the document; both as the core observes them."""
+def draw(
+    capture: Mapping[str, Any],
+    replay: Mapping[str, Any],
+    title: str,
+    *,
+    window: str = "In flight",
+    name: str = "capture",
+) -> str:
+    """Return the document; both as the core observes them.
+
+    `window`: the title of the upper panel; `name`: the label of the first one.
+    """
     sides = {"capture": capture, "replay": replay}
     end = max(side["duration_s"] for side in sides.values())
     flight = {
@@ -39,9 +48,9 @@ def draw(capture: Mapping[str, Any], replay: Mapping[str, Any], title: str) -> s
     height = _HEAD + 2 * _PANEL
     body = [
         f'<text class="title" x="{_LEFT}" y="20">{html.escape(title)}</text>',
-        *_legend(),
+        *_legend(name),
         f'<svg y="{_HEAD}" height="{_PANEL}">',
-        *_panel("In flight, kB", flight, end, lowest=0, marks={n: s["repairs"] for n, s in sides.items()}),
+        *_panel(f"{window}, kB", flight, end, lowest=0, marks={n: s["repairs"] for n, s in sides.items()}),
         f'</svg><svg y="{_HEAD + _PANEL}" height="{_PANEL}">',
         *_panel("RTT, ms", rtt, end),
         "</svg>",
@@ -100,9 +109,9 @@ def _marks(name: str, repairs: Sequence[Mapping[str, Any]], across: Span, y: flo
         yield f'<path class="{name}{kind}" d="{"".join(dict.fromkeys(strokes))}"/>'
 
 
-def _legend() -> Iterator[str]:
+def _legend(first: str) -> Iterator[str]:
     x = WIDTH - _RIGHT - 470
-    for name, label in _KINDS:
+    for name, label in (("capture", first), ("replay", "replay")):
         yield f'<path class="{name}" d="M{x} 16h18"/><text x="{x + 24}" y="20">{label}</text>'
         x += 84
     yield f'<text x="{x}" y="20">bars: retransmissions; thick: timeout; pale: spurious</text>'

@@ -83,6 +83,8 @@ pub enum NoFlow {
     NoData,
     /// There are no ACKs.
     NoAcks,
+    /// Far more segments are repeated than there are packets.
+    TooMany,
 }
 
 impl fmt::Display for NoFlow {
@@ -90,6 +92,7 @@ impl fmt::Display for NoFlow {
         f.write_str(match self {
             NoFlow::NoData => "carries no data",
             NoFlow::NoAcks => "has no ACKs of its data; capture both directions",
+            NoFlow::TooMany => "claims millions of segments more than it has packets; its lengths or its MSS are wrong",
         })
     }
 }
@@ -97,7 +100,7 @@ impl fmt::Display for NoFlow {
 /// Looks at a connection; `headers` in the order of time, series of at most `points` intervals each.
 ///
 /// # Errors
-/// If there are no data, or no ACKs of them.
+/// If there are no data, or no ACKs of them, or far more segments than packets.
 pub fn observe(headers: &[TcpHeader], points: usize) -> Result<Observed, NoFlow> {
     let is_data = |header: &&TcpHeader| header.forward && header.len > 0;
     let first = headers.iter().find(is_data).ok_or(NoFlow::NoData)?;
@@ -107,10 +110,13 @@ pub fn observe(headers: &[TcpHeader], points: usize) -> Result<Observed, NoFlow>
     let numbers = Numbers::new(headers, first);
     let (mss, scale) = (mss(headers), window_scale(headers));
     let place = place(headers);
-    let mut tracker = Tracker::new(mss, scale, numbers, first.time);
+    let mut tracker = Tracker::new(mss, scale, numbers, first.time, headers.len());
     // As the sender sees it, later by what a packet takes from it to the place: ACKs still have to come to it and back.
     for header in shifted(headers, place.back()) {
         tracker.take(&header);
+        if tracker.is_exhausted() {
+            return Err(NoFlow::TooMany);
+        }
     }
     let end = headers.last().map_or(first.time, |header| header.time);
     Ok(summed_up(tracker.finish(end), place, headers, points))
@@ -118,12 +124,18 @@ pub fn observe(headers: &[TcpHeader], points: usize) -> Result<Observed, NoFlow>
 
 /// ACKs later by this time, in the order of time.
 fn shifted(headers: &[TcpHeader], back: Duration) -> impl Iterator<Item = TcpHeader> {
-    let mut headers = headers.to_vec();
-    if !back.is_zero() {
-        headers.iter_mut().filter(|header| !header.forward).for_each(|header| header.time += back);
-    }
-    headers.sort_by_key(|header| header.time);
-    headers.into_iter()
+    let numbered = |forward| headers.iter().enumerate().filter(move |(_, header)| header.forward == forward).peekable();
+    let (mut data, mut acks) = (numbered(true), numbered(false));
+    std::iter::from_fn(move || {
+        let is_data_next = match (data.peek(), acks.peek()) {
+            (Some((number, sent)), Some((other, ack))) => (sent.time, number) < (ack.time + back, other),
+            (next, _) => next.is_some(),
+        };
+        if is_data_next {
+            return data.next().map(|(_, header)| *header);
+        }
+        acks.next().map(|(_, header)| TcpHeader { time: header.time + back, ..*header })
+    })
 }
 
 /// Payload of a full segment: what both ends offer less options, at most the largest segment; or, where there is no SYN, the
@@ -131,9 +143,12 @@ fn shifted(headers: &[TcpHeader], back: Duration) -> impl Iterator<Item = TcpHea
 fn mss(headers: &[TcpHeader]) -> u32 {
     const ETHERNET: u32 = 1460;
     const TIMESTAMPS: u32 = 12;
+    /// No stack sends smaller segments because of an offer.
+    const LEAST_OFFERED: u32 = 48;
     let data = || headers.iter().filter(|header| header.forward && header.len > 0);
     let largest = data().map(|header| header.len).max().unwrap_or(1);
-    let offered = headers.iter().filter(|header| header.syn).filter_map(|header| header.mss.map(u32::from)).min();
+    let offered = headers.iter().filter(|header| header.syn).filter_map(|header| header.mss.map(u32::from));
+    let offered = offered.filter(|mss| *mss >= LEAST_OFFERED).min();
     let options = if data().any(|header| header.timestamps.is_some()) { TIMESTAMPS } else { 0 };
     let fits = offered.map(|mss| mss.saturating_sub(options)).filter(|mss| *mss > 0);
     let common = || data().map(|header| header.len).filter(|len| *len <= ETHERNET).max();

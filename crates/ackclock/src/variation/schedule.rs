@@ -56,9 +56,13 @@ impl Schedule {
 
     /// The delivery opportunities of a mahimahi trace, again and again: at each of the `millis`, which do not fall and
     /// of which the last is the period, a packet of 1504 B can leave. Its bits are spread over the `bin` that ends then.
+    /// As in mahimahi, opportunities at 0 coincide with the last ones of the period before.
     pub fn opportunities(millis: &[u64], bin: Duration) -> Self {
+        let end = millis.last().copied().unwrap_or(0);
+        let at_zero = millis.iter().take_while(|millis| **millis == 0).count();
+        let millis = [&millis[at_zero..], &vec![end; at_zero]].concat();
         let nanos = |index: usize| millis.get(index).map_or(u64::MAX, |millis| millis * 1_000_000);
-        let (period, bin) = (millis.last().copied().unwrap_or(0) * 1_000_000, bin.as_nanos());
+        let (period, bin) = (end * 1_000_000, bin.as_nanos());
         let (mut steps, mut next, mut begin) = (Vec::<Step>::new(), 0, 0);
         let mut push = |rate: u64, length: u64| match steps.last_mut() {
             Some((last, lasts)) if *last == rate => *lasts += Duration::from_nanos(length),

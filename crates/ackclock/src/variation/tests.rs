@@ -110,6 +110,15 @@ fn a_trace_gives_its_opportunities_in_the_millisecond_that_ends_with_them() {
 }
 
 #[test]
+fn opportunities_at_0_are_those_at_the_end_of_the_period_before() {
+    // mahimahi adds the last time to its base at the wrap: 0, 1, 2 and 2, 3, 4 and 4, 5, 6 are delivered.
+    let packet = 8 * 1504 * 1000;
+    let trace = of(Schedule::opportunities(&[0, 1, 2], Duration::from_millis(1)), 2 * packet);
+    let expected = [(packet, 0.001), (2 * packet, 0.002), (packet, 0.003), (2 * packet, 0.004)];
+    assert_eq!(pieces(trace, 4), expected);
+}
+
+#[test]
 fn random_rates_have_half_the_highest_as_their_mean() {
     // The mean of n uniform draws has the standard error high / sqrt(12 n).
     let high = 10_000_000.0;

@@ -156,6 +156,41 @@ fn what_was_acknowledged_and_not_seen_is_counted() {
 }
 
 #[test]
+fn a_gap_is_one_piece_however_long_it_is() {
+    const FAR: u32 = 1_000_000;
+    // A gigabyte is not in the capture, but for segment 3, which was lost and comes later, and the last one.
+    let packets = [
+        data(100.0, 0),
+        data(101.0, FAR),
+        ack(141.0, 1, &[(FAR, FAR + 1)]),
+        ack(142.0, 3, &[(4, 6), (FAR, FAR + 1)]),
+        data(143.0, 3),
+        ack(183.0, FAR + 1, &[]),
+    ];
+    let seen = look(packets);
+    let counts = &seen.counts;
+    assert_eq!((counts.segments, counts.retransmissions), (u64::from(FAR) + 2, 1));
+    // All but segments 0, 3 and the last one.
+    assert_eq!(counts.not_captured, u64::from(FAR) - 2);
+    assert_eq!((seen.losses, counts.fast, seen.acked_bytes), (vec![4], 1, 1000 * u64::from(FAR + 1)));
+    // Two segments are acknowledged cumulatively and two selectively, beside segment 0 and the last one.
+    let peak = u64::from(FAR + 1) * 1000;
+    assert_eq!(seen.in_flight_max_bytes, peak);
+}
+
+#[test]
+fn lengths_and_options_that_contradict_each_other_are_refused() {
+    let syn = TcpHeader { mss: Some(48), ..handshake(40.0, 0.01)[0] };
+    let mut headers = vec![syn, bytes(100.0, 0, u32::MAX / 4), bytes(200.0, 0, u32::MAX / 4), ack(240.0, 1, &[])];
+    assert_eq!(observe(&headers, 10), Err(NoFlow::TooMany));
+    // An MSS that no stack uses is none.
+    headers = handshake(40.0, 0.01);
+    headers[0].mss = Some(1);
+    headers.extend([bytes(100.0, 0, 3000), ack(140.0, 3, &[])]);
+    assert_eq!(observe(&headers, 10).unwrap().mss, 1460);
+}
+
+#[test]
 fn a_keep_alive_is_no_retransmission() {
     let seen = look([data(100.0, 0), ack(140.0, 1, &[]), bytes(5000.0, 999, 1), ack(5040.0, 1, &[])]);
     assert_eq!((seen.counts.retransmissions, seen.counts.segments), (0, 1));

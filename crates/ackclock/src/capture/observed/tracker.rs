@@ -18,7 +18,12 @@ const OUT_OF_ORDER: Duration = Duration::from_millis(3);
 const TOO_SOON: f64 = 0.9;
 const SAME_FLIGHT: f64 = 0.8;
 
-/// A segment that is not acknowledged cumulatively.
+/// Transmissions that a connection may have beyond one for each packet.
+const MAX_EXTRA: usize = 1 << 22;
+
+/// Segments in a row that are not acknowledged cumulatively, all but the last of an MSS.
+///
+/// Several segments in a piece were sent once, together. A piece is split before one of them is treated differently.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     end: u64,
@@ -30,9 +35,11 @@ struct Piece {
     missing: bool,
 }
 
-/// A segment as it was sent once.
+/// Segments as they were sent once, together.
 #[derive(Clone, Copy, Debug)]
 struct Transmission {
+    /// The place of the first one in the order of transmissions, from 1.
+    number: u64,
     time: Instant,
     clock: Option<u32>,
     /// Of a retransmission: why, and the transmission before it.
@@ -54,6 +61,8 @@ pub(super) struct Tracker {
     in_flight: u64,
     delivered: u64,
     transmissions: Vec<Transmission>,
+    /// Segments transmitted.
+    sent: u64,
     /// By their first bytes, the last retransmissions.
     repairs: BTreeMap<u64, usize>,
     /// The ends of what was sent when a recovery and a timeout began.
@@ -67,7 +76,15 @@ pub(super) struct Tracker {
     full_since: Option<Instant>,
     least_rtt: Option<Duration>,
     last_rtt: Option<Duration>,
+    max_transmissions: usize,
     found: Found,
+}
+
+/// Of a segment.
+#[derive(Clone, Copy)]
+enum Side {
+    Beginning,
+    End,
 }
 
 /// What an ACK acknowledges of segments.
@@ -83,7 +100,8 @@ struct News {
 }
 
 impl Tracker {
-    pub(super) fn new(mss: u32, scale: Option<u8>, numbers: Numbers, start: Instant) -> Self {
+    /// Of a connection with so many packets.
+    pub(super) fn new(mss: u32, scale: Option<u8>, numbers: Numbers, start: Instant, packets: usize) -> Self {
         let found = Found {
             start,
             end: start,
@@ -109,6 +127,7 @@ impl Tracker {
             in_flight: 0,
             delivered: 0,
             transmissions: Vec::new(),
+            sent: 0,
             repairs: BTreeMap::new(),
             recover: 0,
             restarted: 0,
@@ -118,6 +137,7 @@ impl Tracker {
             full_since: None,
             least_rtt: None,
             last_rtt: None,
+            max_transmissions: packets.saturating_add(MAX_EXTRA),
             found,
         }
     }
@@ -150,42 +170,92 @@ impl Tracker {
             self.add_missing(start, header);
         }
         let mut from = start;
-        while from < end {
+        while from < end.min(self.max) && !self.is_exhausted() {
             let to = end.min(from + u64::from(self.mss));
-            if from >= self.max {
-                self.send(from, to, header, None, false);
-            } else if !self.fills_in_order(from, header.time) {
+            if !self.fills_in_order(from, header.time) {
                 self.send_again(from, to, header);
             }
             from = to;
         }
+        if from < end && from >= self.max {
+            self.send(from, end, header, false);
+        }
     }
 
-    /// What is before this byte left the sender and was not seen.
+    /// Whether the capture claims more than can be followed.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.transmissions.len() >= self.max_transmissions
+    }
+
+    /// Data before this byte left the sender and were not seen.
     fn add_missing(&mut self, start: u64, header: &TcpHeader) {
-        while self.max < start {
-            let to = start.min(self.max + u64::from(self.mss));
-            self.send(self.max, to, header, None, true);
+        if self.max < start {
+            self.send(self.max, start, header, true);
         }
     }
 
     /// New data.
-    fn send(&mut self, from: u64, to: u64, header: &TcpHeader, repair: Option<(Kind, Option<usize>)>, missing: bool) {
-        let last = self.transmit(header, repair);
+    fn send(&mut self, from: u64, to: u64, header: &TcpHeader, missing: bool) {
+        let last = self.transmit(header, None, self.segments(from, to));
         self.pieces.insert(from, Piece { end: to, last, sent: 1, sacked: false, missing });
         self.in_flight += to - from;
         self.max = self.max.max(to);
     }
 
-    fn transmit(&mut self, header: &TcpHeader, repair: Option<(Kind, Option<usize>)>) -> usize {
+    fn transmit(&mut self, header: &TcpHeader, repair: Option<(Kind, Option<usize>)>, segments: u64) -> usize {
         let clock = header.timestamps.map(|(clock, _)| clock);
-        self.transmissions.push(Transmission { time: header.time, clock, repair, lost: false, spurious: false });
+        let number = self.sent + 1;
+        self.sent += segments;
+        self.transmissions.push(Transmission {
+            number,
+            time: header.time,
+            clock,
+            repair,
+            lost: false,
+            spurious: false,
+        });
         self.transmissions.len() - 1
+    }
+
+    /// Segments in a piece.
+    fn segments(&self, start: u64, end: u64) -> u64 {
+        (end - start).div_ceil(u64::from(self.mss))
+    }
+
+    /// Splits the piece with this byte at the beginning of its segment, or at the end.
+    fn split(&mut self, at: u64, side: Side) {
+        let Some((start, piece)) = self.pieces.range_mut(..at).next_back() else { return };
+        let (start, mss) = (*start, u64::from(self.mss));
+        let segments = match side {
+            Side::Beginning => (at - start) / mss,
+            Side::End => (at - start).div_ceil(mss),
+        };
+        let place = start + segments * mss;
+        if segments == 0 || place >= piece.end {
+            return;
+        }
+        let after = Piece { last: self.transmissions.len(), ..*piece };
+        let sent = self.transmissions[piece.last];
+        piece.end = place;
+        self.transmissions.push(Transmission { number: sent.number + segments, ..sent });
+        self.pieces.insert(place, after);
+    }
+
+    /// Splits what has several segments, so that those with bytes of the range are pieces of their own.
+    fn split_segment(&mut self, from: u64, to: u64) {
+        self.split(from, Side::Beginning);
+        self.split(from + 1, Side::End);
+        self.split(to, Side::End);
     }
 
     /// Whether a segment that was not seen comes now, too soon for a retransmission.
     fn fills_in_order(&mut self, from: u64, now: Instant) -> bool {
         let flight = self.least_rtt.map_or(OUT_OF_ORDER, |rtt| rtt.mul_f64_floor(SAME_FLIGHT));
+        let is_missing = self.pieces.range(..=from).next_back().is_some_and(|(_, piece)| piece.missing);
+        if !is_missing {
+            return false;
+        }
+        self.split_segment(from, from + 1);
         let Some(piece) = self.pieces.get_mut(&from).filter(|piece| piece.missing) else { return false };
         let is_late = now.since(self.transmissions[piece.last].time) < flight;
         if is_late {
@@ -207,10 +277,11 @@ impl Tracker {
             _ => {}
         }
         // The segments that it repeats; mostly one.
+        self.split_segment(from, to);
         let first = self.pieces.range(..=from).next_back().filter(|(_, piece)| piece.end > from);
         let first = first.map_or(from, |(start, _)| *start);
         let before = self.pieces.range(first..to).find(|(_, piece)| !piece.sacked).map(|(_, piece)| piece.last);
-        let index = self.transmit(header, Some((kind, before)));
+        let index = self.transmit(header, Some((kind, before)), 1);
         self.repairs.insert(from, index);
         if before.is_none() {
             // All of it was acknowledged before.
@@ -270,9 +341,12 @@ impl Tracker {
 
     /// Everything before `ack` has arrived.
     fn acknowledge(&mut self, ack: u64, news: &mut News) {
+        self.split(ack, Side::Beginning);
         while let Some(entry) = self.pieces.first_entry().filter(|entry| entry.get().end <= ack) {
             let (start, piece) = entry.remove_entry();
-            self.found.counts.not_captured += u64::from(piece.missing);
+            if piece.missing {
+                self.found.counts.not_captured += self.segments(start, piece.end);
+            }
             if !piece.sacked {
                 self.deliver(start, &piece, news);
             }
@@ -288,6 +362,8 @@ impl Tracker {
         sacked.insert(start, end, |from, to, whole| parts.push((from, to, whole)));
         self.sacked = sacked;
         for (from, to, whole) in parts {
+            self.split(whole.0, Side::End);
+            self.split(whole.1, Side::Beginning);
             let first = self.pieces.range(..=from).next_back().map_or(from, |(start, _)| *start);
             let is_covered = |start: u64, piece: &Piece| whole.0 <= start && piece.end <= whole.1 && !piece.sacked;
             let pieces = self.pieces.range(first..to).filter(|(start, piece)| is_covered(**start, piece));
@@ -407,13 +483,13 @@ impl Tracker {
         if let Some(since) = self.full_since {
             self.add_full(end.max(since).since(since));
         }
-        let numbered = (1..).zip(&self.transmissions);
-        self.found.losses = numbered.filter(|(_, sent)| sent.lost).map(|(number, _)| number).collect();
+        self.found.losses = self.transmissions.iter().filter(|sent| sent.lost).map(|sent| sent.number).collect();
+        self.found.losses.sort_unstable();
         let repairs =
             self.transmissions.iter().filter_map(|sent| sent.repair.map(|(kind, _)| (sent.time, kind, sent.spurious)));
         self.found.repairs = repairs.collect();
         let counts = &mut self.found.counts;
-        counts.segments = self.transmissions.len() as u64;
+        counts.segments = self.sent;
         counts.lost = self.found.losses.len() as u64;
         counts.spurious = self.transmissions.iter().filter(|sent| sent.spurious).count() as u64;
         self.found.end = end.max(self.heard);

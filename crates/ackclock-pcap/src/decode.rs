@@ -9,59 +9,41 @@ use etherparse::{
 };
 use pcap_parser::Linktype;
 
-use super::packets::Packet;
+use crate::left_out::LeftOut;
+use crate::packets::Packet;
 
 /// A TCP segment; the direction in its header is not known yet.
-pub struct Segment {
-    pub from: (IpAddr, u16),
-    pub to: (IpAddr, u16),
-    pub header: TcpHeader,
+pub(crate) struct Segment {
+    pub(crate) from: (IpAddr, u16),
+    pub(crate) to: (IpAddr, u16),
+    pub(crate) header: TcpHeader,
+    /// The identification of IPv4; 0 where there is none.
+    pub(crate) ip_id: u16,
+    /// The interface, and whether the packet came in or went out, as far as the file tells.
+    pub(crate) place: (u32, u8),
 }
 
-/// Why a packet is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LeftOut {
-    /// An interface that is not known, or no time.
-    NoTime,
-    /// A link type that is not known.
-    Link(i32),
-    /// ARP and the like.
-    NotIp,
-    Udp,
-    /// ICMP and the like.
-    NotTcp,
-    Fragment,
-    /// The snap length cuts the TCP header.
-    HeaderCut,
-    /// Headers that contradict themselves.
-    Malformed,
-}
-
-impl LeftOut {
-    pub fn text(self) -> String {
-        match self {
-            LeftOut::NoTime => "without a time".into(),
-            LeftOut::Link(number) => format!("of link type {number}, which is not read"),
-            LeftOut::NotIp => "not of IP".into(),
-            LeftOut::Udp => "of UDP".into(),
-            LeftOut::NotTcp => "of neither TCP nor UDP".into(),
-            LeftOut::Fragment => "that are fragments".into(),
-            LeftOut::HeaderCut => "whose TCP header is cut; capture at least 128 bytes of each packet".into(),
-            LeftOut::Malformed => "with malformed headers".into(),
-        }
-    }
-}
+/// Payload of a packet: the largest that Linux gives to a network card (BIG TCP) has 512 KiB.
+const MAX_PAYLOAD: usize = 1 << 20;
 
 /// Returns the segment that a packet holds.
-pub fn decode(packet: &Packet<'_>) -> Result<Segment, LeftOut> {
+pub(crate) fn decode(packet: &Packet<'_>) -> Result<Segment, LeftOut> {
     let sliced = slices(packet)?;
     let net = sliced.net.as_ref().ok_or(if sliced.stop_err.is_some() { LeftOut::Malformed } else { LeftOut::NotIp })?;
-    let (from, to, ip_start, ip_len, protocol, fragment) = match net {
+    let (from, to, ip_start, ip_len, protocol, fragment, ip_id) = match net {
         LaxNetSlice::Ipv4(ip) => {
             let header = ip.header();
             let (len, payload) = (usize::from(header.total_len()), ip.payload());
             let ends: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
-            (ends.0, ends.1, start_of(header.slice()), len, payload.ip_number, payload.fragmented)
+            (
+                ends.0,
+                ends.1,
+                start_of(header.slice()),
+                len,
+                payload.ip_number,
+                payload.fragmented,
+                header.identification(),
+            )
         }
         LaxNetSlice::Ipv6(ip) => {
             let header = ip.header();
@@ -69,7 +51,7 @@ pub fn decode(packet: &Packet<'_>) -> Result<Segment, LeftOut> {
             let whole = if len == 0 { 0 } else { len + header.slice().len() };
             let (ends, payload): ((IpAddr, IpAddr), _) =
                 ((header.source_addr().into(), header.destination_addr().into()), ip.payload());
-            (ends.0, ends.1, start_of(header.slice()), whole, payload.ip_number, payload.fragmented)
+            (ends.0, ends.1, start_of(header.slice()), whole, payload.ip_number, payload.fragmented, 0)
         }
         LaxNetSlice::Arp(_) => return Err(LeftOut::NotIp),
     };
@@ -86,12 +68,27 @@ pub fn decode(packet: &Packet<'_>) -> Result<Segment, LeftOut> {
     let (base, tcp_start) = (start_of(packet.data), start_of(tcp.slice()));
     // Segments that are yet to be cut may have no length in their headers.
     let end = if ip_len == 0 { base + packet.orig_len as usize } else { ip_start + ip_len };
-    let len = end.checked_sub(tcp_start + tcp.header_slice().len()).ok_or(LeftOut::Malformed)?;
+    let len = end.checked_sub(tcp_start + tcp.header_slice().len()).filter(|len| *len <= MAX_PAYLOAD);
     Ok(Segment {
         from: (from, tcp.source_port()),
         to: (to, tcp.destination_port()),
-        header: header(packet.time_ns, tcp, len as u32),
+        header: header(packet.time_ns, tcp, len.ok_or(LeftOut::Malformed)? as u32),
+        ip_id,
+        place: place(packet),
     })
+}
+
+/// Where a packet was seen. Cooked captures have the direction, and version 2 the interface.
+fn place(packet: &Packet<'_>) -> (u32, u8) {
+    let data = packet.data;
+    match packet.link {
+        Linktype::LINUX_SLL => (packet.interface, data.get(1).copied().unwrap_or(0)),
+        Linktype::LINUX_SLL2 => {
+            let index = data.get(4..8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
+            (index, data.get(10).copied().unwrap_or(0))
+        }
+        _ => (packet.interface, 0),
+    }
 }
 
 /// The place of a slice within the memory that all slices of a packet share.
