@@ -4,7 +4,6 @@ mod decode;
 mod packets;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Cursor, Read};
 use std::net::IpAddr;
 
@@ -115,7 +114,7 @@ enum Source {
 impl Source {
     fn each(&self, on_packet: impl FnMut(Option<packets::Packet<'_>>)) -> PyResult<End> {
         let input: Box<dyn Read + Send + '_> = match self {
-            Source::File(path) => Box::new(File::open(path)?),
+            Source::File(path) => Box::new(ackclock_input::open(Path::new(path), ackclock_input::CAPTURE)?),
             Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
         };
         for_each_packet(input, on_packet).map_err(|error| match error {
