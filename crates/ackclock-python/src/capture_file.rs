@@ -6,6 +6,7 @@ mod packets;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 use std::net::IpAddr;
+use std::path::Path;
 
 use ackclock::capture::{TcpHeader, observe};
 use pyo3::exceptions::{PyOSError, PyValueError};
