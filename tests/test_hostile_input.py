@@ -15,7 +15,6 @@ import pytest
 from helpers import ROOT, TINY, cli
 from test_bad_input import check_refused
 
-from ackclock.cli import query_command
 from ackclock.errors import InputError
 from ackclock.files import reading
 from ackclock.files.documents import read_json, read_toml, toml_of
@@ -158,7 +157,6 @@ def test_errors_of_depth_and_memory_are_one_line(error: type, said: str) -> None
         "import sys; sys.argv = ['ackclock', 'query', 'FROM runs', '--store', '.']\n"
         "sys.exit(run_command_line())\n"
     )
-    assert query_command.Store is not None
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1 and said in done.stderr
 

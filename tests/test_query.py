@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from helpers import cli
 
+from ackclock.running.rows import prepare
+
 STUDY = """\
 scenario = "tiny.toml"
 replicates = 2
@@ -205,7 +207,7 @@ def change(folder: Path, sql: str, *values: object) -> None:
 
 
 def change_signed(folder: Path, sql: str) -> None:
-    """Change rows of runs together with their checksums, as another version of ackclock would have written them."""
+    """Change runs and their checksums, as another version of ackclock would have written them."""
     change(folder, sql)
     index = sqlite3.connect(folder / "runs.sqlite")
     prepare(index)

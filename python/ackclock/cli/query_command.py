@@ -85,6 +85,9 @@ def _newest() -> Path:
 def _show(found: polars.DataFrame) -> None:
     from ackclock.text.table import Column, Table
 
+    if not found.columns:
+        say("no runs")
+        return
     table = Table(*(Column(name, right=kind.is_numeric()) for name, kind in found.schema.items()))
     for row in found.head(_MOST_ROWS).iter_rows():
         table.add_row(*map(_cell, row))

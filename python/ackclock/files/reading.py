@@ -9,8 +9,8 @@ import errno
 import os
 import re
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 #: Bytes of a text: a rule, a script, a trace, a Python class.
 TEXT = 64 << 20
@@ -41,7 +41,7 @@ _TOKENS = re.compile(rf"(?P<text>{'|'.join(_STRINGS)})|(?P<open>[\[{{(])|(?P<clo
 _DOTTED = re.compile(rf"(?:[\w-]+[ \t]*\.[ \t]*){{{DEEPEST},}}")
 
 
-def open_regular(path: Path, most: int) -> BinaryIO:
+def open_regular(path: Path, most: int) -> BufferedReader:
     """Open a regular file of at most `most` bytes for reading.
 
     Raises `OSError`, whose `strerror` says what is wrong, for another kind of file or a larger one.

@@ -44,12 +44,16 @@ class Store:
     was finished. Raises `StoreError` where the folder cannot be used.
     """
 
+    #: None once the store is closed.
+    _db: sqlite3.Connection | None
+
     def __init__(self, folder: str | Path | None = None) -> None:
         self._begin(folder)
         try:
-            self._db = sqlite3.connect(":memory:") if self.folder is None else open_to_fill(self.folder)
-            prepare(self._db)
-            make_or_upgrade(self._db, self._require_format()[1])
+            index = sqlite3.connect(":memory:") if self.folder is None else open_to_fill(self.folder)
+            self._db = index
+            prepare(index)
+            make_or_upgrade(index, self._require_format()[1])
         except (OSError, sqlite3.Error) as error:
             self.close()
             raise self._error("cannot be used as a store", error) from None
@@ -68,13 +72,14 @@ class Store:
         store = cls.__new__(cls)
         store._begin(folder)
         try:
-            store._db = open_to_read(Path(folder))
-            prepare(store._db)
+            index = open_to_read(Path(folder))
+            store._db = index
+            prepare(index)
             count, found = store._require_format()
             if count == 0:
                 raise StoreError(f"{folder}: is not a store: its {INDEX} is empty")
             if found == WITHOUT_CHECKSUMS:
-                read_old(store._db)
+                read_old(index)
         except (OSError, sqlite3.Error) as error:
             store.close()
             raise store._error("cannot be read", error) from None
@@ -88,7 +93,7 @@ class Store:
         self._memory: dict[str, Outcome] = {}
         self._scenarios: set[str] = set()
         self._lock: BinaryIO | None = None
-        self._db: sqlite3.Connection | None = None
+        self._db = None
         self._cursors: weakref.WeakSet[sqlite3.Cursor] = weakref.WeakSet()
 
     def __enter__(self) -> Store:
