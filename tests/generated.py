@@ -26,25 +26,16 @@ from ackclock.cli import run_command_line
 #: Bytes of address space, and seconds of one input.
 _MEMORY, _LONGEST = 4_000_000_000, 20.0
 _NUMBERS = [0, 1, 127, 128, 255, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 2**63 - 1, 2**64 - 1]
-_TOKENS = [
-    "[",
-    "]",
-    "{",
-    "}",
-    '"',
-    "'''",
-    "=",
-    ".",
-    "\n",
-    "1e999",
-    "-1",
-    "inf",
-    "nan",
-    "\x00",
-    "\x1b[2J",
-    "é",
-    "9" * 40,
-]
+_TOKENS = [*'[]{}"=.\n\x00é', "'''", "1e999", "-1", "inf", "nan", "\x1b[2J", "9" * 40]
+_STUDY = """\
+scenario = "tiny.toml"
+replicates = 2
+
+[grid]
+"topology.queue.limit" = ["5 packets", "9 packets"]
+"""
+_QUERIES = ["FROM runs", "FROM flows", "FROM links", "FROM histograms", "SELECT count(*) FROM runs"]
+_WORDS = "SELECT FROM runs flows WHERE AND OR NOT ( ) , * + - / = < 'a' 1 2 goodput_bps GROUP BY ORDER sum"
 
 
 def changed(content: bytes, luck: random.Random) -> bytes:
@@ -72,15 +63,11 @@ def changed(content: bytes, luck: random.Random) -> bytes:
 def documents(folder: Path, luck: random.Random) -> list[str]:
     """A scenario or a study, whose text is changed."""
     (folder / "tiny.toml").write_text(TINY)
-    study = 'scenario = "tiny.toml"\nreplicates = 2\n[grid]\n"topology.queue.limit" = ["5 packets", "9 packets"]\n'
-    kind, text = luck.choice([("check", TINY), ("check", TINY), ("study", study)])
+    kind, text = luck.choice([("check", TINY), ("check", TINY), ("study", _STUDY)])
     path = folder / "input.toml"
     path.write_bytes(changed(text.encode(), luck))
-    return (
-        ["check", str(path)]
-        if kind == "check"
-        else ["study", str(path), "--plan", "--out", str(folder / "out")]
-    )
+    more = ["--plan", "--out", str(folder / "out")] if kind == "study" else []
+    return [kind, str(path), *more]
 
 
 def captures(folder: Path, luck: random.Random) -> list[str]:
@@ -111,47 +98,15 @@ def stores(folder: Path, luck: random.Random) -> list[str]:
     else:
         index.write_bytes(kept)
         _change_a_row(index, luck)
-    sql = luck.choice(
-        ["FROM runs", "FROM flows", "FROM links", "FROM histograms", "SELECT count(*) FROM runs"]
-    )
-    return luck.choice(
-        [["query", sql, "--store", str(index.parent)], ["plot", str(index.parent), "--run", "1"]]
-    )
+    store = str(index.parent)
+    return luck.choice([["query", luck.choice(_QUERIES), "--store", store], ["plot", store, "--run", "1"]])
 
 
 def queries(folder: Path, luck: random.Random) -> list[str]:
     """A query made of words of SQL."""
     if not (folder / "out").exists():
         _command("run", str(_scenario(folder)), "--out", str(folder / "out"))
-    words = [
-        "SELECT",
-        "FROM",
-        "runs",
-        "flows",
-        "WHERE",
-        "AND",
-        "OR",
-        "NOT",
-        "(",
-        ")",
-        ",",
-        "*",
-        "+",
-        "-",
-        "/",
-        "=",
-        "<",
-        "'a'",
-        "1",
-        "2",
-        "goodput_bps",
-        "GROUP",
-        "BY",
-        "ORDER",
-        "count",
-        "sum",
-    ]
-    sql = " ".join(luck.choice(words) for _ in range(luck.choice([3, 10, 40, 300])))
+    sql = " ".join(luck.choice(_WORDS.split()) for _ in range(luck.choice([3, 10, 40, 300])))
     return ["query", f"SELECT {sql}", "--store", str(folder / "out")]
 
 
@@ -209,7 +164,7 @@ def main(kind: str, seed: int, seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     luck = random.Random(seed)
     inputs, end = 0, time.monotonic() + seconds
-    with tempfile.TemporaryDirectory(prefix="ackclock-generated-") as name:
+    with tempfile.TemporaryDirectory(prefix="ackclock-generated-") as name, contextlib.chdir(name):
         while time.monotonic() < end:
             arguments = _KINDS[kind](Path(name), luck)
             start = time.monotonic()

@@ -1,4 +1,4 @@
-"""Generated scenarios, captures, qlogs, stores and queries, each kind in a process with limits of memory and time.
+"""Generated scenarios, captures, qlogs, stores and queries, in processes with limits of memory and time.
 
 `GENERATED_SECONDS` is the time of each kind; `make fuzz` sets it, and then inputs differ each time.
 """
