@@ -31,6 +31,11 @@ FAST_TESTS := $(addprefix --skip ,tcp::fuzz model:: variation:: sim::source link
 # cargo-mutants ends with 2 or 3 where tests miss a mutant or never end.
 SOME_SURVIVE := || case $$? in 2|3) ;; *) exit 1 ;; esac
 
+# Every package that is installed has the hash that is written down.
+PIP := --quiet --disable-pip-version-check --require-hashes
+LOCK := target/lock/bin/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
+	--custom-compile-command "make lock"
+
 # Installs a Debian package, or says which one is missing.
 INSTALL = { [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null \
 	&& apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1); } \
@@ -54,7 +59,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals panels fuzz mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind beside rivals panels fuzz miri lock audit mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -84,7 +89,7 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --package ackclock-pcap --package ackclock-scenario --no-deps --locked --quiet
-	cargo test --package ackclock --package ackclock-pcap --package ackclock-scenario --package ackclock-bpf --package ackclock-linux --locked --quiet
+	cargo test --package ackclock --package ackclock-pcap --package ackclock-scenario --package ackclock-bpf --package ackclock-input --package ackclock-linux --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
 	cargo fmt --manifest-path $(S2N) --check
 	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
@@ -177,9 +182,11 @@ rivals:
 	@command -v ns >/dev/null || ($(call INSTALL,ns2)) || true
 	@test -e /usr/include/ns3/internet-module.h || ($(call INSTALL,libns3-dev)) || true
 
-fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
+# Objects become code of the processor, so that the sanitizer of addresses watches what reads and runs them.
+fuzz: build ## Fuzz the parsers, what segments touch, and what users hand in, FUZZ_SECONDS each
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet
-	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard corpus/rack corpus/quic
+	cd fuzz && mkdir -p corpus/scenario corpus/exchange corpus/rule corpus/receiver corpus/scoreboard corpus/rack corpus/quic \
+		corpus/objects corpus/engines
 	cd fuzz && cargo fuzz run --sanitizer none scenario corpus/scenario ../examples -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none exchange corpus/exchange ../tests/exchange -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none rule corpus/rule -- $(FUZZ)
@@ -187,6 +194,33 @@ fuzz: ## Fuzz the parsers and what segments touch, FUZZ_SECONDS each
 	cd fuzz && cargo fuzz run --sanitizer none scoreboard -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none rack -- $(FUZZ)
 	cd fuzz && cargo fuzz run --sanitizer none quic -- $(FUZZ)
+	cd fuzz && cargo +nightly fuzz run --sanitizer address objects corpus/objects -- $(FUZZ)
+	cd fuzz && cargo +nightly fuzz run --sanitizer address engines corpus/engines -- $(FUZZ)
+	GENERATED_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -p no:xdist tests/test_generated_input.py
+
+# Code of the processor cannot be interpreted, so its tests are left out.
+miri: ## Interpret the tests of the eBPF interpreter and of the readers of ELF and BTF with Miri
+	rustup toolchain install nightly --profile minimal --component miri,rust-src
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --package ackclock-bpf --lib -- \
+		interpreter verify memory call btf relocate insn
+
+lock: ## Pin Python packages anew, with hashes
+	$(PYTHON) -m venv target/lock
+	target/lock/bin/python -m pip install $(PIP) --requirement requirements/audit.txt
+	for name in audit wheel; do $(LOCK) requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
+	$(LOCK) --all-extras pyproject.toml requirements/dev.in --output-file requirements/dev.txt
+
+audit: ## Check licences, sources and known faults of what ackclock is built with; without a network the last is left out
+	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked --quiet
+	cargo deny --locked --offline check bans licenses sources
+	cargo deny --locked check advisories || cargo deny --locked --offline check --disable-fetch advisories \
+		|| echo "SKIPPED: advisories on crates, which need a network once" >&2
+	$(PYTHON) -m venv target/lock
+	target/lock/bin/python -m pip install $(PIP) --requirement requirements/audit.txt
+	for name in dev wheel audit ns3; do \
+		target/lock/bin/pip-audit --disable-pip --require-hashes --requirement requirements/$$name.txt --progress-spinner off; \
+		case $$? in 0) ;; *) exit 1 ;; esac; \
+	done
 
 mutants: ## Change the core in a thousand places, and list the changes that no test notices
 	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet
@@ -227,13 +261,13 @@ site: build web-where-possible ## Build the documentation as a site, in site/
 	$(BIN)/python tools/docs/site.py --live site
 
 wheel: $(REQUIREMENTS) web-where-possible ## Build a wheel for any Linux since glibc 2.17, in dist/
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
+	$(BIN)/python -m pip install $(PIP) --requirement requirements/wheel.txt
 	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
 		--target $(shell uname -m)-unknown-linux-gnu --out dist
 	sh tools/check_wheel.sh $(PYTHON) dist/*manylinux2014*.whl
 
 wheels: $(REQUIREMENTS) web-where-possible ## Build wheels for Linux on x86-64 and ARM, in dist/
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements/wheel.txt
+	$(BIN)/python -m pip install $(PIP) --requirement requirements/wheel.txt
 	rustup target add $(WHEEL_TARGETS)
 	for target in $(WHEEL_TARGETS); do \
 		PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --quiet --zig --compatibility manylinux2014 \
@@ -257,7 +291,7 @@ clean: ## Remove everything that was built
 
 $(REQUIREMENTS): requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	$(BIN)/python -m pip install $(PIP) --requirement $<
 	touch $@
 
 # A compiled module, through wasm-opt where there is one, with its JavaScript in web/module.

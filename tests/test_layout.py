@@ -22,7 +22,7 @@ USES = {
     "page": "errors statistics text",
     "arguments": "errors",
     "files": "errors text",
-    "foreign": "errors text",
+    "foreign": "errors text files",
     "kernel": "errors text",
     "scenario": "errors arguments files foreign",
     "running": "errors text page arguments files foreign kernel scenario",

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from helpers import cli
 
+from ackclock.running.rows import prepare
+
 STUDY = """\
 scenario = "tiny.toml"
 replicates = 2
@@ -204,11 +206,22 @@ def change(folder: Path, sql: str, *values: object) -> None:
     index.close()
 
 
+def change_signed(folder: Path, sql: str) -> None:
+    """Change runs and their checksums, as another version of ackclock would have written them."""
+    change(folder, sql)
+    index = sqlite3.connect(folder / "runs.sqlite")
+    prepare(index)
+    columns = [row[1] for row in index.execute("PRAGMA table_info(runs)") if row[1] != "checksum"]
+    with index:
+        index.execute(f"UPDATE runs SET checksum = row_checksum({', '.join(columns)})")
+    index.close()
+
+
 COUNT = "SELECT count(*) AS runs FROM runs"
 
 
 def test_runs_of_other_versions_are_left_out_unless_asked_for(out: Path) -> None:
-    change(out, "UPDATE runs SET version = '0.0.9+old' WHERE replicate = 1")
+    change_signed(out, "UPDATE runs SET version = '0.0.9+old' WHERE replicate = 1")
     answer = cli("query", COUNT, "--store", out, "--json")
     assert json.loads(answer.stdout) == [{"runs": 4}]
     assert answer.stderr == (
@@ -224,7 +237,7 @@ def test_runs_of_other_versions_are_left_out_unless_asked_for(out: Path) -> None
 
 
 def test_a_store_of_other_versions_alone_gives_no_empty_answer(out: Path) -> None:
-    change(out, "UPDATE runs SET version = '0.0.' || replicate")
+    change_signed(out, "UPDATE runs SET version = '0.0.' || replicate")
     answer = cli("query", COUNT, "--store", out)
     assert answer.code == 2 and answer.stdout == ""
     assert "has no run of this version of ackclock" in answer.stderr

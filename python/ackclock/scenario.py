@@ -11,8 +11,9 @@ from typing import Any
 from ackclock import _core
 from ackclock.arguments import path_of, texts
 from ackclock.errors import ArgumentTypeError, ScenarioError, as_scenario_error
-from ackclock.files.documents import as_toml
+from ackclock.files.documents import as_toml, text_of
 from ackclock.files.kinds import hint_for_text
+from ackclock.files.reading import DOCUMENT, too_deep
 from ackclock.foreign.session import class_table
 
 #: An algorithm as Python code gives it.
@@ -48,11 +49,13 @@ class Scenario:
         """
         path = path_of("path", path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = text_of(path, DOCUMENT)
         except OSError as error:
             raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ScenarioError(f"{path}: is not UTF-8 text; a scenario is a TOML file") from None
+        if deep := too_deep(text):
+            raise ScenarioError(f"{path}: cannot be read: {deep}")
         try:
             return cls._wrap(_read(text, str(path), sets, is_json=path.suffix == ".json"))
         except ScenarioError as error:

@@ -2,6 +2,8 @@
 //!
 //! Reference: the kernel's documentation, `Documentation/bpf/btf.rst`.
 
+use ackclock_input::NAME;
+
 use crate::error::{Result, wrong};
 
 /// How BTF begins.
@@ -149,9 +151,10 @@ impl Btf {
         self.word(ty, 1) as usize & 0xffff
     }
 
-    /// A string by its place.
+    /// A string by its place; empty where there is none, or a longer one than the kernel takes.
     pub fn string(&self, at: u32) -> &str {
         let text = self.strings.get(at as usize..).unwrap_or_default();
+        let text = text.get(..NAME).unwrap_or(text);
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(0);
         std::str::from_utf8(&text[..end]).unwrap_or_default()
     }
@@ -230,14 +233,20 @@ impl Btf {
 
     /// The members of a struct or union.
     pub fn members(&self, ty: u32) -> impl Iterator<Item = Member<'_>> {
+        (0..).map_while(move |index| self.member_at(ty, index))
+    }
+
+    /// A member of a struct or union by its number.
+    pub fn member_at(&self, ty: u32, index: usize) -> Option<Member<'_>> {
         let has_members = matches!(self.kind(ty), Kind::Struct | Kind::Union);
+        if !has_members || index >= self.vlen(ty) {
+            return None;
+        }
+        let at = 3 + 3 * index;
+        let place = self.word(ty, at + 2);
         let has_bits = self.word(ty, 1) >> 31 == 1;
-        (0..if has_members { self.vlen(ty) } else { 0 }).map(move |index| {
-            let at = 3 + 3 * index;
-            let place = self.word(ty, at + 2);
-            let (bits, bit_offset) = if has_bits { (place >> 24, place & 0x00ff_ffff) } else { (0, place) };
-            Member { name: self.string(self.word(ty, at)), ty: self.word(ty, at + 1), bit_offset, bits }
-        })
+        let (bits, bit_offset) = if has_bits { (place >> 24, place & 0x00ff_ffff) } else { (0, place) };
+        Some(Member { name: self.string(self.word(ty, at)), ty: self.word(ty, at + 1), bit_offset, bits })
     }
 
     /// The variables of a section: type, offset and size.

@@ -2,6 +2,8 @@
 
 pub mod btf;
 mod error;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 pub mod insn;
 #[cfg(target_os = "linux")]
 pub mod kernel;

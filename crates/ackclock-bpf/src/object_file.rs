@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ackclock_input::{INSTRUCTIONS, NAME, OBJECT, VARIABLES};
 use object::elf::{R_BPF_64_32, SHF_ALLOC, STT_FUNC, STT_SECTION};
 use object::read::elf::ElfFile64;
 use object::{
@@ -14,8 +15,16 @@ use crate::insn::{CALL, Insn, PSEUDO_CALL};
 use crate::relocate::{Record, Target, records, relocate};
 
 const CONGESTION_OPS: &str = "tcp_congestion_ops";
-/// Bytes of an object that are read at the most.
-const LARGEST: usize = 16 << 20;
+/// Sections of data, tables of operations, members of a table, and variables that may be set.
+const SECTIONS: usize = 64;
+const TABLES: usize = 16;
+const MEMBERS: usize = 128;
+const SETTABLE: usize = 256;
+/// Relocations of types in a section, and functions of a program, as the kernel takes.
+const RECORDS: usize = 1 << 14;
+const FUNCTIONS: usize = 256;
+/// Bytes of a table of operations.
+const TABLE: usize = 4096;
 
 /// What an instruction refers to outside of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +45,9 @@ pub enum Reference {
     /// Another function of the object: where it begins in `.text`.
     Function(usize),
 }
+
+/// Where a function is: section, first instruction and number of instructions.
+type Place = (String, usize, usize);
 
 /// A section with instructions.
 #[derive(Clone, Debug, Default)]
@@ -143,7 +155,9 @@ pub struct BpfObject {
     pub license: String,
     code: BTreeMap<String, Code>,
     /// Functions: section, first instruction and number of instructions.
-    functions: BTreeMap<String, (String, usize, usize)>,
+    functions: BTreeMap<String, Place>,
+    /// The names of functions by section and first instruction.
+    beginnings: BTreeMap<(String, usize), String>,
 }
 
 impl BpfObject {
@@ -152,8 +166,8 @@ impl BpfObject {
     /// # Errors
     /// Another format, no BTF, no table of operations for congestion control.
     pub fn parse(data: &[u8]) -> Result<BpfObject> {
-        if data.len() > LARGEST {
-            return Err(wrong!("it has {} bytes; at most {LARGEST}", data.len()));
+        if data.len() as u64 > OBJECT {
+            return Err(wrong!("it has {} bytes, but at most {OBJECT} are read", data.len()));
         }
         let elf = ElfFile64::<Endianness>::parse(data)
             .map_err(|_| wrong!("it is no ELF object of 64 bits; expected what clang -target bpf writes"))?;
@@ -172,20 +186,24 @@ impl BpfObject {
             license: section("license").map(text).unwrap_or_default(),
             code: BTreeMap::new(),
             functions: BTreeMap::new(),
+            beginnings: BTreeMap::new(),
             btf,
         };
         let mut reader = Reader { elf: &elf, sections: BTreeMap::new() };
-        reader.data(&mut object);
+        reader.data(&mut object)?;
         reader.code(&mut object)?;
         for (name, records) in records(section(".BTF.ext").unwrap_or_default(), &object.btf)
             .or_else(|error| if section(".BTF.ext").is_none() { Ok(Vec::new()) } else { Err(error) })?
         {
             if let Some(code) = object.code.get_mut(&name) {
+                if records.len() > RECORDS {
+                    return Err(wrong!("its section {name} has more than {RECORDS} relocations of types"));
+                }
                 code.records = records;
             }
         }
         reader.operations(&mut object)?;
-        reader.variables(&mut object);
+        reader.variables(&mut object)?;
         if object.operations.is_empty() {
             return Err(wrong!("it has no struct_ops of type {CONGESTION_OPS}, so that it is no congestion control"));
         }
@@ -221,36 +239,48 @@ impl BpfObject {
         for section in code.values_mut() {
             relocate(&mut section.insns, &section.records, &self.btf, target)?;
         }
-        let mut programs = BTreeMap::new();
+        let (mut programs, mut room) = (BTreeMap::new(), INSTRUCTIONS);
         for (member, value) in &operations.members {
             if let Value::Program(name) = value {
-                programs.insert(member.clone(), self.link(&code, name)?);
+                let program = self.link(&code, name, room)?;
+                room -= program.insns.len();
+                programs.insert(member.clone(), program);
             }
         }
         Ok(programs)
     }
 
-    /// A function, and behind it all that it calls.
-    fn link(&self, code: &BTreeMap<String, Code>, name: &str) -> Result<Program> {
+    /// A function of at most `room` instructions, and behind it all that it calls.
+    fn link(&self, code: &BTreeMap<String, Code>, name: &str, room: usize) -> Result<Program> {
         let missing = || wrong!("its program {name} is missing");
         let name = name.to_owned();
         let mut program =
             Program { name: name.clone(), insns: Vec::new(), references: BTreeMap::new(), functions: Vec::new() };
-        let mut placed: Vec<(&(String, usize, usize), usize)> = Vec::new();
+        let mut placed: BTreeMap<&Place, usize> = BTreeMap::new();
         let mut waiting = vec![self.functions.get_key_value(&name).ok_or_else(missing)?];
         let mut calls = Vec::new();
         while let Some((called_name, function)) = waiting.pop() {
-            if placed.iter().any(|(other, _)| *other == function) {
+            if placed.contains_key(function) {
                 continue;
             }
             let (section, first, count) = function;
             let source = code.get(section).ok_or_else(missing)?;
             let start = program.insns.len();
-            placed.push((function, start));
+            placed.insert(function, start);
+            let end = first.checked_add(*count).ok_or_else(missing)?;
+            let insns = source.insns.get(*first..end).ok_or_else(missing)?;
+            if program.functions.len() == FUNCTIONS {
+                return Err(wrong!("its program {name} calls more than {FUNCTIONS} functions"));
+            }
+            if insns.len() > room - start {
+                return Err(wrong!(
+                    "its programs have more than {INSTRUCTIONS} instructions with the functions that they call"
+                ));
+            }
             let numbers_taken = self.btf.numbers_taken(called_name);
             program.functions.push(Function { name: called_name.clone(), start, numbers_taken });
-            program.insns.extend_from_slice(source.insns.get(*first..*first + *count).ok_or_else(missing)?);
-            for (at, reference) in source.references.range(*first..*first + *count) {
+            program.insns.extend_from_slice(insns);
+            for (at, reference) in source.references.range(*first..end) {
                 program.references.insert(start + at - first, reference.clone());
             }
             for at in start..program.insns.len() {
@@ -262,14 +292,16 @@ impl BpfObject {
                     Some(Reference::Function(begins)) => (".text", begins as i64),
                     _ => (section.as_str(), (first + at - start) as i64 + i64::from(insn.imm) + 1),
                 };
-                let called = self.functions.iter().find(|(_, (of, start, _))| of == section && *start as i64 == begins);
+                let begins = usize::try_from(begins).unwrap_or(usize::MAX);
+                let called = self.beginnings.get(&(section.to_owned(), begins));
+                let called = called.and_then(|called| self.functions.get_key_value(called));
                 let called = called.ok_or_else(|| wrong!("its program {name} calls a function that is missing"))?;
                 calls.push((at, called.1));
                 waiting.push(called);
             }
         }
         for (at, called) in calls {
-            let (_, start) = placed.iter().find(|(other, _)| *other == called).ok_or_else(missing)?;
+            let start = placed.get(called).ok_or_else(missing)?;
             program.insns[at].imm = *start as i32 - at as i32 - 1;
         }
         Ok(program)
@@ -284,7 +316,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn data(&mut self, object: &mut BpfObject) {
+    fn data(&mut self, object: &mut BpfObject) -> Result<()> {
+        let mut room = VARIABLES as u64;
         for section in self.elf.sections() {
             let name = section.name().unwrap_or_default();
             let is_data = [".rodata", ".data", ".bss"]
@@ -292,18 +325,27 @@ impl Reader<'_> {
                 .any(|kind| name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
             let is_loaded =
                 matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(SHF_ALLOC) != 0);
-            if !is_data || !is_loaded || section.size() == 0 || section.size() > LARGEST as u64 {
+            if !is_data || !is_loaded || section.size() == 0 {
                 continue;
             }
+            room = room.checked_sub(section.size()).ok_or_else(|| {
+                wrong!("its global variables take more than {VARIABLES} bytes, which each flow would have a copy of")
+            })?;
+            if object.data.len() == SECTIONS {
+                return Err(wrong!("it has more than {SECTIONS} sections of global variables"));
+            }
+            let name = short(name)?;
             let mut content = section.data().unwrap_or_default().to_vec();
             content.resize(section.size() as usize, 0);
             self.sections.insert(section.index().0, object.data.len());
             let is_writable = !name.starts_with(".rodata");
             object.data.push(Data { name: name.to_owned(), content, is_writable });
         }
+        Ok(())
     }
 
     fn code(&self, object: &mut BpfObject) -> Result<()> {
+        let mut instructions = 0;
         for section in self.elf.sections() {
             let name = section.name().unwrap_or_default();
             if name != ".text" && !name.starts_with("struct_ops") {
@@ -312,6 +354,10 @@ impl Reader<'_> {
             let (words, rest) = section.data().unwrap_or_default().as_chunks::<8>();
             if !rest.is_empty() {
                 return Err(wrong!("its section {name} does not hold whole instructions"));
+            }
+            instructions += words.len();
+            if instructions > INSTRUCTIONS {
+                return Err(wrong!("it has more than {INSTRUCTIONS} instructions"));
             }
             let mut code = Code { insns: words.iter().map(|word| Insn::decode(*word)).collect(), ..Code::default() };
             for (at, relocation) in section.relocations() {
@@ -323,16 +369,20 @@ impl Reader<'_> {
                 }
                 code.references.insert(at, reference);
             }
-            object.code.insert(name.to_owned(), code);
+            object.code.insert(short(name)?.to_owned(), code);
         }
         for symbol in self.elf.symbols() {
-            let (name, section) = (symbol.name().unwrap_or_default(), symbol.section_index());
+            let (name, section) = (short(symbol.name().unwrap_or_default())?, symbol.section_index());
             let section = section.and_then(|index| self.elf.section_by_index(index).ok());
             let is_function = matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info & 0xf == STT_FUNC);
             if let (true, Some(section)) = (is_function, section) {
                 let place = (symbol.address() as usize / 8, symbol.size() as usize / 8);
-                let section = section.name().unwrap_or_default().to_owned();
+                let section = short(section.name().unwrap_or_default())?.to_owned();
+                object.beginnings.entry((section.clone(), place.0)).or_insert_with(|| name.to_owned());
                 object.functions.insert(name.to_owned(), (section, place.0, place.1));
+                if object.functions.len() > INSTRUCTIONS {
+                    return Err(wrong!("it has more than {INSTRUCTIONS} functions"));
+                }
             }
         }
         Ok(())
@@ -342,13 +392,13 @@ impl Reader<'_> {
         let unreadable = || wrong!("its relocations cannot be read");
         let RelocationTarget::Symbol(symbol) = relocation.target() else { return Err(unreadable()) };
         let symbol = self.elf.symbol_by_index(symbol).map_err(|_| unreadable())?;
-        let name = symbol.name().unwrap_or_default().to_owned();
+        let name = short(symbol.name().unwrap_or_default())?.to_owned();
         let is_call = matches!(relocation.flags(), RelocationFlags::Elf { r_type } if r_type == R_BPF_64_32);
         let Some(section) = symbol.section_index() else {
             return Ok(if is_call { Reference::Kfunc(name) } else { Reference::Extern(name) });
         };
         if is_call {
-            let begins = symbol.address() as i64 / 8 + i64::from(insn.imm) + 1;
+            let begins = (symbol.address() / 8) as i64 + i64::from(insn.imm) + 1;
             return Ok(Reference::Function(usize::try_from(begins).map_err(|_| unreadable())?));
         }
         if let Some(section) = self.sections.get(&section.0) {
@@ -380,12 +430,19 @@ impl Reader<'_> {
                     continue;
                 }
                 let at = self.address(object.btf.name(variable)).unwrap_or(u64::from(offset)) as usize;
-                let table = at.checked_add(object.btf.size(ty) as usize).and_then(|end| content.get(at..end));
+                let size = object.btf.size(ty) as usize;
+                if object.operations.len() == TABLES || size > TABLE || object.btf.members(ty).count() > MEMBERS {
+                    return Err(wrong!(
+                        "its section {name} has more than {TABLES} tables of {MEMBERS} members or {TABLE} bytes"
+                    ));
+                }
+                let table = at.checked_add(size).and_then(|end| content.get(at..end));
                 let table = table.ok_or_else(|| wrong!("its section {name} is too short"))?;
                 let mut operations = Operations { name: String::new(), members: BTreeMap::new(), is_for_links };
                 for member in object.btf.members(ty) {
                     let start = member.bit_offset as usize / 8;
-                    let bytes = table.get(start..start + object.btf.size(member.ty) as usize).unwrap_or_default();
+                    let end = start.saturating_add(object.btf.size(member.ty) as usize);
+                    let bytes = table.get(start..end).unwrap_or_default();
                     let value = match targets.get(&(at + start)) {
                         Some(function) => Value::Program(function.clone()),
                         None if bytes.iter().all(|byte| *byte == 0) => continue,
@@ -404,22 +461,33 @@ impl Reader<'_> {
 
     /// The functions whose addresses a section of tables has, by their places.
     fn functions_in<'a>(&self, section: &impl ObjectSection<'a>) -> Result<BTreeMap<usize, String>> {
-        let mut found = BTreeMap::new();
+        let (mut found, functions) = (BTreeMap::new(), self.functions_by_address()?);
         for (at, relocation) in section.relocations() {
+            if found.len() > TABLES * MEMBERS {
+                return Err(wrong!("its tables of operations name more than {} functions", TABLES * MEMBERS));
+            }
             let RelocationTarget::Symbol(index) = relocation.target() else { continue };
             let symbol = self.elf.symbol_by_index(index).map_err(|_| wrong!("its relocations cannot be read"))?;
-            let mut name = symbol.name().unwrap_or_default();
+            let mut name = short(symbol.name().unwrap_or_default())?;
             if matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info & 0xf == STT_SECTION) {
                 let place = section.data().unwrap_or_default().get(at as usize..).and_then(|rest| rest.get(..8));
                 let place = place.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
-                let function = self.elf.symbols().find(|other| {
-                    other.section_index() == symbol.section_index()
-                        && other.address() == place
-                        && matches!(other.flags(), SymbolFlags::Elf { st_info, .. } if st_info & 0xf == STT_FUNC)
-                });
-                name = function.and_then(|function| function.name().ok()).unwrap_or_default();
+                let section = symbol.section_index().map(|index| index.0);
+                name = functions.get(&(section, place)).copied().unwrap_or_default();
             }
             found.insert(at as usize, name.to_owned());
+        }
+        Ok(found)
+    }
+
+    /// The names of functions by section and address.
+    fn functions_by_address(&self) -> Result<BTreeMap<(Option<usize>, u64), &str>> {
+        let mut found = BTreeMap::new();
+        for symbol in self.elf.symbols() {
+            if matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info & 0xf == STT_FUNC) {
+                let place = (symbol.section_index().map(|index| index.0), symbol.address());
+                found.entry(place).or_insert(short(symbol.name().unwrap_or_default())?);
+            }
         }
         Ok(found)
     }
@@ -428,7 +496,7 @@ impl Reader<'_> {
         self.elf.symbol_by_name(name).map(|symbol| symbol.address())
     }
 
-    fn variables(&self, object: &mut BpfObject) {
+    fn variables(&self, object: &mut BpfObject) -> Result<()> {
         let btf = &object.btf;
         for (index, data) in object.data.iter().enumerate() {
             let Some(datasec) = btf.find(Kind::Datasec, &data.name) else { continue };
@@ -436,6 +504,9 @@ impl Reader<'_> {
                 let (name, mut ty) = (btf.name(variable), btf.refers_to(variable));
                 while matches!(btf.kind(ty), Kind::Const | Kind::Volatile) {
                     ty = btf.refers_to(ty);
+                }
+                if object.variables.len() == SETTABLE {
+                    return Err(wrong!("it has more than {SETTABLE} variables that may be set"));
                 }
                 let form = match () {
                     () if btf.name(ty) == "fixed32" => Form::Fixed,
@@ -457,7 +528,16 @@ impl Reader<'_> {
                 object.variables.push(Variable { name: name.to_owned(), place, size, form, range });
             }
         }
+        Ok(())
     }
+}
+
+/// A name, which may be part of another one's bytes.
+fn short(name: &str) -> Result<&str> {
+    if name.len() > NAME {
+        return Err(wrong!("it has a name of more than {NAME} bytes"));
+    }
+    Ok(name)
 }
 
 /// A text that ends with a zero, or with its bytes.

@@ -292,7 +292,7 @@ fn steps(local: &Btf, record: &Record) -> Option<Vec<Step>> {
             steps.push(Step::Index(index as u32));
             local.array(plain).0
         } else {
-            let member = local.members(plain).nth(index)?;
+            let member = local.member_at(plain, index)?;
             if !member.name.is_empty() {
                 steps.push(Step::Member(member.name.to_owned()));
             }
@@ -307,7 +307,7 @@ fn is_bit_field(local: &Btf, record: &Record) -> bool {
     let mut bits = 0;
     for index in record.access.split(':').skip(1).filter_map(|index| index.parse().ok()) {
         let plain = local.plain(ty);
-        (ty, bits) = match local.members(plain).nth(index) {
+        (ty, bits) = match local.member_at(plain, index) {
             Some(member) => (member.ty, member.bits),
             None => (local.array(plain).0, 0),
         };

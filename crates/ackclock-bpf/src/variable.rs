@@ -17,7 +17,8 @@ impl BpfObject {
     /// # Errors
     /// No such file, or what [`BpfObject::parse`] refuses.
     pub fn read(path: &Path) -> Result<BpfObject> {
-        let content = std::fs::read(path).map_err(|error| wrong!("cannot be read: {error}"))?;
+        let content =
+            ackclock_input::read(path, ackclock_input::OBJECT).map_err(|error| wrong!("cannot be read: {error}"))?;
         BpfObject::parse(&content)
     }
 

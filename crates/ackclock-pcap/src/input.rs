@@ -1,6 +1,5 @@
 //! The bytes of a file: as they are, or decompressed.
 
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +38,7 @@ impl Source {
     /// The bytes from the beginning, decompressed; and whether the compressed bytes proved to be damaged.
     pub(crate) fn open(&self) -> Result<(Box<dyn Read + Send + '_>, Arc<AtomicBool>), NoCapture> {
         let mut raw: Box<dyn Read + Send + '_> = match self {
-            Source::File(path) => Box::new(BufReader::new(File::open(path).map_err(NoCapture::Unreadable)?)),
+            Source::File(path) => Box::new(BufReader::new(ackclock_input::open(path, ackclock_input::CAPTURE).map_err(NoCapture::Unreadable)?)),
             Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
         };
         let mut start = Vec::with_capacity(MAGIC);

@@ -250,14 +250,17 @@ struct Beside {
 
 impl ReadFiles for Beside {
     fn read_file(&self, name: &str) -> Result<String, String> {
-        let bytes = std::fs::read(self.folder.join(name)).map_err(|error| format!("cannot be read: {error}"))?;
+        let bytes = ackclock_input::read(&self.folder.join(name), ackclock_input::TEXT)
+            .map_err(|error| format!("cannot be read: {error}"))?;
         String::from_utf8(bytes).map_err(|_| "is not text; a trace has a number in every line".to_owned())
     }
 
     fn read_rule(&self, name: &str, is_set: bool) -> Result<String, (String, String)> {
         // Whoever changes a key names files as the shell does.
         let path = if is_set { PathBuf::from(name) } else { self.folder.join(name) };
-        std::fs::read_to_string(path).map_err(|error| ("file".to_owned(), format!("cannot be read: {error}")))
+        let refused = |error: &dyn std::fmt::Display| ("file".to_owned(), format!("cannot be read: {error}"));
+        let bytes = ackclock_input::read(&path, ackclock_input::TEXT).map_err(|error| refused(&error))?;
+        String::from_utf8(bytes).map_err(|error| refused(&error.utf8_error()))
     }
 
     fn complete_cc(&self, cc: &serde_json::Value, is_set: bool) -> Result<serde_json::Value, (String, String)> {

@@ -107,6 +107,11 @@ def run_command_line() -> int:
             raise
         discard_stdout()
         code = _CLOSED_PIPE
+    except (RecursionError, MemoryError) as error:
+        # The limits of input leave no known way here; what is left of the stack is enough for a line.
+        is_deep = isinstance(error, RecursionError)
+        talk(f"error: the input is {'nested too deeply' if is_deep else 'too large for the memory'}")
+        code = 2
     except OSError as error:
         # Commands turn errors of files into errors with a path: this is stdout, redirected to a full disk.
         talk(f"error: output cannot be written: {error.strerror}")

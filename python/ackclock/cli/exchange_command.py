@@ -12,6 +12,7 @@ from ackclock._core import exchange_json
 from ackclock.cli.console import emit, say, talk
 from ackclock.cli.options import json_option
 from ackclock.errors import InputError
+from ackclock.files.documents import text_of
 from ackclock.files.kinds import hint_for_text
 from ackclock.text.printable import printable
 
@@ -59,7 +60,7 @@ def _files(path: str) -> list[str]:
 
 def _run(file: str, profile: str, *, quiet: bool) -> dict[str, Any]:
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = text_of(Path(file))
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import webbrowser
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -46,7 +47,7 @@ def command(file: str | None, save: Path | None, port: int, no_open: bool) -> in
     # What is missing is said before a browser opens, and what is compressed once is kept.
     live.live_page()
     try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), _Pages)
+        server = _Server(("127.0.0.1", port), _Pages)
     except OSError as error:
         raise InputError(f"--port {port}: {error.strerror}; leave it out to take a free one") from None
     with server:
@@ -101,8 +102,22 @@ def write(where: Path, fragment: str) -> None:
         raise InputError(f"--save {where}: {error.strerror}") from None
 
 
+class _Server(ThreadingHTTPServer):
+    """A server that says nothing of clients which leave early."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Pass over a connection that was closed or reset; anything else is a fault of ours."""
+        if not isinstance(sys.exception(), OSError):
+            talk(f"error: a request was not answered: {sys.exception()!r}")
+
+
 class _Pages(BaseHTTPRequestHandler):
     """The two pages, made of their sources each time that they are asked for."""
+
+    #: Seconds that a client may wait with its request.
+    timeout = 10
 
     pages: dict[str, Callable[[], str]] = {  # noqa: RUF012 - never changed
         "/": live.live_page,
@@ -112,7 +127,11 @@ class _Pages(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send a page."""
-        make = self.pages.get(urlsplit(self.path).path)
+        try:
+            make = self.pages.get(urlsplit(self.path).path)
+        except ValueError:
+            self.send_error(400)
+            return
         if make is None:
             self.send_error(404)
             return

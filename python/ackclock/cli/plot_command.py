@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,9 +12,13 @@ from ackclock.cli.console import show, talk
 from ackclock.cli.plotting import TERMINAL, check_picture, write_picture
 from ackclock.errors import InputError
 from ackclock.metrics.frames import samples_frame
+from ackclock.running.rows import SOUND
 from ackclock.running.store import Store
 
-_QUERY = "SELECT key, scenario, seed, replicate, result_json FROM runs WHERE samples ORDER BY rowid"
+_QUERY = f"""
+SELECT key, scenario, seed, replicate, result_json, samples_checksum
+FROM runs WHERE samples AND {SOUND} ORDER BY rowid
+"""
 
 
 @click.command("plot")
@@ -48,23 +53,24 @@ def command(folder: str, number: int | None, listed: bool, out: str) -> None:
             raise InputError(f"{folder}: has {len(rows)} runs with samples; choose with --run N, see --list")
         if number is not None and number > len(rows):
             raise InputError(f"--run {number}: {folder} has {len(rows)} runs with samples; see --list")
-        key, scenario, seed, replicate, result = rows[(number or 1) - 1]
+        key, scenario, seed, replicate, result, expected = rows[(number or 1) - 1]
         if broken := store.broken_samples(key):
             raise InputError(f"{broken[0]}: is lost or cut off; run the command that filled {folder} again")
+        samples = store.samples(key, expected)
+        if samples is None:
+            raise InputError(f"{folder}: samples of {key} are damaged; run the command that filled it again")
         from ackclock.page.over_time import over_time
 
-        flows, links = (
-            samples_frame(store.samples_path(key, kind).read_bytes()) for kind in ("flows", "links")
-        )
+        flows, links = map(samples_frame, samples)
         title = f"{scenario}: seed {seed}, replicate {replicate}"
         write_picture(out, over_time(flows, links, json.loads(result)["duration_s"], title))
 
 
-def _list(rows: list[tuple[str, str, int, int, str]]) -> None:
+def _list(rows: list[tuple[Any, ...]]) -> None:
     from ackclock.text.table import Column, Table
 
     table = Table(Column("run", right=True), "scenario", Column("seed", right=True), "replicate", "flows")
-    for number, (_, scenario, seed, replicate, result) in enumerate(rows, 1):
+    for number, (_, scenario, seed, replicate, result, _) in enumerate(rows, 1):
         names = dict.fromkeys(flow["cc"] for flow in json.loads(result)["flows"])
         table.add_row(str(number), scenario, str(seed), str(replicate), ", ".join(names))
     show(table)

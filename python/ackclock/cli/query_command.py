@@ -13,6 +13,7 @@ from ackclock.cli.options import json_option
 from ackclock.running.store import Store
 from ackclock.studies.queries import TABLES, answer, left_out
 from ackclock.studies.results import newest_store
+from ackclock.text.cells import csv_text
 
 if TYPE_CHECKING:
     import polars
@@ -66,7 +67,7 @@ def command(
     if as_json:
         emit(json.dumps(found.to_dicts(), indent=2, default=str))
     elif as_csv:
-        emit(found.write_csv())
+        emit(csv_text(found))
     else:
         _show(found)
 
@@ -84,6 +85,9 @@ def _newest() -> Path:
 def _show(found: polars.DataFrame) -> None:
     from ackclock.text.table import Column, Table
 
+    if not found.columns:
+        say("no runs")
+        return
     table = Table(*(Column(name, right=kind.is_numeric()) for name, kind in found.schema.items()))
     for row in found.head(_MOST_ROWS).iter_rows():
         table.add_row(*map(_cell, row))

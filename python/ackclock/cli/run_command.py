@@ -36,6 +36,7 @@ from ackclock.running.job import LINUX, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
+from ackclock.text.cells import csv_text
 
 if TYPE_CHECKING:
     from ackclock.page.over_time import Drawing
@@ -239,7 +240,7 @@ def _write_csv(folder: Path, outcome: Outcome) -> None:
         frame = samples_frame(content)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / name, frame.write_csv().encode())
+            write_whole(folder / name, csv_text(frame).encode())
         except OSError as error:
             message = f"{folder / name}: cannot be written: {error.strerror}"
             raise writing_error(message, error) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -15,7 +14,7 @@ import click
 from ackclock.cli.capturing import check_target, write_capture
 from ackclock.cli.console import talk
 from ackclock.errors import InputError, Mistake, ScenarioError
-from ackclock.files.documents import as_toml_file
+from ackclock.files.documents import as_toml_file, text_of, toml_of
 from ackclock.metrics.quantities import number_of
 from ackclock.scenario import SCHEMA, Scenario, algorithm_text
 from ackclock.studies.vary import parts
@@ -221,8 +220,8 @@ def _table_or_name(option: str, text: str) -> Any:
     if not text.lstrip().startswith("{"):
         return text.strip()
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError as error:
+        return toml_of(f"value = {text}")["value"]
+    except ValueError as error:
         raise InputError(f"{option}: {text!r} is not an inline table of TOML: {error}") from None
 
 
@@ -239,7 +238,7 @@ def _divided(option: str, text: str, divisor: int, digits: int = 12) -> str:
 def _opportunities(trace: str) -> list[int]:
     """Return the milliseconds of a trace; none where the scenario will say what is wrong with it."""
     try:
-        return [int(line) for line in Path(trace).read_text(encoding="utf-8").split()]
+        return [int(line) for line in text_of(Path(trace)).split()]
     except (OSError, ValueError):
         return []
 

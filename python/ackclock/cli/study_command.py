@@ -30,6 +30,7 @@ from ackclock.studies.keys import SAMPLES, SCHEMA
 from ackclock.studies.results import plain_settings, summary_frame
 from ackclock.studies.until import FIRST
 from ackclock.studies.vary import grid_of
+from ackclock.text.cells import csv_text
 
 if TYPE_CHECKING:
     from ackclock.text.table import Table
@@ -203,10 +204,10 @@ def _write(grid: Grid, store: Store, found: Sequence[PointSummary]) -> None:
     import io
 
     frame = summary_frame(grid, found)
-    for name, write in (("summary.csv", frame.write_csv), ("summary.parquet", frame.write_parquet)):
-        buffer = io.BytesIO()
-        write(buffer)
-        store.write_file(name, buffer.getvalue())
+    store.write_file("summary.csv", csv_text(frame))
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    store.write_file("summary.parquet", buffer.getvalue())
 
 
 def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:

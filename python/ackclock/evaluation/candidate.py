@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.errors import Mistake, ScenarioError
-from ackclock.files.documents import as_toml
+from ackclock.files.documents import as_toml, toml_of
 from ackclock.foreign.complete import OWN_KEYS, described
 from ackclock.foreign.describe import Parameter
 from ackclock.scenario import Algorithm, algorithm_text, probe_scenario
@@ -87,7 +86,7 @@ class Candidate:
 
     def _with_content(self) -> Candidate:
         """Return the algorithm as it was given, with the content of its file."""
-        written = tomllib.loads(f"cc = {self.text}")["cc"] if self.text.startswith("{") else {}
+        written = toml_of(f"cc = {self.text}")["cc"] if self.text.startswith("{") else {}
         keys = [key for key in (*OWN_KEYS[self.kind], *written) if key in self.resolved]
         return Candidate(as_toml({key: self.resolved[key] for key in keys}))
 
@@ -143,8 +142,8 @@ class Candidate:
         parameter = mistake.key.removeprefix(_PLACE).removeprefix(".")
         if parameter == "kind" and "{" in self.text:
             try:
-                tomllib.loads(f"cc = {self.text}")
-            except tomllib.TOMLDecodeError:
+                toml_of(f"cc = {self.text}")
+            except ValueError:
                 return (
                     "cannot be read; write aimd(increase=2, remaining=0.5), "
                     'with decimal points, or { kind = "aimd", increase = 2 }'

@@ -17,6 +17,7 @@ from ackclock.files.writing import write_whole
 from ackclock.metrics.frames import samples_frame
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
+from ackclock.text.cells import csv_text
 
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
@@ -111,7 +112,7 @@ def write_tables(frames: dict[str, polars.DataFrame], folder: Path) -> None:
     """Write each frame as CSV and Parquet below a folder. Raises `OSError`."""
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
-        text = frame.write_csv().encode()
+        text = csv_text(frame).encode()
         write_whole(folder / csv_name(name), gzip.compress(text, 6, mtime=0) if name in _LARGE else text)
         buffer = io.BytesIO()
         frame.write_parquet(buffer, compression="zstd")

@@ -10,34 +10,54 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import InputError
+from ackclock.files.reading import DOCUMENT, TEXT, read_bytes, too_deep
 
 #: A key of TOML that needs no quotes.
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file. Raises `InputError` with the path."""
+def text_of(path: Path, most: int = TEXT, encoding: str = "utf-8") -> str:
+    r"""Return the text of a regular file with `\n` at the ends of lines.
+
+    Raises `OSError`, `UnicodeDecodeError`.
+    """
+    content = read_bytes(path, most).decode(encoding)
+    return content.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_text(path: Path, most: int = TEXT) -> str:
+    """Return the text of a regular file of at most `most` bytes. Raises `InputError` with the path."""
     try:
-        return path.read_text(encoding="utf-8")
+        return text_of(path, most)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text") from None
 
 
+def toml_of(text: str) -> dict[str, Any]:
+    """Return the tree of a TOML text. Raises `ValueError` for another text, and for one nested too deeply."""
+    if deep := too_deep(text):
+        raise ValueError(deep)
+    return tomllib.loads(text)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the tree of a TOML file. Raises `InputError` with the path."""
     try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
+        return toml_of(read_text(path, DOCUMENT))
+    except ValueError as error:
         raise InputError(f"{path}: is not TOML: {error}") from None
 
 
 def read_json(path: Path) -> Any:
     """Return the document of a JSON file. Raises `InputError` with the path."""
+    text = read_text(path, DOCUMENT)
     try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
+        if deep := too_deep(text):
+            raise ValueError(deep)
+        return json.loads(text)
+    except ValueError as error:
         raise InputError(f"{path}: is not JSON: {error}") from None
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from ackclock.files.documents import toml_of
 
 #: Each kind with keys that no other kind has, and the command that takes it.
 _KINDS = {
@@ -36,6 +37,6 @@ def hint_for_text(path: Path, text: str, wanted: str) -> str:
     if path.suffix == ".pkt" and wanted != "script":
         return f"this is an exchange script, not a {wanted}; use: ackclock exchange {path}"
     try:
-        return hint_for(path, tomllib.loads(text), wanted)
-    except tomllib.TOMLDecodeError:
+        return hint_for(path, toml_of(text), wanted)
+    except ValueError:
         return ""

@@ -1,21 +1,34 @@
-"""Atomic writing: a file is complete or not there, even if the process is killed."""
+"""Atomic writing: a file is complete or not there, even if the process is killed.
+
+What is being written has a random name and is made anew, so that no file or link of another user is opened.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
+import secrets
+import stat
 from pathlib import Path
+from typing import BinaryIO
 
-#: Ends the name of a file that is being written, after the number of the process.
+#: Ends the name of a file that is being written; before it the process and random digits.
 _PARTIAL = ".partial"
+_PARTIAL_NAME = re.compile(r"\.ackclock-(?P<process>\d+)-[0-9a-f]{32}\.partial")
+#: A name that is there, or a link, is an error.
+_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is complete or not there. Raises `OSError`."""
     # Another process may be writing the same result.
-    partial = path.with_name(f"{path.name}.{os.getpid()}{_PARTIAL}")
+    partial = path.with_name(f".ackclock-{os.getpid()}-{secrets.token_hex(16)}{_PARTIAL}")
+    descriptor = os.open(partial, _NEW | _FLAGS, 0o666)
     try:
-        with partial.open("wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -29,24 +42,38 @@ def write_whole(path: Path, content: bytes) -> None:
 def write_target(path: Path, content: bytes) -> None:
     """Write a file that a user names, whole or not at all; a device or a pipe directly. Raises `OSError`."""
     if path.exists() and not path.is_file():
-        with path.open("wb") as device:
+        # Such as /dev/stdout, which is a link.
+        with os.fdopen(os.open(path, os.O_WRONLY | _FLAGS & ~getattr(os, "O_NOFOLLOW", 0)), "wb") as device:
             device.write(content)
     else:
         write_whole(path, content)
 
 
+def open_lock(path: Path) -> BinaryIO:
+    """Open a file that is only locked; it is made if it is not there.
+
+    Raises `OSError`, also for a link, a device or a pipe.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
+    file = os.fdopen(os.open(path, flags | _FLAGS, 0o666), "r+b", buffering=0)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return file
+
+
 def remove_partial(folder: Path) -> None:
     """Remove unfinished files of killed processes."""
     for partial in folder.glob(f"**/*{_PARTIAL}"):
-        process = partial.name.removesuffix(_PARTIAL).rpartition(".")[2]
-        if process.isdecimal() and not _is_alive(int(process)):
+        found = _PARTIAL_NAME.fullmatch(partial.name)
+        if found is not None and not _is_alive(int(found["process"])):
             partial.unlink(missing_ok=True)
 
 
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         pass

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock.errors import AckclockError
+from ackclock.files.documents import text_of
+from ackclock.files.reading import LIBRARY, open_regular
 
 #: The base class, as files write it.
 BASE = "CongestionControl"
@@ -51,7 +53,7 @@ class Source:
         """Return the text of the file, beside a scenario in `folder`. Raises `ForeignError`."""
         path = Path(folder) / self.file
         try:
-            return path.read_text(encoding="utf-8-sig")
+            return text_of(path, encoding="utf-8-sig")
         except OSError as error:
             raise ForeignError("source", f"{path}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
@@ -61,7 +63,7 @@ class Source:
 def hash_of(path: Path, key: str) -> str:
     """Return the SHA-256 of a file. Raises `ForeignError`."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path, LIBRARY) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ForeignError(key, f"{path}: cannot be read: {error.strerror}") from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ackclock.page.axes import Span, digits_of, level_grid, ticks
 from ackclock.page.plane import mark
+from ackclock.text.cells import quoted
 
 _WIDTH, _PLOT = 460, 250
 _LEFT, _RIGHT, _BOTTOM = 58, 16, 44
@@ -169,7 +170,7 @@ def csv_of(found: Sequence[Line], unit: str) -> str:
     rows = []
     for line in found:
         bounds = [*line.bounds, *[None] * (len(line.x) - len(line.bounds))]
-        name = '"' + line.name.replace('"', '""') + '"'
+        name = quoted(line.name)
         for x, y, bound in zip(line.x, line.y, bounds, strict=True):
             low, high = ("", "") if bound is None else (f"{end:.6g}" for end in bound)
             rows.append(f"{name},{x:.6g},{y:.6g},{low},{high}")

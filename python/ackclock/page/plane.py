@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ackclock.page.axes import Span, digits_of, level_grid, ticks
 from ackclock.statistics.estimates import CONFIDENCE, estimate
+from ackclock.text.cells import quoted
 
 _WIDTH, _HEIGHT = 560, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 18, 24, 44
@@ -90,7 +91,7 @@ def plane(spots: Sequence[Spot], y_label: str, title: str) -> str:
 def csv_of(spots: Sequence[Spot]) -> str:
     """Return the points as CSV."""
     rows = [
-        f'"{spot.name.replace(chr(34), chr(34) * 2)}",{spot.delay:.6g},{spot.delay_half:.6g},'
+        f"{quoted(spot.name)},{spot.delay:.6g},{spot.delay_half:.6g},"
         f"{spot.throughput:.6g},{spot.throughput_half:.6g},{spot.correlation:.4g}"
         for spot in spots
     ]

@@ -143,7 +143,7 @@ def _stored(folder: Path, cell: Cell) -> dict[str, object]:
             "reruns, for which copy the whole folder"
         )
     with Store.reading(folder) as store:
-        row = next(store.rows("SELECT json FROM scenarios WHERE hash = ?", (cell.scenario_hash,)), None)
+        row = store.scenario(cell.scenario_hash)
     if row is None:
         raise StoreError(f"{folder}: the scenario of this cell is not in {INDEX}; make the report again")
-    return settable(json.loads(row[0]))
+    return settable(json.loads(row))

@@ -32,10 +32,9 @@ def kept(
 
 
 def _kept(store: Store, cell: Cell, backend: str, most: int, watched: str) -> Kept:
-    row = next(store.rows("SELECT json FROM scenarios WHERE hash = ?", (cell.scenario_hash,)), None)
-    if row is None:
+    scenario = store.scenario(cell.scenario_hash)
+    if scenario is None:
         return Kept(cell.title, "{}", cell.scenario_hash, cell.seed, 0, {}, refusal=_MISSING)
-    scenario: str = row[0]
     jobs = (
         Job(cell.title, scenario, cell.scenario_hash, cell.seed, replicate, backend=backend)
         for replicate in range(min(cell.replicates, most))

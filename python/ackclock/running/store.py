@@ -6,50 +6,32 @@ import fcntl
 import io
 import os
 import sqlite3
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from ackclock.errors import StoreError
-from ackclock.files.writing import remove_partial, write_whole
+from ackclock.files.reading import SAMPLES, open_regular, read_bytes
+from ackclock.files.writing import open_lock, remove_partial, write_whole
 from ackclock.running.index import INDEX, open_to_fill, open_to_read, store_error
 from ackclock.running.job import Job, Outcome
+from ackclock.running.rows import (
+    FORMAT,
+    PUT_POINT,
+    PUT_RUN,
+    PUT_SCENARIO,
+    SOUND,
+    SOUND_SCENARIO,
+    WITHOUT_CHECKSUMS,
+    checksum,
+    make_or_upgrade,
+    prepare,
+    read_old,
+)
 
-#: Of the tables below; SQLite keeps it in the file.
-_FORMAT = 2
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-    key TEXT PRIMARY KEY,
-    scenario TEXT NOT NULL,
-    scenario_hash TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    replicate INTEGER NOT NULL,
-    version TEXT NOT NULL,
-    result_json TEXT NOT NULL,
-    histograms_json TEXT NOT NULL,
-    samples INTEGER NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS scenarios (
-    hash TEXT PRIMARY KEY,
-    json TEXT NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS points (
-    study TEXT NOT NULL,
-    point INTEGER NOT NULL,
-    scenario_hash TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    replicates INTEGER NOT NULL,
-    settings_json TEXT NOT NULL,
-    PRIMARY KEY (study, point)
-) STRICT;
-"""
-#: Whether a row holds the documents of a run; SQLite checks them faster than they can be read.
-SOUND = """
-CASE WHEN json_valid(result_json) AND json_valid(histograms_json)
-THEN json_type(result_json, '$.summary') IS 'object' AND json_type(result_json, '$.flows') IS 'array'
-    AND json_type(result_json, '$.links') IS 'array' AND json_type(histograms_json) IS 'array'
-ELSE 0 END
-"""
+#: The file that the process which fills a store has locked.
+LOCK = "lock"
 _SAMPLES = ("flows", "links")
 #: A whole Parquet file begins and ends with this.
 _PARQUET = b"PAR1"
@@ -62,15 +44,22 @@ class Store:
     was finished. Raises `StoreError` where the folder cannot be used.
     """
 
+    #: None once the store is closed.
+    _db: sqlite3.Connection | None
+
     def __init__(self, folder: str | Path | None = None) -> None:
         self._begin(folder)
         try:
-            self._db = sqlite3.connect(":memory:") if self.folder is None else open_to_fill(self.folder)
-            self._require_format()
-            # One transaction: a process that dies here leaves no tables without their format.
-            self._db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_FORMAT}; COMMIT;")
+            index = sqlite3.connect(":memory:") if self.folder is None else open_to_fill(self.folder)
+            self._db = index
+            prepare(index)
+            make_or_upgrade(index, self._require_format()[1])
         except (OSError, sqlite3.Error) as error:
+            self.close()
             raise self._error("cannot be used as a store", error) from None
+        except StoreError:
+            self.close()
+            raise
 
     @classmethod
     def reading(cls, folder: str | Path) -> Store:
@@ -83,18 +72,29 @@ class Store:
         store = cls.__new__(cls)
         store._begin(folder)
         try:
-            store._db = open_to_read(Path(folder))
-            if store._require_format() == 0:
+            index = open_to_read(Path(folder))
+            store._db = index
+            prepare(index)
+            count, found = store._require_format()
+            if count == 0:
                 raise StoreError(f"{folder}: is not a store: its {INDEX} is empty")
+            if found == WITHOUT_CHECKSUMS:
+                read_old(index)
         except (OSError, sqlite3.Error) as error:
+            store.close()
             raise store._error("cannot be read", error) from None
+        except StoreError:
+            store.close()
+            raise
         return store
 
     def _begin(self, folder: str | Path | None) -> None:
         self.folder = None if folder is None else Path(folder)
         self._memory: dict[str, Outcome] = {}
         self._scenarios: set[str] = set()
-        self._lock: TextIO | None = None
+        self._lock: BinaryIO | None = None
+        self._db = None
+        self._cursors: weakref.WeakSet[sqlite3.Cursor] = weakref.WeakSet()
 
     def __enter__(self) -> Store:
         return self
@@ -104,7 +104,11 @@ class Store:
 
     def close(self) -> None:
         """Close the index, and let others claim the store."""
-        self._db.close()
+        for cursor in list(self._cursors):
+            cursor.close()
+        if self._db is not None:
+            self._db.close()
+            self._db = None
         if self._lock is not None:
             self._lock.close()
 
@@ -116,7 +120,7 @@ class Store:
         if self.folder is None:
             return
         try:
-            self._lock = (self.folder / "lock").open("a")
+            self._lock = open_lock(self.folder / LOCK)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             remove_partial(self.folder)
         except BlockingIOError:
@@ -147,33 +151,41 @@ class Store:
         """
         if not self.has(job):
             return None
-        row = self._row("SELECT result_json, histograms_json FROM runs WHERE key = ?", (job.key,))
+        columns = "result_json, histograms_json, samples_checksum"
+        row = self._row(f"SELECT {columns} FROM runs WHERE key = ?", (job.key,))
         if row is None:
             return None
         if not job.samples:
             return Outcome(job.key, row[0], row[1])
         if self.folder is None:
             return self._memory[job.key]
+        found = self.samples(job.key, row[2])
+        return None if found is None else Outcome(job.key, row[0], row[1], *found)
+
+    def samples(self, key: str, expected: str | None) -> tuple[bytes, bytes] | None:
+        """Return the files of samples of a run with this checksum of both, or nothing if they are damaged.
+
+        Files without a checksum, of a store of format 2, are read to their end. Raises `StoreError`.
+        """
         try:
-            flows, links = (self.samples_path(job.key, kind).read_bytes() for kind in _SAMPLES)
+            flows, links = (read_bytes(self.samples_path(key, kind), SAMPLES) for kind in _SAMPLES)
         except OSError as error:
             raise self._error("samples cannot be read", error) from None
-        if not (_is_table(flows) and _is_table(links)):
-            return None
-        return Outcome(job.key, row[0], row[1], flows, links)
+        if expected is None:
+            is_sound = _is_table(flows) and _is_table(links)
+        else:
+            is_sound = expected == checksum(flows, links)
+        return (flows, links) if is_sound else None
 
     def put(self, job: Job, outcome: Outcome) -> None:
         """Store an outcome; the index is written last, so that it names only what is there."""
         try:
-            if job.samples:
-                self._put_samples(outcome)
-            with self._db:
+            samples_checksum = self._put_samples(outcome) if job.samples else None
+            with self._index as index:
                 if job.scenario_hash not in self._scenarios:
-                    self._scenarios.add(job.scenario_hash)
-                    scenario = (job.scenario_hash, job.scenario_json)
-                    self._db.execute("INSERT OR IGNORE INTO scenarios VALUES (?, ?)", scenario)
-                self._db.execute(
-                    "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    index.execute(PUT_SCENARIO, (job.scenario_hash, job.scenario_json))
+                index.execute(
+                    PUT_RUN,
                     (
                         job.key,
                         job.name,
@@ -183,9 +195,11 @@ class Store:
                         job.build,
                         outcome.result_json,
                         outcome.histograms_json,
-                        job.samples,
+                        int(job.samples),
+                        samples_checksum,
                     ),
                 )
+            self._scenarios.add(job.scenario_hash)
         except (OSError, sqlite3.Error) as error:
             raise self._error("a result cannot be written", error) from None
 
@@ -195,19 +209,40 @@ class Store:
         Of each point: number, scenario hash, seed, replicates, settings as JSON.
         """
         try:
-            with self._db:
-                self._db.execute("DELETE FROM points WHERE study = ?", (study,))
-                rows = ((study, *point) for point in points)
-                self._db.executemany("INSERT INTO points VALUES (?, ?, ?, ?, ?, ?)", rows)
+            with self._index as index:
+                index.execute("DELETE FROM points WHERE study = ?", (study,))
+                index.executemany(PUT_POINT, ((study, *point) for point in points))
         except sqlite3.Error as error:
             raise self._error("points cannot be written", error) from None
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Return the rows of an SQL query on the index, one by one."""
+        """Return the rows of an SQL query on the index, one by one, until the store is closed.
+
+        Raises `StoreError` where they cannot be read, and where the store is closed.
+        """
         try:
-            yield from self._db.execute(query, values)
+            cursor = self._index.execute(query, values)
+            self._cursors.add(cursor)
+            yield from cursor
         except sqlite3.Error as error:
+            if self._db is None:
+                raise self._closed() from None
             raise self._error("cannot be read", error) from None
+
+    @property
+    def _index(self) -> sqlite3.Connection:
+        if self._db is None:
+            raise self._closed()
+        return self._db
+
+    def _closed(self) -> StoreError:
+        return StoreError(f"{self.folder or '<memory>'}: is closed, so its rows can no longer be read")
+
+    def scenario(self, scenario_hash: str) -> str | None:
+        """Return the JSON of a scenario, or nothing if it is not there or its row is damaged."""
+        query = f"SELECT json FROM scenarios WHERE hash = ? AND {SOUND_SCENARIO}"
+        row = self._row(query, (scenario_hash,))
+        return None if row is None else str(row[0])
 
     def samples_path(self, key: str, kind: str) -> Path:
         """Return the Parquet file of the samples of `flows` or `links`; only of a store with a folder."""
@@ -231,28 +266,31 @@ class Store:
             raise self._error(f"{name} cannot be written", error) from None
         return path
 
-    def _put_samples(self, outcome: Outcome) -> None:
+    def _put_samples(self, outcome: Outcome) -> str:
+        """Write the files of samples, and return the checksum of both."""
+        files = (outcome.flow_samples or b"", outcome.link_samples or b"")
         if self.folder is None:
             self._memory[outcome.key] = outcome
-            return
-        for kind, content in zip(_SAMPLES, (outcome.flow_samples, outcome.link_samples), strict=True):
-            if content is not None:
+            return checksum(*files)
+        for kind, content in zip(_SAMPLES, files, strict=True):
+            if content:
                 write_whole(self.samples_path(outcome.key, kind), content)
+        return checksum(*files)
 
     def _row(self, query: str, values: Sequence[Any]) -> tuple[Any, ...] | None:
         return next(self.rows(query, values), None)
 
-    def _require_format(self) -> int:
-        """Return the number of tables and indices. Raises `StoreError` for those of another format."""
-        # Tables first: where another process makes them in between, their format is there, too.
-        (count,) = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found != _FORMAT and count:
+    def _require_format(self) -> tuple[int, int]:
+        """Return the number of tables and indices, and their format. Raises `StoreError` for others."""
+        # Tables first: where another process makes them in between, their format is there as well.
+        (count,) = self._index.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        (found,) = self._index.execute("PRAGMA user_version").fetchone()
+        if found not in (FORMAT, WITHOUT_CHECKSUMS) and count:
             raise StoreError(
-                f"{self.folder}: was filled by another version of ackclock (format {found}, this is "
-                f"{_FORMAT}); use another folder"
+                f"{self.folder}: was filled by another version of ackclock (format {found}, this reads "
+                f"{WITHOUT_CHECKSUMS} and {FORMAT}); use another folder"
             )
-        return int(count)
+        return int(count), int(found) if count else FORMAT
 
     def _error(self, what: str, error: OSError | sqlite3.Error) -> StoreError:
         return store_error("<memory>" if self.folder is None else str(self.folder), what, error)
@@ -261,7 +299,7 @@ class Store:
 def _is_whole(path: Path) -> bool:
     """Return whether a Parquet file is there, and not cut off."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path, SAMPLES) as file:
             first = file.read(len(_PARQUET))
             # The end: how long the footer is, and the mark once more.
             size = file.seek(0, os.SEEK_END)

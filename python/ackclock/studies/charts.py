@@ -14,6 +14,7 @@ from ackclock.page.lines import Axes, Line, csv_of, ends, lines
 from ackclock.statistics.estimates import Estimate
 from ackclock.studies.campaign import PointSummary, metrics_of
 from ackclock.studies.grid import Axis, Grid, plain
+from ackclock.text.cells import quoted
 
 #: Metrics with charts; `summary.csv` has all.
 SHOWN = ("goodput", "queue_delay_mean", "queue_delay_p95", "loss_rate", "utilization", "jain_index")
@@ -224,12 +225,13 @@ class Charts:
             for row in cells
         ]
         rows = [
-            f'"{self.sides[down].texts[row]}","{self.sides[across].texts[column]}",{cell.mean:.6g}'
+            f"{quoted(self.sides[down].texts[row])},{quoted(self.sides[across].texts[column])},{cell.mean:.6g}"
             for row, line in enumerate(cells)
             for column, cell in enumerate(line)
             if cell is not None
         ]
-        head = f'"{self.sides[down].name}","{self.sides[across].name}","{metric.column}"'
+        names = (self.sides[down].name, self.sides[across].name, metric.column)
+        head = ",".join(map(quoted, names))
         return {
             "caption": caption,
             "down": self.sides[down],

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ackclock import _core
 from ackclock.errors import InputError, StoreError
+from ackclock.files.reading import QUERY, WORDS, too_deep
 from ackclock.metrics.frames import frame_of
 from ackclock.metrics.quantities import with_numbers
-from ackclock.running.store import SOUND, Store
+from ackclock.running.rows import SOUND, SOUND_POINT
+from ackclock.running.store import Store
 
 if TYPE_CHECKING:
     import polars
@@ -30,6 +32,10 @@ _FIRST_WORD = re.compile(rf"(?:\s|{_COMMENT}|\()*(\w+)", re.DOTALL)
 _READS_FILE = re.compile(rf"\b((?:read|scan)_\w+)[\"`]?(?:\s|{_COMMENT})*\(", re.DOTALL | re.IGNORECASE)
 #: What reads a file in a plan of polars.
 _SCAN = re.compile(r"\bSCAN \[")
+#: Words and signs that a query consists of.
+_WORD = re.compile(r"\w+|[^\w\s]")
+#: Characters of a long query that are shown.
+_SHOWN = 60
 #: Names that are listed in a message.
 _MOST_NAMED = 3
 
@@ -184,7 +190,16 @@ def left_out(store: Store, *, all_versions: bool = False) -> list[str]:
 
 
 def _require_reading(sql: str) -> None:
-    """Raise `InputError` for what is not a question, or is one about a file."""
+    """Raise `InputError` for what is not a question, is one about a file, or is too long for polars.
+
+    The parser of polars calls itself for each sign, and a process does not survive the end of its stack.
+    """
+    if len(sql) > QUERY:
+        raise InputError(f"{sql[:_SHOWN]!r}...: a query has at most {QUERY} characters, this has {len(sql)}")
+    if (words := len(_WORD.findall(sql))) > WORDS:
+        raise InputError(f"{sql[:_SHOWN]!r}...: a query has at most {WORDS} words and signs, not {words}")
+    if deep := too_deep(sql):
+        raise InputError(f"{sql[:_SHOWN]!r}...: {deep} in a query")
     found = _FIRST_WORD.match(sql)
     word = found[1].upper() if found is not None else ""
     if word not in _READING:
@@ -253,7 +268,8 @@ def _rows(
     rows = store.rows(
         f"""
         SELECT study, point, scenario, runs.scenario_hash, runs.seed, replicate, version,
-            coalesce(json_extract(result_json, '$.backend'), 'sim'), settings_json, {column}
+            coalesce(json_extract(result_json, '$.backend'), 'sim'),
+            CASE WHEN study IS NULL OR {SOUND_POINT} THEN settings_json ELSE 'damaged' END, {column}
         FROM runs LEFT JOIN points
         ON points.scenario_hash = runs.scenario_hash AND points.seed = runs.seed AND replicate < replicates
         WHERE (version = ? OR ?) AND {SOUND}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from typing import Any
 
 from ackclock.errors import InputError
+from ackclock.files.documents import toml_of
 
 _NUMBER = r"(\d+\.?\d*|\.\d+)"
 #: `.1..16BDP`, `1Mbit/s..1Gbit/s:4`: ends with units, and how many values.
@@ -79,8 +79,8 @@ def _plain(number: float) -> str:
 def _value(text: str) -> Any:
     """Return a number, truth or table of TOML as such, and anything else as text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return toml_of(f"value = {text}")["value"]
+    except ValueError:
         return _number(text)
 
 

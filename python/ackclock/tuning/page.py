@@ -14,6 +14,7 @@ from ackclock.metrics.frames import frame_of
 from ackclock.page import render
 from ackclock.page.scatter import Dots, scatter
 from ackclock.statistics.estimates import CONFIDENCE
+from ackclock.text.cells import csv_text
 from ackclock.tuning import Trial, Tuning
 from ackclock.tuning.present import remark, sentence, trial_rows, tuning_json
 
@@ -38,7 +39,7 @@ def write_page(tuning: Tuning, folder: Path, *, command: str) -> Path:
     document = json.dumps(tuning_json(tuning), indent=2) + "\n"
     try:
         write_whole(folder / "tuning.json", document.encode())
-        write_whole(folder / "trials.csv", frame_of(trial_rows(tuning)).write_csv().encode())
+        write_whole(folder / "trials.csv", csv_text(frame_of(trial_rows(tuning))).encode())
         write_whole(path, text.encode())
     except OSError as error:
         raise writing_error(

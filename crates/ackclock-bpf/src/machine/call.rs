@@ -166,7 +166,7 @@ fn cong_avoid_ai(memory: &mut Memory, w: u32, acked: u32) {
 fn reno_cong_avoid(memory: &mut Memory, acked: u32) {
     let in_slow_start = memory.field(SND_CWND) < memory.field(SND_SSTHRESH);
     let is_limited = if in_slow_start {
-        memory.field(SND_CWND) < 2 * memory.field(MAX_PACKETS_OUT)
+        memory.field(SND_CWND) < memory.field(MAX_PACKETS_OUT).saturating_mul(2)
     } else {
         memory.byte(IS_CWND_LIMITED) != 0
     };

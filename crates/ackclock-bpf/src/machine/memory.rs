@@ -23,9 +23,6 @@ pub const CONTEXT: u64 = 1 << 32;
 pub const SOCKET: u64 = 2 << 32 | SOCKET_AT as u64;
 /// Where its stack begins.
 pub const STACK: u64 = 3 << 32 | STACK_AT as u64;
-/// Where its stack ends, among all bytes.
-#[cfg(target_arch = "x86_64")]
-pub const STACK_END: usize = DATA_AT;
 /// Where a sample that comes with a call is.
 pub const SAMPLE: u64 = 4 << 32 | SAMPLE_AT as u64;
 /// The number of the first region of data.

@@ -2,6 +2,8 @@
 
 mod call;
 mod controller;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 mod interpreter;
 mod memory;
 #[cfg(target_arch = "x86_64")]
@@ -9,13 +11,14 @@ mod native;
 #[cfg(not(target_arch = "x86_64"))]
 mod no_native;
 mod socket;
+mod verify;
 #[cfg(not(target_arch = "x86_64"))]
 use no_native as native;
 
 use std::collections::BTreeMap;
 
 use crate::error::{Result, wrong};
-use crate::insn::{CALL, EXIT, Insn, PSEUDO_CALL, PSEUDO_KFUNC_CALL};
+use crate::insn::{CALL, Insn, PSEUDO_CALL, PSEUDO_KFUNC_CALL};
 use crate::object_file::{BpfObject, Program, Reference};
 use call::{Call, Environment, KNOWN};
 use interpreter::{Fault, Op};
@@ -100,13 +103,18 @@ impl Machine {
     }
 }
 
-/// The operations of a program.
+/// The operations of a program, which is checked first.
 fn decode(object: &BpfObject, program: &Program, sections: &[Section]) -> Result<Vec<Op>> {
+    verify::verify(program)?;
+    decode_with(program, |reference| address(object, program, reference, sections))
+}
+
+/// The operations of a checked program; `address_of` knows what its instructions refer to.
+fn decode_with(program: &Program, address_of: impl Fn(&Reference) -> Result<u64>) -> Result<Vec<Op>> {
     let mut ops = Vec::with_capacity(program.insns.len());
     let mut second_half = false;
     for (at, insn) in program.insns.iter().enumerate() {
         let Insn { code, dst, src, off, imm } = *insn;
-        require_registers(program, insn)?;
         let mut op = Op { code, dst, src, off, imm: imm.into() };
         if std::mem::take(&mut second_half) {
             ops.push(op);
@@ -117,7 +125,7 @@ fn decode(object: &BpfObject, program: &Program, sections: &[Section]) -> Result
             let high = program.insns.get(at + 1).map_or(0, |next| next.imm);
             op.imm = i64::from(high) << 32 | i64::from(imm as u32);
             if let Some(reference) = program.references.get(&at) {
-                op.imm = address(object, program, reference, sections)? as i64;
+                op.imm = address_of(reference)? as i64;
             } else if src != 0 {
                 return Err(wrong!("its program {} loads an address that the simulator does not know", program.name));
             }
@@ -126,23 +134,14 @@ fn decode(object: &BpfObject, program: &Program, sections: &[Section]) -> Result
             op.imm = match (src, program.references.get(&at)) {
                 (PSEUDO_CALL, _) => Call::Function(imm),
                 (PSEUDO_KFUNC_CALL, Some(Reference::Kfunc(name))) => Call::Kernel(kfunc(program, name)?),
-                _ => Call::Kernel(helper(program, imm)?),
+                (0, None) => Call::Kernel(helper(program, imm)?),
+                _ => return Err(wrong!("its program {} calls a place that the simulator does not know", program.name)),
             }
             .to_imm();
         }
         ops.push(op);
     }
-    if ops.last().is_none_or(|last| last.code != EXIT && last.code & 7 < 5) {
-        return Err(wrong!("its program {} does not end", program.name));
-    }
     Ok(ops)
-}
-
-fn require_registers(program: &Program, insn: &Insn) -> Result<()> {
-    if insn.dst > 10 || insn.src > 10 {
-        return Err(wrong!("its program {} uses a register that there is not", program.name));
-    }
-    Ok(())
 }
 
 fn address(object: &BpfObject, program: &Program, reference: &Reference, sections: &[Section]) -> Result<u64> {

@@ -15,11 +15,13 @@ use memmap2::{Mmap, MmapMut};
 
 use super::call::{Call, Environment};
 use super::interpreter::{Fault, Op};
-use super::memory::{BadAccess, Memory};
+use super::memory::{BadAccess, FRAMES, Memory};
 use crate::error::{Result, wrong};
 
-/// Backward jumps and calls that a program may make; each takes an instruction of the interpreter at the least.
-const MOST_TURNS: u64 = super::interpreter::MOST as u64;
+/// Instructions that a run may charge: a backward jump charges all that it may repeat, a call its whole function.
+///
+/// The interpreter counts single instructions. A loop that skips most of its body is charged more than it runs.
+const MOST_CHARGED: u64 = 64 * super::interpreter::MOST as u64;
 
 /// What the code and the functions of the kernel share while a program runs.
 #[repr(C)]
@@ -30,8 +32,10 @@ struct State {
     address: u64,
     /// The stack pointer to go back to.
     stack: u64,
-    /// Backward jumps and calls that are left.
-    turns: u64,
+    /// Instructions that may still be charged.
+    budget: u64,
+    /// Functions that may still be called within each other.
+    depth: u64,
     memory: *mut Memory,
     environment: *mut Environment,
     /// What a function of the kernel ended with.
@@ -64,7 +68,8 @@ impl State {
     const ENDING: i32 = offset_of!(State, ending) as i32;
     const ADDRESS: i32 = offset_of!(State, address) as i32;
     const STACK: i32 = offset_of!(State, stack) as i32;
-    const TURNS: i32 = offset_of!(State, turns) as i32;
+    const BUDGET: i32 = offset_of!(State, budget) as i32;
+    const DEPTH: i32 = offset_of!(State, depth) as i32;
 
     #[cold]
     fn fault(self) -> Fault {
@@ -114,7 +119,16 @@ impl Native {
         let bytes = memory.all();
         assert!(bytes.len() == self.size, "invariant: code runs with the memory of its object");
         let bytes = bytes.as_mut_ptr();
-        let mut state = State { ending: 0, address: 0, stack: 0, turns: MOST_TURNS, memory, environment, fault: None };
+        let mut state = State {
+            ending: 0,
+            address: 0,
+            stack: 0,
+            budget: MOST_CHARGED,
+            depth: FRAMES as u64 - 1,
+            memory,
+            environment,
+            fault: None,
+        };
         // SAFETY: the map begins with the prologue of an `Entry`, which keeps the registers that it has to, and is executable.
         let result = unsafe {
             let entry: Entry = std::mem::transmute(self.code.as_ptr());

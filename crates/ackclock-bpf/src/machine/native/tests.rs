@@ -189,8 +189,6 @@ fn what_leaves_the_memory_or_never_ends_is_stopped() {
     assert_eq!(faults(&forever), [Fault::Endless, Fault::Endless]);
     let within = [op(0x85, 0, 1, 0, Call::Function(-1).to_imm()), EXIT];
     assert_eq!(faults(&within), [Fault::Depth, Fault::Depth]);
-    // A condition at the end that does not hold.
-    assert_eq!(faults(&[op(0x15, 0, 0, -1, 1)]), [Fault::Instruction, Fault::Instruction]);
     // The last byte is there, the one behind it is not.
     let mut memory = Memory::new(&[]);
     let end = memory.all().len() as i64;

@@ -3,12 +3,14 @@
 //! Each register of eBPF has one of the processor's, the one that the kernel's own translation has. The others: r12 has
 //! where the memory begins, r9 the state of the run, and r10 and r11 are free within an instruction.
 
+use std::collections::BTreeSet;
+
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 
 use super::super::call::Call;
 use super::super::interpreter::{Op, size};
-use super::super::memory::{CONTEXT, FRAME, STACK, STACK_END};
+use super::super::memory::{CONTEXT, FRAME, STACK};
 use super::{Ending, State, call_function};
 use crate::error::{Result, wrong};
 use crate::insn::{CALL, EXIT, LD_IMM64};
@@ -29,8 +31,12 @@ struct Translation {
     code: CodeAssembler,
     /// Of each instruction.
     labels: Vec<CodeLabel>,
+    /// The first instructions of functions that are called.
+    starts: BTreeSet<usize>,
     /// What ends the run early, and where that is done.
     endings: Vec<(CodeLabel, Ending, Address)>,
+    /// Those of them that do not depend on an address.
+    shared: Vec<(Ending, CodeLabel)>,
     /// Goes back to the caller of the program.
     out: CodeLabel,
     /// Bytes of the memory.
@@ -45,12 +51,30 @@ pub fn translate(ops: &[Op], size: usize) -> Result<Vec<u8>> {
     let mut code = CodeAssembler::new(64).map_err(failed)?;
     let labels = ops.iter().map(|_| code.create_label()).collect();
     let out = code.create_label();
-    let mut translation = Translation { code, labels, endings: Vec::new(), out, size, is_wrong: false };
+    let mut translation = Translation {
+        code,
+        labels,
+        starts: starts(ops),
+        endings: Vec::new(),
+        shared: Vec::new(),
+        out,
+        size,
+        is_wrong: false,
+    };
     let assembled = translation.program(ops);
     if translation.is_wrong {
         return Err(wrong!("jit: it cannot be translated: an instruction is none of eBPF's, or jumps to none"));
     }
     assembled.and_then(|()| translation.code.assemble(0)).map_err(failed)
+}
+
+/// The first instructions of functions that are called.
+fn starts(ops: &[Op]) -> BTreeSet<usize> {
+    let target = |(at, op): (usize, &Op)| match (op.code, Call::from_imm(op.imm)) {
+        (CALL, Call::Function(distance)) => (at + 1).checked_add_signed(distance as isize),
+        _ => None,
+    };
+    ops.iter().enumerate().filter_map(target).collect()
 }
 
 impl Translation {
@@ -108,10 +132,14 @@ impl Translation {
 
     /// A label for what ends the run early.
     fn ending(&mut self, ending: Ending, address: Address) -> CodeLabel {
-        if let (None, Some((label, ..))) = (address, self.endings.iter().find(|(_, other, _)| *other == ending)) {
+        let known = self.shared.iter().find(|(other, _)| address.is_none() && *other == ending);
+        if let Some((_, label)) = known {
             return *label;
         }
         let label = self.code.create_label();
+        if address.is_none() {
+            self.shared.push((ending, label));
+        }
         self.endings.push((label, ending, address));
         label
     }
@@ -163,20 +191,20 @@ impl Translation {
         target.unwrap_or(self.out)
     }
 
-    /// Counts a turn, as what goes back may do so forever.
-    fn turn(&mut self) -> Assembled {
+    /// Charges the instructions that a backward jump or a call may run.
+    fn charge(&mut self, instructions: usize) -> Assembled {
         let endless = self.ending(Ending::Endless, None);
-        self.code.sub(qword_ptr(r9 + State::TURNS), 1)?;
+        self.code.sub(qword_ptr(r9 + State::BUDGET), instructions as i32)?;
         self.code.jb(endless)
     }
 
     fn function(&mut self, at: usize, distance: isize) -> Assembled {
         let (target, depth) = (self.target(at, distance), self.ending(Ending::Depth, None));
-        self.turn()?;
+        self.charge(self.function_size((at + 1).saturating_add_signed(distance)))?;
         let a = &mut self.code;
+        a.sub(qword_ptr(r9 + State::DEPTH), 1)?;
+        a.jb(depth)?;
         a.add(WIDE[10], FRAME as i32)?;
-        a.cmp(HALF[10], STACK_END as i32)?;
-        a.ja(depth)?;
         // What belongs to the caller, and once more for an odd number of words.
         let saved = [WIDE[6], WIDE[6], WIDE[7], WIDE[8], WIDE[9]];
         for register in saved {
@@ -186,7 +214,14 @@ impl Translation {
         for register in saved.into_iter().rev() {
             a.pop(register)?;
         }
-        a.sub(WIDE[10], FRAME as i32)
+        a.sub(WIDE[10], FRAME as i32)?;
+        a.add(qword_ptr(r9 + State::DEPTH), 1)
+    }
+
+    /// Instructions of the function that begins at `start`.
+    fn function_size(&self, start: usize) -> usize {
+        let next = self.starts.range(start.saturating_add(1)..).next();
+        next.copied().unwrap_or(self.labels.len()).saturating_sub(start)
     }
 
     fn kernel_function(&mut self, number: u8) -> Assembled {
@@ -526,7 +561,7 @@ impl Translation {
     fn jump(&mut self, at: usize, op: &Op, dst: usize, src: usize) -> Assembled {
         let target = self.target(at, op.distance());
         if op.distance() < 0 {
-            self.turn()?;
+            self.charge(op.distance().unsigned_abs())?;
         }
         let kind = op.code & 0xf0;
         if kind == 0 {
