@@ -176,14 +176,14 @@ def test_the_verdict_counts_and_names_the_worst() -> None:
     assert "Its loss rate is 4 times as large (geometric mean)." in text
     assert "Jain" not in text.partition("Differences count")[0]
     # 1 of (4 + 1) / 2: a share of .4, which weighs more than 6 % of the capacity.
-    assert "its worst is “Title bad”: late share 0.400 instead of 1.000." in text
+    assert "Its worst is “Title bad”: late share 0.400 instead of 1.000." in text
 
 
 def test_the_verdict_changes_with_the_data() -> None:
     worse = result("one", {"efficiency": 0.5}, {"efficiency": 0.9}, (4, 4))
     better = result("one", {"efficiency": 0.9}, {"efficiency": 0.5}, (4, 4))
     assert "higher efficiency in 0 of 1 environments and a lower one in 1" in verdict(board(worse))
-    assert "its worst is “Title one”: efficiency 50.00 % instead of 90.00 %." in verdict(board(worse))
+    assert "Its worst is “Title one”: efficiency 50.00 % instead of 90.00 %." in verdict(board(worse))
     assert "higher efficiency in 1 of 1 environments and a lower one in 0" in verdict(board(better))
     assert "Its worst" not in verdict(board(better))
     assert worst_result(board(better)) is None

@@ -589,12 +589,14 @@ class CongestionControl:
         """Everything sent before recovery began is acknowledged."""
 
     def on_undo(self, recovery: Recovery) -> None:
-        """The last congestion event was spurious and may be undone. By default nothing is."""
+        """The last congestion event was spurious. By default window and ssthresh are what they were before it, or
+        more."""
 
     def on_resume(self, now: float) -> None:
         """The sender goes on after it was idle for longer than its RTO, at `now` in seconds.
 
-        By default the window is at most the initial one (RFC 5681, 4.1).
+        By default `idle_window` of the transport says what is left: at most the initial window (RFC 5681, 4.1),
+        or half of it for each RTO (Linux).
         """
 
     def probe(self) -> dict[str, float]:

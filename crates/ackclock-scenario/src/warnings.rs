@@ -111,7 +111,7 @@ fn no_window_rule(flow: &Flow) -> Option<String> {
         CcSpec::Bpf(_) => (&OF_WINDOW_RULES[..], "a compiled program that sets its window itself"),
         _ => (&OF_WINDOW_RULES[..REPLACED], "except at events that its code leaves to TCP Reno"),
     };
-    let changed: Vec<_> = read.iter().copied().filter(|key| &given[*key] != default(key)).collect();
+    let changed: Vec<_> = read.iter().copied().filter(|key| &given[*key] != default(*key)).collect();
     let (name, cc) = (&flow.name, cc.title());
     let (keys, have) = (changed.join(", "), if changed.len() == 1 { "has" } else { "have" });
     (!changed.is_empty()).then(|| format!("{name}: {keys} {have} no effect on {cc}, {why}"))

@@ -45,7 +45,7 @@ impl Estimate {
         score::Estimate::from(*self).excludes_zero()
     }
 
-    /// How likely a mean at least this far from zero is by chance, of a difference with Student's interval.
+    /// How likely a mean difference at least this far from zero is by chance, by Student's t.
     #[getter]
     fn p_value(&self) -> f64 {
         score::Estimate::from(*self).p_value()
@@ -122,7 +122,7 @@ pub fn starves(share: Estimate) -> &'static str {
     score::starves(&share.into()).word()
 }
 
-/// The band of a share of a fair share: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`.
+/// The band of a share: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`.
 #[pyfunction]
 pub fn band(share: Estimate) -> &'static str {
     score::band(&share.into()).word()

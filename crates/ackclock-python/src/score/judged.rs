@@ -187,7 +187,8 @@ pub fn rivals(
         .collect())
 }
 
-/// What is said of rivals, in words: label, difference, and environments as title, share of the rival and of the candidate.
+/// What is said of rivals, in words: label, difference, and environments as title, share of the rival and of the candidate, and
+/// the harm to the rival.
 #[pyfunction]
 pub fn rival_sentences(
     found: Vec<(String, Option<Estimate>, Vec<Shares>)>,
