@@ -78,7 +78,8 @@ impl InKernel {
             }
             InKernel::Rule(rule) => {
                 let path = folder.join("rule.bpf.o");
-                let program = ackclock_input::read(&path, ackclock_input::OBJECT).map_err(|error| said(&path, &error))?;
+                let program =
+                    ackclock_input::read(&path, ackclock_input::OBJECT).map_err(|error| said(&path, &error))?;
                 let object = compile_rule(&program, rule).map_err(|error| error.to_string())?;
                 BpfObject::parse(&object).map_err(|error| said(&path, &error))
             }

@@ -38,7 +38,9 @@ impl Source {
     /// The bytes from the beginning, decompressed; and whether the compressed bytes proved to be damaged.
     pub(crate) fn open(&self) -> Result<(Box<dyn Read + Send + '_>, Arc<AtomicBool>), NoCapture> {
         let mut raw: Box<dyn Read + Send + '_> = match self {
-            Source::File(path) => Box::new(BufReader::new(ackclock_input::open(path, ackclock_input::CAPTURE).map_err(NoCapture::Unreadable)?)),
+            Source::File(path) => Box::new(BufReader::new(
+                ackclock_input::open(path, ackclock_input::CAPTURE).map_err(NoCapture::Unreadable)?,
+            )),
             Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
         };
         let mut start = Vec::with_capacity(MAGIC);

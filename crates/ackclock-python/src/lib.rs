@@ -69,8 +69,8 @@ mod _core {
     use crate::scenario::Scenario;
     #[pymodule_export]
     use crate::score::estimates::{
-        Estimate, band, compared, estimate, harm, holm, paired_difference, quantile, reflected_estimate, resampled_means,
-        rest_of, share_text, starves, student_t_quantile,
+        Estimate, band, compared, estimate, harm, holm, paired_difference, quantile, reflected_estimate,
+        resampled_means, rest_of, share_text, starves, student_t_quantile,
     };
     #[pymodule_export]
     use crate::score::judged::{
