@@ -100,7 +100,7 @@ pub struct BpfController {
     environment: Environment,
     machine: Arc<Machine>,
     initial_window: u32,
-    /// What a timeout leaves, in segments.
+    /// What a timeout leaves, and any reduction at the least, in segments.
     min_window: u32,
     /// Parts of segments that were acknowledged and not yet told.
     uncounted: f64,
@@ -363,7 +363,7 @@ impl CongestionControl for BpfController {
         }
         if self.machine.cong_control.is_none() {
             let is_restart = congestion.restart != Restart::Reduced;
-            self.set(field::SND_CWND, if is_restart { self.min_window } else { left.max(1) });
+            self.set(field::SND_CWND, if is_restart { self.min_window } else { left.max(self.min_window) });
             self.set(field::SND_CWND_CNT, 0);
         }
         if congestion.kind == CongestionKind::Timeout {

@@ -245,10 +245,10 @@ impl Connection {
         if packet.flags.has(Flags::SYN) {
             return true;
         }
-        let first = self.from_next(packet.seq);
+        let first = self.beyond_next(packet.seq);
         let end = first + i64::from(packet.len) + i64::from(packet.flags.has(Flags::FIN));
         // As in Linux what was not acknowledged yet may come again.
-        let low = self.from_next(self.last_ack_sent);
+        let low = self.beyond_next(self.last_ack_sent);
         low <= end && first <= self.receive_window()
     }
 
@@ -264,7 +264,7 @@ impl Connection {
     /// the acknowledgment, drop the unacceptable segment and return."
     fn refuse(&mut self, now: Instant, packet: &Packet, sent: &mut Vec<Sent>) {
         // Old data are reported as such (RFC 2883).
-        let is_old = packet.len > 0 && self.from_next(packet.seq) < 0;
+        let is_old = packet.len > 0 && self.beyond_next(packet.seq) < 0;
         let data = Packet { flags: packet.flags.without(Flags::FIN), ..packet.clone() };
         let report = is_old.then(|| self.on_data(now, &data)).flatten();
         let ack = report.unwrap_or_else(|| self.receiver.acknowledge());
@@ -274,7 +274,7 @@ impl Connection {
     /// A reset arrives; true if it ends the connection. RFC 9293 §3.10.7.4: "If the RST bit is set and the sequence number exactly
     /// matches the next expected sequence number (RCV.NXT), then TCP endpoints MUST reset the connection".
     pub fn on_reset(&mut self, now: Instant, packet: &Packet, sent: &mut Vec<Sent>) -> bool {
-        match self.from_next(packet.seq) {
+        match self.beyond_next(packet.seq) {
             0 => true,
             // "TCP endpoints MUST send an acknowledgment (challenge ACK)".
             distance if (1..self.receive_window()).contains(&distance) => {
@@ -286,7 +286,7 @@ impl Connection {
     }
 
     /// How far a sequence number lies beyond RCV.NXT.
-    fn from_next(&self, seq: u32) -> i64 {
+    fn beyond_next(&self, seq: u32) -> i64 {
         distance(script_seq(self.receiver.delivered() + u64::from(self.peer_closed())), seq)
     }
 
