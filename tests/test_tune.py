@@ -279,7 +279,7 @@ def test_relations_hold_for_every_setting_that_is_tried(suite: Path, tmp_path: P
     words = ("--budget", "44", "--constraint", "low + 1 < high", "--out", tmp_path / "out")
     answer = cli("tune", cc, "--suite", suite, *words)
     # A class has its own name, and not the name of its language.
-    assert " settings of gap.py:Gap, the default" in answer.stdout and "python" not in answer.stdout
+    assert " settings of Gap, the default" in answer.stdout and "python" not in answer.stdout
     assert json.loads((tmp_path / "out" / "tuning.json").read_text())["relations"] == ["low + 1 < high"]
 
 
