@@ -302,7 +302,12 @@ def test_a_relation_that_makes_no_sense_is_one_message(relation: str, message: s
 
 def test_fixed_parameters_and_numbers_count_in_relations() -> None:
     space = Space.of("aimd(increase=2)", ["remaining=0.1..0.9"], keep=["0.2 < remaining <= increase / 4"])
-    assert [space.allows({"remaining": value}) for value in (0.1, 0.3, 0.5, 0.6)] == [False, True, True, False]
+    assert [space.allows({"remaining": value}) for value in (0.1, 0.3, 0.5, 0.6)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_budget_that_searches_nothing_is_refused(suite: Path, tmp_path: Path) -> None:
