@@ -60,6 +60,7 @@ FLOW = [
     "ecn",
     "goodput_bps",
     "throughput_bps",
+    "delivered_bps",
     "loss_rate",
     "retransmit_rate",
     "in_flight_start",
@@ -289,8 +290,21 @@ def test_a_second_run_is_taken_from_the_store(tiny: Path, tmp_path: Path) -> Non
     assert run_json(tiny, "--out", tmp_path / "out", "--seed", "2") != first
 
 
+def test_a_pipe_loses_no_column(tiny: Path, tmp_path: Path) -> None:
+    wide, narrow = cli("run", TWO_FLOWS), cli("run", TWO_FLOWS, columns=80)
+
+    def headings(text: str) -> set[str]:
+        return set(" ".join(line for line in text.splitlines() if "  " in line).split())
+
+    assert headings(narrow.stdout) < headings(wide.stdout)
+    vary = ("--vary", "flows.test.cc=aimd,cubic", "--vary", "topology.rate=1 Mbit/s,2 Mbit/s")
+    study = cli("study", tiny, *vary, "--vary", "topology.delay=9 ms,10 ms", "--out", tmp_path / "out")
+    columns = ("goodput", "queue", "loss %", "utilization", "Jain")
+    assert all(column in study.stdout for column in columns)
+
+
 def test_tables_fit_80_columns(two_flows: dict[str, Any]) -> None:
-    answer = cli("run", TWO_FLOWS)
+    answer = cli("run", TWO_FLOWS, columns=80)
     assert answer.code == 0
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert f"{100 * two_flows['summary']['efficiency']:.4f}" in answer.stdout
@@ -320,9 +334,9 @@ def test_impairments_are_shown_and_counted(tiny: Path) -> None:
         "topology.reverse.reordering={ probability = 0.1, delay = '9 ms' }",
     ]
     options = [word for change in sets for word in ("--set", change)]
-    check = cli("check", tiny, *options)
+    check = cli("check", tiny, *options, columns=80)
     assert "duplication, probability 0.05" in check.stdout
-    shown = cli("run", tiny, *options)
+    shown = cli("run", tiny, *options, columns=80)
     assert "corruptions" in shown.stdout and "reordered" in shown.stdout
     assert max(map(len, (check.stdout + shown.stdout).splitlines())) <= 80
     document = run_json(tiny, *options)

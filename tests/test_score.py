@@ -47,7 +47,7 @@ def document(goodputs: dict[str, list[float]], **changes: float) -> dict[str, An
         "jain_index": 0.9,
     }
     flows = [
-        {"group": group, "goodput_bps": value, "completion_time_s": None}
+        {"group": group, "goodput_bps": value, "delivered_bps": value, "completion_time_s": None}
         for group, values in goodputs.items()
         for value in values
     ]

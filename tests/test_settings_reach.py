@@ -148,7 +148,8 @@ def test_warnings_of_environments_are_told_once(red: Path, tmp_path: Path) -> No
         for name, keys in (("a", ""), ("b", 'set = ["flows.test.ecn=off"]'), ("c", ""))
     )
     (suite / "suite.toml").write_text(
-        'name = "s"\nversion = 1\ntitle = "s"\nreplicates = 1\ntest = ["test"]\npanel = ["reno"]\n' + environments
+        'name = "s"\nversion = 1\ntitle = "s"\nreplicates = 1\ntest = ["test"]\npanel = ["reno"]\n'
+        + environments
     )
     answer = cli("evaluate", "cubic", "--suite", suite, "--within-table", "--out", tmp_path / "out", "--json")
     assert answer.code == 0, answer.stderr

@@ -279,7 +279,7 @@ def test_relations_hold_for_every_setting_that_is_tried(suite: Path, tmp_path: P
     words = ("--budget", "44", "--constraint", "low + 1 < high", "--out", tmp_path / "out")
     answer = cli("tune", cc, "--suite", suite, *words)
     # A class has its own name, and not the name of its language.
-    assert " settings of gap.py:Gap, the default" in answer.stdout and "python" not in answer.stdout
+    assert " settings of Gap, the default" in answer.stdout and "python" not in answer.stdout
     assert json.loads((tmp_path / "out" / "tuning.json").read_text())["relations"] == ["low + 1 < high"]
 
 
@@ -302,7 +302,12 @@ def test_a_relation_that_makes_no_sense_is_one_message(relation: str, message: s
 
 def test_fixed_parameters_and_numbers_count_in_relations() -> None:
     space = Space.of("aimd(increase=2)", ["remaining=0.1..0.9"], keep=["0.2 < remaining <= increase / 4"])
-    assert [space.allows({"remaining": value}) for value in (0.1, 0.3, 0.5, 0.6)] == [False, True, True, False]
+    assert [space.allows({"remaining": value}) for value in (0.1, 0.3, 0.5, 0.6)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_budget_that_searches_nothing_is_refused(suite: Path, tmp_path: Path) -> None:

@@ -274,7 +274,9 @@ def _name(path: Path, table: Mapping[str, Any]) -> str:
     return name
 
 
-def _points(path: Path, scenario: Scenario, axes: Sequence[Axis], most: int, backend: str) -> Iterator[_Checked]:
+def _points(
+    path: Path, scenario: Scenario, axes: Sequence[Axis], most: int, backend: str
+) -> Iterator[_Checked]:
     count = math.prod(len(axis.rows) for axis in axes)
     if count > _MOST_POINTS:
         _fail(path, "grid", f"has {count} points; at most {_MOST_POINTS} are possible")

@@ -159,8 +159,8 @@ def tune(
     keep to the constraints that Reddy et al. print. `keep`: relations between parameters that all settings
     keep, such as `alpha < beta`. `replicates`: paired seeds per environment in the search;
     `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
-    in, which the same search takes up. Raises `AckclockError`; a budget that does not suffice for the default, a
-    first generation of settings and the check is refused.
+    in, which the same search takes up. Raises `AckclockError`; a budget that does not suffice for the
+    default, a first generation of settings and the check is refused.
     """
     replicates = whole_number("replicates", replicates, least=1)
     check_replicates = optional_number("check_replicates", check_replicates, least=1)
@@ -209,7 +209,7 @@ def _runs_of(suite: Suite, space: Space, seed: int, replicates: int) -> int:
 def _require_generation(
     suite: Suite, space: Space, search: Search, budget: Budget, seed: int, replicates: int, reserve: int
 ) -> None:
-    """Raise `InputError` where the runs of a budget do not suffice for the default, a generation and a check."""
+    """Raise `InputError` where a budget of runs does not suffice for default, generation and check."""
     runs = _runs_of(suite, space, seed, replicates)
     least = runs * (1 + search.population) + reserve
     if budget.runs is not None and budget.runs < least:

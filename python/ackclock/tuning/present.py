@@ -32,8 +32,9 @@ def searched(tuning: Tuning) -> str:
     count = tuning.generations
     ending = "converged" if tuning.converged else "not converged"
     return (
-        f"Searched: {len(tuning.trials)} settings of {tuning.space.title}, the default among them, over suite "
-        f"{tuning.objective.suite.name}: {'; '.join(_reach(tuning, axis) for axis in tuning.space.axes)}; "
+        f"Searched: {len(tuning.trials)} settings of {tuning.space.title}, the default among them, over "
+        f"suite {tuning.objective.suite.name}: "
+        f"{'; '.join(_reach(tuning, axis) for axis in tuning.space.axes)}; "
         f"{of_budget}, {count} generation{'s' * (count > 1)}, {ending}."
     )
 
