@@ -397,6 +397,24 @@ def test_a_plot_has_what_the_run_counts(tmp_path: Path) -> None:
     assert svg.read_text().count('class="title"') == 8
 
 
+def test_a_capture_has_the_plot_of_its_run(tmp_path: Path) -> None:
+    scenario, pcap = written(tmp_path, LOSSY), tmp_path / "run.pcapng"
+    assert cli("run", scenario, "--pcap", pcap).code == 0
+    drawings = []
+    for file in (scenario, pcap):
+        svg = tmp_path / f"{file.suffix}.svg"
+        answer = cli("sequence", file, "--out", svg, "--from", "1", "--to", "3")
+        assert answer.code == 0, answer.stderr
+        drawings.append(svg.read_text())
+    # The capture begins with the first packet, some microseconds after the run.
+    for name in ("data", "resent", "sack"):
+        own, captured = (strokes(drawing, name) for drawing in drawings)
+        assert own > 10 and captured == pytest.approx(own, rel=0.02), name
+    assert strokes(drawings[1], "lost") == 0
+    assert "--seed and --set are of scenarios" in cli("sequence", pcap, "--seed", "1").stderr
+    assert "names no connection: '7'" in cli("sequence", pcap, "--flows", "7").stderr
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

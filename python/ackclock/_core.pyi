@@ -300,6 +300,12 @@ class CaptureFile:
         Raises `ValueError` where it shows nothing.
         """
 
+    def sequence_json(self, flow: int, from_ns: int, to_ns: int) -> str:
+        """The time-sequence plot of the connection with this number, from 0, as JSON, within a time from its first packet on.
+
+        Raises `ValueError` where it has no data.
+        """
+
 @final
 class Run:
     """The result of one run."""

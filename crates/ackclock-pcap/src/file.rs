@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use ackclock::capture::{NoFlow, Observed, TcpHeader, observe};
+use ackclock::capture::{NoFlow, Observed, Sequence, TcpHeader, observe, sequence};
+use ackclock::units::Instant;
 use serde::Serialize;
 
 use crate::clock::{ClockStep, keep_between_steps};
@@ -160,6 +162,20 @@ impl Capture {
     /// # Errors
     /// If there is none, or its packets show nothing.
     pub fn observe(&self, number: usize) -> Result<Seen, NoView> {
+        let Headers { headers, clock_step, not_looked_at } = self.headers(number)?;
+        let observed = observe(&headers, POINTS).map_err(NoView::NoFlow)?;
+        Ok(Seen { observed, clock_step, not_looked_at })
+    }
+
+    /// The time-sequence plot of the connection with this number, from 0; `within` counts from its first packet.
+    ///
+    /// # Errors
+    /// If there is none, or it has no data.
+    pub fn sequence(&self, number: usize, within: &Range<Instant>) -> Result<Sequence, NoView> {
+        sequence(&self.headers(number)?.headers, within).map_err(NoView::NoFlow)
+    }
+
+    fn headers(&self, number: usize) -> Result<Headers, NoView> {
         let sender = self.connections.get(number).ok_or(NoView::NoConnection)?.sender();
         let (mut headers, mut connections): (Vec<TcpHeader>, _) = (Vec::new(), Connections::default());
         let mut not_looked_at = 0;
@@ -177,9 +193,15 @@ impl Capture {
         let clock_step = keep_between_steps(&mut headers);
         // Packets of several interfaces need not be in order.
         headers.sort_by_key(|header| header.time);
-        let observed = observe(&headers, POINTS).map_err(NoView::NoFlow)?;
-        Ok(Seen { observed, clock_step, not_looked_at })
+        Ok(Headers { headers, clock_step, not_looked_at })
     }
+}
+
+/// The packets of a connection in the order of time.
+struct Headers {
+    headers: Vec<TcpHeader>,
+    clock_step: Option<ClockStep>,
+    not_looked_at: u64,
 }
 
 fn each_packet(source: &Source, on_packet: impl FnMut(Option<Packet<'_>>)) -> Result<End, NoCapture> {

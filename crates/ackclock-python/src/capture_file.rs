@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ackclock::units::Instant;
 use ackclock_pcap::{Capture, NoCapture};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -43,5 +44,14 @@ impl CaptureFile {
     fn observe_json(&self, py: Python<'_>, flow: usize) -> PyResult<String> {
         let seen = py.detach(|| self.capture.observe(flow));
         to_json(&seen.map_err(|error| PyValueError::new_err(error.to_string()))?)
+    }
+
+    /// The time-sequence plot of the connection with this number, from 0, as JSON, within a time from its first packet on.
+    ///
+    /// Raises `ValueError` where it has no data.
+    fn sequence_json(&self, py: Python<'_>, flow: usize, from_ns: u64, to_ns: u64) -> PyResult<String> {
+        let within = Instant::from_nanos(from_ns)..Instant::from_nanos(to_ns);
+        let plot = py.detach(|| self.capture.sequence(flow, &within));
+        to_json(&plot.map_err(|error| PyValueError::new_err(error.to_string()))?)
     }
 }

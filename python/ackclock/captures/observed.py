@@ -9,7 +9,17 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.errors import ArgumentValueError, InputError
+from ackclock.files.reading import CAPTURE, open_regular
 
+#: The first bytes of pcap (both byte orders, microseconds and nanoseconds), pcapng and gzip.
+_MAGIC = (
+    b"\xd4\xc3\xb2\xa1",
+    b"\xa1\xb2\xc3\xd4",
+    b"\x4d\x3c\xb2\xa1",
+    b"\xa1\xb2\x3c\x4d",
+    b"\x0a\x0d\x0d\x0a",
+    b"\x1f\x8b",
+)
 #: Connections that a message lists.
 _LISTED = 8
 #: Packets after the last whole one: what is there instead of the end of the file.
@@ -78,9 +88,10 @@ class CaptureFile:
         told = [f"left out: {', '.join(parts)}"] if parts else []
         return told + ([_ENDS[self._end]] if self._end in _ENDS else [])
 
-    def choose(self, wanted: str | None) -> Connection:
+    def choose(self, wanted: str | None, option: str = "flow") -> Connection:
         """Return the connection with this number or this end; by default the one with most data.
 
+        `option` is what messages call the choice.
         Raises `InputError` where there is none, `ArgumentError` where none or several are called so.
         """
         if not self.connections:
@@ -96,7 +107,7 @@ class CaptureFile:
         if len(found) == 1:
             return found[0]
         what = f"names {len(found)} connections" if found else "names no connection"
-        raise ArgumentValueError("flow", f"{what}: {wanted!r}; there are {self.listed(found)}")
+        raise ArgumentValueError(option, f"{what}: {wanted!r}; there are {self.listed(found)}")
 
     def _end_of_empty(self) -> list[str]:
         return [_ENDS[self._end]] if self._end in _ENDS else []
@@ -115,6 +126,27 @@ class CaptureFile:
         except ValueError as error:
             raise InputError(f"{self.name}: {flow.name} {error}") from None
         return observed
+
+
+    def sequence(self, flow: Connection, from_ns: int, to_ns: int) -> dict[str, Any]:
+        """Return the time-sequence plot of a connection within a time from its first packet on.
+
+        Raises `InputError` where it has no data.
+        """
+        try:
+            plot: dict[str, Any] = json.loads(self._core.sequence_json(flow.number - 1, from_ns, to_ns))
+        except ValueError as error:
+            raise InputError(f"{self.name}: {flow.name} {error}") from None
+        return {**plot, "flow": flow.name}
+
+
+def is_capture(path: Path) -> bool:
+    """Return whether a file begins as pcap, pcapng or gzip do; not so where it cannot be read."""
+    try:
+        with open_regular(path, CAPTURE) as file:
+            return file.read(4).startswith(_MAGIC)
+    except OSError:
+        return False
 
 
 def remarks(observed: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ackclock.captures.observed import CaptureFile, is_capture
 from ackclock.cli.capturing import SENDER, check_flows, check_target, write_capture
 from ackclock.cli.console import talk
 from ackclock.cli.options import file_argument, seed_option, set_option
@@ -19,13 +20,19 @@ from ackclock.scenario import Scenario
 _NS = 1_000_000_000
 #: Panels of a drawing.
 _MOST = 8
+#: Segments of a drawing of a capture.
+_MOST_SEGMENTS = 300_000
 
 
 @click.command("sequence")
 @file_argument
 @seed_option
 @set_option
-@click.option("--flows", metavar="NAME,...", help="Flows or groups to draw; all by default.")
+@click.option(
+    "--flows",
+    metavar="NAME,...",
+    help="Flows or groups to draw, all by default; of a capture, the number or an address and port of a connection.",
+)
 @click.option("--from", "from_s", type=float, default=0.0, metavar="SECONDS", help="Beginning of the plot.")
 @click.option("--to", "to_s", type=float, metavar="SECONDS", help="Its end; that of the run by default.")
 @click.option("--out", default="sequence.svg", show_default=True, metavar="FILE", help="File for the plot.")
@@ -38,11 +45,17 @@ def command(
     to_s: float | None,
     out: str,
 ) -> None:
-    """Run the scenario FILE once and draw time-sequence plots of its connections.
+    """Draw time-sequence plots of the connections of the scenario FILE, or of a connection of the capture FILE.
 
     A plot has data, retransmissions and losses as they leave the sender, ACKs and SACK blocks as they come
-    to it, and the byte up to which the window lets it send.
+    to it, and the byte up to which the window lets it send. Of a capture (pcap or pcapng) it has the packets
+    where they were captured, without losses and the congestion window.
     """
+    if is_capture(Path(file)):
+        if seed is not None or sets:
+            raise InputError(f"{file} is a capture: --seed and --set are of scenarios")
+        _draw_capture(Path(file), flows, from_s, to_s, Path(out))
+        return
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
@@ -63,6 +76,32 @@ def command(
     end = json.loads(outcome.result_json)["duration_s"] if to_s is None else to_s
     drawing = draw(plots[:_MOST], from_s, end, f"time-sequence plots of {scenario.name}")
     write_capture(Path(out), drawing.encode(), "time-sequence plot")
+
+
+def _draw_capture(file: Path, flow: str | None, from_s: float, to_s: float | None, out: Path) -> None:
+    """Draw a connection of a capture."""
+    check_target(out, "--out")
+    within = _within(from_s, to_s)
+    capture = CaptureFile.from_file(file)
+    chosen = capture.choose(flow, option="flows")
+    for line in capture.left_out:
+        talk(f"{file}: {line}")
+    if flow is None and len(capture.connections) > 1:
+        count = len(capture.connections)
+        talk(f"{file}: the largest of {count} connections; --flows takes another one: {capture.listed()}")
+    plot = capture.sequence(chosen, *within)
+    if not plot["data"]:
+        raise InputError("no data in this time; look at --flows, --from and --to")
+    if len(plot["data"]) > _MOST_SEGMENTS:
+        raise InputError(
+            f"{file}: {len(plot['data'])} segments are too many for a drawing (at most {_MOST_SEGMENTS}); "
+            "choose a shorter time with --from and --to"
+        )
+    from ackclock.page.sequence import draw
+
+    end = chosen.duration_s if to_s is None else to_s
+    drawing = draw([plot], from_s, end, f"time-sequence plot of {file.name}")
+    write_capture(out, drawing.encode(), "time-sequence plot")
 
 
 def _within(from_s: float, to_s: float | None) -> tuple[int, int]:

@@ -9,7 +9,7 @@ mod recording;
 mod sequence;
 mod wire;
 
-pub use observed::{Counts, Kind, NoFlow, Observed, Place, Range, Repair, TcpHeader, Vantage, observe};
+pub use observed::{Counts, Kind, NoFlow, Observed, Place, Range, Repair, TcpHeader, Vantage, observe, sequence};
 pub use pcapng::{CapturedBytes, Header, pcapng, pcapng_of_bytes};
 pub use qlog::{QlogVersion, qlog};
 pub use recording::{Connection, Declared, Lost, Packet, Recording, Segment, SenderState};

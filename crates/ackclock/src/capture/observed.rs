@@ -8,6 +8,7 @@ mod counts;
 mod found;
 mod header;
 mod place;
+mod sequence;
 mod series;
 mod tracker;
 
@@ -21,6 +22,7 @@ use header::Numbers;
 pub use header::TcpHeader;
 use place::place;
 pub use place::{Place, Vantage};
+pub use sequence::sequence;
 pub use series::{Range, Repair};
 use series::{bucketed, peak_rate};
 use tracker::Tracker;
