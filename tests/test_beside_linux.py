@@ -14,10 +14,19 @@ import shares  # noqa: E402
 import slow_start  # noqa: E402
 from cells import CELLS, LONG  # noqa: E402
 
-KNOWN = slow_start.known()
+KNOWN, EXPLAINED = slow_start.known(), slow_start.explanations()
+#: An explanation goes once the cell is inside.
+CELLS_OF_SLOW_START = [
+    pytest.param(
+        cell,
+        id=cell.name,
+        marks=[pytest.mark.xfail(reason=EXPLAINED[cell], strict=True)] if cell in EXPLAINED else [],
+    )
+    for cell in KNOWN
+]
 
 
-@pytest.mark.parametrize("cell", KNOWN, ids=lambda cell: cell.name)
+@pytest.mark.parametrize("cell", CELLS_OF_SLOW_START)
 def test_slow_start_is_that_of_linux(cell: slow_start.Cell) -> None:
     simulator, kernel = slow_start.simulated(cell), KNOWN[cell]
     assert slow_start.outside(simulator, kernel) == [], f"{simulator}, Linux {kernel}"
