@@ -190,11 +190,7 @@ pub fn rivals(
 /// What is said of rivals, in words: label, difference, and environments as title, share of the rival and of the candidate, and
 /// the harm to the rival.
 #[pyfunction]
-pub fn rival_sentences(
-    found: Vec<(String, Option<Estimate>, Vec<Shares>)>,
-    heading: &str,
-    least: f64,
-) -> Vec<String> {
+pub fn rival_sentences(found: Vec<(String, Option<Estimate>, Vec<Shares>)>, heading: &str, least: f64) -> Vec<String> {
     let mut titles = Vec::new();
     let mut beside = |(title, theirs, ours, harm): Shares| {
         titles.push(title);

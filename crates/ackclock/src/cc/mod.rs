@@ -35,9 +35,9 @@ pub use event::{
 pub use foreign::{BpfProgram, ForeignValue, PythonClass, SharedLibrary};
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
+pub use hosted::Hosted;
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
-pub use hosted::Hosted;
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};

@@ -28,9 +28,7 @@ pub(super) fn scripts() -> impl Iterator<Item = Vec<Event>> {
 ///
 /// Code that paces is judged by what it loses in a network alone: its rate is what it reduces.
 pub(super) fn keeps_its_window(cc: &mut dyn CongestionControl, events: &[Event]) -> bool {
-    let is_signal = |event: &Event| {
-        matches!(event, Event::Congestion(congestion) if matches!(congestion.kind, CongestionKind::Loss | CongestionKind::Timeout))
-    };
+    let is_signal = |event: &Event| matches!(event, Event::Congestion(congestion) if matches!(congestion.kind, CongestionKind::Loss | CongestionKind::Timeout));
     let Some(at) = events.iter().position(is_signal) else { return false };
     events[..at].iter().for_each(|event| event.tell(cc));
     let before = Answer::of(cc);

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::journal::{Event, Journal};
-use super::run::check_result;
 use super::promise::Promise;
+use super::run::check_result;
 use super::{Draw, Violation, backing_off, for_each_case, network, parts};
 use crate::cc::{
     Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
@@ -59,9 +59,8 @@ pub fn check_cc<C: CongestionControl + 'static>(
         }
         check_journal(&journal, &*new, context)
     })?;
-    let first = backing_off::scripts().position(|events| {
-        backing_off::keeps_its_window(&mut new(CcContext::new(10.0)), &events)
-    });
+    let first = backing_off::scripts()
+        .position(|events| backing_off::keeps_its_window(&mut new(CcContext::new(10.0)), &events));
     if let Some(case) = first {
         let (subject, broken) = (format!("{name} at its first congestion"), Promise::BackOff.to_string());
         return Err(Violation { subject, case: case as u64, broken });

@@ -137,7 +137,9 @@ impl Promise {
             Promise::BackOff => {
                 "leave less of the window at a loss and at a timeout; TCP Reno leaves half (RFC 5681 §3.1)"
             }
-            Promise::Collapse => "send less after congestion until losses are rare; run a scenario, and look at its losses",
+            Promise::Collapse => {
+                "send less after congestion until losses are rare; run a scenario, and look at its losses"
+            }
             Promise::OneReduction => {
                 "reduce at the congestion event, which comes once per window of data, and not at each loss"
             }

@@ -122,8 +122,12 @@ pub fn against_stored(values: &[f64], stored: &[f64], paired: bool) -> Estimate 
         return estimate(values, CONFIDENCE);
     }
     let common = if paired { ours.min(theirs) } else { 0 };
-    let pairs: Vec<f64> =
-        values.iter().zip(stored).take(common).map(|(value, other)| value / ours as f64 - other / theirs as f64).collect();
+    let pairs: Vec<f64> = values
+        .iter()
+        .zip(stored)
+        .take(common)
+        .map(|(value, other)| value / ours as f64 - other / theirs as f64)
+        .collect();
     let alone = |row: &[f64], count: usize| {
         let rest = (row.len() - count) as f64 / (row.len() * row.len()) as f64;
         (rest * variance(row), row.len() - 1)

@@ -240,9 +240,8 @@ impl Evaluation {
         let table = Table {
             costs: places.iter().map(costs).collect(),
             best: baseline.stored.then(|| places.iter().map(|place| self.best[&scale.name][id(place)]).collect()),
-            best_costs: (baseline.stored && !baseline.best_costs.is_empty()).then(|| {
-                places.iter().map(|place| baseline.best_costs[id(place)][&scale.name].clone()).collect()
-            }),
+            best_costs: (baseline.stored && !baseline.best_costs.is_empty())
+                .then(|| places.iter().map(|place| baseline.best_costs[id(place)][&scale.name].clone()).collect()),
             paired: baseline.seed == Some(self.runs.seed),
             relative: places.iter().map(|place| environment(place).is_relative(&scale.name)).collect(),
             algorithms: if baseline.stored { baseline.algorithms.len() } else { self.board.labels.len() },

@@ -93,7 +93,9 @@ fn cap(weights: &mut [(String, Vec<(String, f64)>)], best: &Best, worst: &Best) 
     let added: Vec<f64> = weights.iter().map(of).collect();
     let mut ordered: Vec<f64> = added.iter().copied().filter(|added| *added > 0.0).collect();
     ordered.sort_unstable_by(f64::total_cmp);
-    let Some(median) = (!ordered.is_empty()).then(|| (ordered[(ordered.len() - 1) / 2] + ordered[ordered.len() / 2]) / 2.0) else {
+    let Some(median) =
+        (!ordered.is_empty()).then(|| (ordered[(ordered.len() - 1) / 2] + ordered[ordered.len() / 2]) / 2.0)
+    else {
         return;
     };
     for ((_, row), added) in weights.iter_mut().zip(added).filter(|(_, added)| *added > CAP * median) {

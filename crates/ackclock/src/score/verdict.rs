@@ -48,16 +48,15 @@ pub fn verdict(board: &Board) -> String {
     let mut said = vec![format!(
         "Against {reference}, {name} has a higher efficiency in {higher} of {environments} environments and a lower one in {lower}."
     )];
-    let ratios: Vec<String> =
-        [("loss_rate", "loss rate"), ("queue_delay", "queueing delay")]
-            .into_iter()
-            .filter_map(|(metric, words)| {
-                let counts = count(metric, Judgement::Better) + count(metric, Judgement::Worse) > 0;
-                let ratio = board.mean_ratio(metric, board.reference).filter(|_| counts)?;
-                let is_news = !(1.0 / RATIO_OF_NOTE..=RATIO_OF_NOTE).contains(&ratio);
-                is_news.then(|| format!("{words} is {} times as large", general(ratio, 3)))
-            })
-            .collect();
+    let ratios: Vec<String> = [("loss_rate", "loss rate"), ("queue_delay", "queueing delay")]
+        .into_iter()
+        .filter_map(|(metric, words)| {
+            let counts = count(metric, Judgement::Better) + count(metric, Judgement::Worse) > 0;
+            let ratio = board.mean_ratio(metric, board.reference).filter(|_| counts)?;
+            let is_news = !(1.0 / RATIO_OF_NOTE..=RATIO_OF_NOTE).contains(&ratio);
+            is_news.then(|| format!("{words} is {} times as large", general(ratio, 3)))
+        })
+        .collect();
     if !ratios.is_empty() {
         let means = if ratios.len() == 1 { "geometric mean" } else { "geometric means" };
         said.push(format!("Its {} ({means}).", joined(&ratios).replace(" and ", ", and its ")));
@@ -97,11 +96,12 @@ fn worst_of(board: &Board, found: &[Difference]) -> Option<(usize, usize)> {
         let metric = &board.results[each.place].metrics[each.at];
         Some((each.difference.mean / whole(metric)?, (each.place, each.at)))
     });
-    shares.fold(None, |most: Option<(f64, _)>, (share, place)| match most {
-        Some((known, _)) if share <= known => most,
-        _ => Some((share, place)),
-    })
-    .map(|(_, place)| place)
+    shares
+        .fold(None, |most: Option<(f64, _)>, (share, place)| match most {
+            Some((known, _)) if share <= known => most,
+            _ => Some((share, place)),
+        })
+        .map(|(_, place)| place)
 }
 
 /// The differences that count, and how many comparisons there were.
@@ -138,8 +138,7 @@ pub fn sentences(found: &[Rival], titles: &[String], heading: &str, least: f64) 
     let names =
         |chosen: &[&Rival]| joined(&chosen.iter().map(|rival| rival.algorithm.label.clone()).collect::<Vec<_>>());
     let mut said = Vec::new();
-    let compared: Vec<(&Rival, Estimate)> =
-        found.iter().filter_map(|rival| Some((rival, rival.difference?))).collect();
+    let compared: Vec<(&Rival, Estimate)> = found.iter().filter_map(|rival| Some((rival, rival.difference?))).collect();
     let family: Vec<(Estimate, f64)> = compared.iter().map(|(_, difference)| (*difference, least)).collect();
     let counts = that_count(&family);
     let judged = |wanted: Judgement| -> Vec<&Rival> {

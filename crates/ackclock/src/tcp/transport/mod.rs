@@ -10,9 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::cc::{
-    CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse,
-};
+use crate::cc::{CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse};
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
 pub use rules::{
