@@ -31,7 +31,7 @@ pub enum Promise {
     #[error("the first loss or timeout of a connection does not reduce its window")]
     BackOff,
     /// RFC 2914 §5: congestion collapse.
-    #[error("two flows lose more than half of their segments behind a full queue")]
+    #[error("two flows lose more than a quarter of their segments behind a full queue")]
     Collapse,
     /// RFC 5681 §3.1: what was in flight is taken for lost.
     #[error("a restart does not reduce the window")]
