@@ -23,7 +23,7 @@ import ackclock
 
 #: What the search sees of the suite, and for how long.
 SEARCHED = ("slow-2", "random-loss", "with-standard")
-CHANGES = ["duration=40 s"]
+CHANGES = ["duration=40 s", "warmup=10 s", 'flows.test.start={ uniform = ["0 s", "5 s"] }']
 #: Rules of a generation, and those that have children.
 GENERATION, PARENTS = 20, 4
 #: What the texts are made of. `1 * ` makes any unit of a value a plain number, so that all can be added.

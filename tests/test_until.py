@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ackclock.studies.until import Until, interval
+from ackclock.statistics.estimates import estimate
+from ackclock.studies.until import Until
 
 GOODPUT = Until.parse("goodput +- 1 %")
 
@@ -36,7 +37,7 @@ def test_the_decision_depends_on_the_prefix_alone(values: list[float], more: lis
     count = GOODPUT.enough(values)
     if count is not None:
         assert GOODPUT.enough(values + more) == count
-        half = interval(GOODPUT.metric, values[:count]).half_width
+        half = estimate(values[:count]).half_width
         assert half is not None and half <= 0.01 * sum(values[:count]) / count * (1 + 1e-9)
 
 
