@@ -83,8 +83,8 @@ test-rust: ## Format, lints, documentation and tests of the crates
 	@cargo fmt --version >/dev/null && cargo clippy --version >/dev/null || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --package ackclock-scenario --no-deps --locked --quiet
-	cargo test --package ackclock --package ackclock-scenario --package ackclock-bpf --package ackclock-linux --locked --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --package ackclock-pcap --package ackclock-scenario --no-deps --locked --quiet
+	cargo test --package ackclock --package ackclock-pcap --package ackclock-scenario --package ackclock-bpf --package ackclock-linux --locked --quiet
 	cargo test --package ackclock --locked --quiet --release --test theory
 	cargo fmt --manifest-path $(S2N) --check
 	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet

@@ -395,6 +395,16 @@ def test_a_clock_that_is_set_is_told(before: float, after: float, step: float, t
     assert found is not None and float(found[1]) == pytest.approx(step, rel=1e-4)
 
 
+def test_a_replay_that_would_take_years_is_refused(tmp_path: Path) -> None:
+    # Nothing is in flight over the pause, so that it may be one.
+    early, late = flow_of(0, 400), flow_of(400, 400, seconds=3e8)
+    (tmp_path / "made.pcap").write_bytes(timed([*early, *late]))
+    answer = cli("compare-capture", "made.pcap", cwd=tmp_path)
+    assert (answer.code, answer.stdout) == (2, "")
+    assert answer.stderr.startswith("error: a replay of 3e+08 s at 0.8")
+    assert "take a part of the capture" in answer.stderr
+
+
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a regular file, and a capture is read twice"):
         CaptureFile.from_file(Path("/dev/zero"))

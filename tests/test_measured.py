@@ -358,6 +358,7 @@ def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
 
 def test_wrong_types_anywhere_are_tolerated(tmp_path: Path) -> None:
     document = json.loads((MEASURED / "iperf3-cubic.json").read_text())
+    wrong: Any
     for wrong in (None, 7, "x", [], {}, float("nan"), -1):
         for key in ("intervals", "end"):
             read(written(tmp_path, {**document, key: wrong}))

@@ -16,8 +16,8 @@ _FLOW, _LOSSES = "test", "capture-losses"
 _ENDLESS = {"kind": "drop-tail", "limit": "10000000 packets"}
 _NOT_LOST = {"loss": {"kind": "none"}, "duplication": 0.0, "corruption": 0.0}
 _IP, _IPV6, _TIMESTAMPS = 40, 60, 12
-#: Segments from which a path can be estimated.
-_ENOUGH = 50
+#: Segments from which a path can be estimated, and segments that a replay sends at most.
+_ENOUGH, _MOST = 50, 50_000_000
 
 
 def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], str]:
@@ -33,6 +33,12 @@ def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], 
     if not rtt or not rate:
         missing = "no RTT sample" if not rtt else "no ACKs over a quarter of its duration"
         raise InputError(f"the path cannot be estimated: the capture has {missing}; give --scenario")
+    lasts = observed["acked_until_s"]
+    if (bulk := rate * lasts / 8 / observed["mss"]) > _MOST:
+        raise InputError(
+            f"a replay of {lasts:.3g} s at {rate / 1e6:.3g} Mbit/s has {bulk:.2g} segments, "
+            f"and {_MOST:.0e} is the limit; take a part of the capture: editcap -A START -B END"
+        )
     header = _IPV6 if ipv6 else _IP
     full = observed["mss"] + header + _TIMESTAMPS * observed["timestamps"]
     wire = rate * full / observed["mss"]
