@@ -213,8 +213,8 @@ fn hops(document: &Document, network: &Network) -> Result<(), Problem> {
 fn limits(document: &Document, network: &Network, misfits: &mut Misfits) {
     let mut check = |place: &[&str], link: &str, queue: &QueueSpec, rate: Option<Rate>, channel: Option<&String>| {
         let problem = match (queue.limit(), channel, rate) {
-            (Limit::Bdp(_), Some(channel), _) => Problem::BdpOnChannel { channel: channel.clone() },
-            (Limit::Bdp(_), None, None) => Problem::BdpWithoutRate { link: link.to_owned() },
+            (Limit::Bdp(_) | Limit::Time(_), Some(channel), _) => Problem::BdpOnChannel { channel: channel.clone() },
+            (Limit::Bdp(_) | Limit::Time(_), None, None) => Problem::BdpWithoutRate { link: link.to_owned() },
             _ => return,
         };
         misfits.push(place.iter().chain(&["queue", "limit"]).map(|key| (*key).to_owned()).collect(), problem);

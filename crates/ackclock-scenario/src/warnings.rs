@@ -4,7 +4,7 @@ use super::meters;
 use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network};
 use ackclock::qdisc::QueueSpec;
-use ackclock::quantity::RateOrZero;
+use ackclock::quantity::{Limit, RateOrZero};
 use ackclock::tcp::{EcnMode, TransportKeys};
 use ackclock::variation::VariationPlan;
 
@@ -49,6 +49,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         check_queue("every access link", queue, document.flows.iter().collect());
     }
     warnings.extend(network.links.iter().filter_map(capped_trace));
+    warnings.extend(network.links.iter().filter_map(time_at_the_highest_rate));
     warnings.extend(meters::warnings(document, network));
     warnings.extend(network.parts().flat_map(|(name, _, impairments)| impairments.warnings(name)));
     for (name, _) in document.channels.iter().filter(|(_, channel)| channel.is_dead()) {
@@ -113,6 +114,16 @@ fn no_window_rule(flow: &Flow) -> Option<String> {
 
 fn json(keys: &TransportKeys) -> Option<serde_json::Value> {
     serde_json::to_value(keys).ok()
+}
+
+/// A limit in time at a link whose rate varies.
+fn time_at_the_highest_rate(link: &DirectedLink) -> Option<String> {
+    let (rate, _) = (link.rate?, link.varies.as_ref()?);
+    let Limit::Time(time) = link.queue.limit() else { return None };
+    let (name, bytes) = (&link.name, rate.bytes_in_floor(time));
+    Some(format!(
+        "the queue of {name} holds {time} at the link's rate of {rate}, {bytes} bytes; at a lower rate they take longer"
+    ))
 }
 
 /// A trace that offers more than the link's rate.
@@ -224,6 +235,16 @@ mod tests {
         assert_eq!(warnings(trace, PLAIN), [expected]);
         let even = "varies = { kind = 'trace', bin = '5 ms', milliseconds = [5, 5, 5] }";
         assert_eq!(warnings(even, PLAIN), [""; 0]);
+    }
+
+    #[test]
+    fn a_limit_in_time_says_of_which_rate_it_is() {
+        let queue = "queue = { kind = 'drop-tail', limit = '50 ms' }";
+        let expected = "the queue of bottleneck holds 50 ms at the link's rate of 8 Mbit/s, 50000 bytes; at a lower rate \
+                        they take longer";
+        let varies = "varies = { kind = 'square', high = '8 Mbit/s', low = '2 Mbit/s', interval = '1 s' }";
+        assert_eq!(warnings(&format!("{queue}\n{varies}"), PLAIN), [expected]);
+        assert_eq!(warnings(queue, PLAIN), [""; 0]);
     }
 
     #[test]

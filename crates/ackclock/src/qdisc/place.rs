@@ -24,6 +24,11 @@ impl Place {
         bits / 8.0 / self.packet_bytes as f64
     }
 
+    /// The bytes that the rate of the link sends in a time, at least those of a packet.
+    pub fn bytes_in(&self, time: Duration) -> u64 {
+        self.rate.map_or(0, |rate| rate.bytes_in_floor(time)).max(self.packet_bytes)
+    }
+
     /// What a limit comes to here.
     pub fn limit(&self, limit: quantity::Limit) -> Limit {
         match limit {
@@ -31,6 +36,7 @@ impl Place {
             quantity::Limit::Bytes(bytes) => Limit::Bytes(bytes),
             // The conversion saturates: four billion packets are as good as no limit.
             quantity::Limit::Bdp(factor) => Limit::Packets((factor * self.bdp_packets()).round().max(1.0) as u32),
+            quantity::Limit::Time(time) => Limit::Bytes(self.bytes_in(time)),
         }
     }
 
@@ -73,6 +79,13 @@ mod tests {
         assert_eq!(limit(quantity::Limit::Bdp(0.02), 10.0), Limit::Packets(1));
         assert_eq!(limit(quantity::Limit::Bdp(1e6), 1e12), Limit::Packets(u32::MAX));
         assert_eq!(limit(quantity::Limit::Bytes(64_000), 1.0), Limit::Bytes(64_000));
+    }
+
+    #[test]
+    fn a_time_is_the_bytes_that_the_rate_sends_in_it_and_at_least_a_packet() {
+        // 8 Mbit/s for 50 ms, and for 0.1 ms.
+        let time = |micros| limit(quantity::Limit::Time(Duration::from_micros(micros)), 0.0);
+        assert_eq!((time(50_000), time(100)), (Limit::Bytes(50_000), Limit::Bytes(1_000)));
     }
 
     #[test]

@@ -112,6 +112,8 @@ pub enum Limit {
     /// Times the rate of the link and the mean base RTT of the flows that cross it, in whole packets of
     /// the largest size among them, rounded to the nearest, at least one.
     Bdp(f64),
+    /// As many bytes as the rate of the link sends in this time, at least a packet of the largest size.
+    Time(Duration),
 }
 
 impl Quantity for Limit {
@@ -123,7 +125,7 @@ impl Quantity for Limit {
         let bad = || Problem::BadText {
             text: text.to_owned(),
             what: Self::NAME,
-            expected: "\"100 packets\", \"64 kB\" or \"0.5 BDP\"",
+            expected: "\"100 packets\", \"64 kB\", \"0.5 BDP\" or \"50 ms\"",
         };
         if let Some(instead) = with_a_point(text.trim()) {
             return Err(ParseQuantityError::Comma { text: text.to_owned(), instead }.into());
@@ -143,7 +145,11 @@ impl Quantity for Limit {
                 false => bad(),
             });
         }
-        parse_bytes(text).map(Limit::Bytes).map_err(|error| unless_explained(error, bad))
+        match parse_duration(text) {
+            Ok(time) => Ok(Limit::Time(time)),
+            Err(error @ ParseQuantityError::TooLarge { .. }) => Err(error.into()),
+            Err(_) => parse_bytes(text).map(Limit::Bytes).map_err(|error| unless_explained(error, bad)),
+        }
     }
 }
 
@@ -154,6 +160,7 @@ impl fmt::Display for Limit {
             Limit::Packets(packets) => write!(f, "{packets} packets"),
             Limit::Bytes(bytes) => Size(*bytes).fmt(f),
             Limit::Bdp(factor) => write!(f, "{factor} BDP"),
+            Limit::Time(time) => time.fmt(f),
         }
     }
 }
@@ -283,7 +290,7 @@ impl Quantity for Threshold {
         let bad = || Problem::BadText {
             text: text.to_owned(),
             what: Self::NAME,
-            expected: "\"20 packets\", \"30 kB\", \"0.5 BDP\" or \"0.25 limit\"",
+            expected: "\"20 packets\", \"30 kB\", \"0.5 BDP\", \"50 ms\" or \"0.25 limit\"",
         };
         if let Some(number) = before_unit(text, &["limit"])
             && with_a_point(text.trim()).is_none()
@@ -404,15 +411,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_packets_bytes_or_products() {
+    fn limits_are_packets_bytes_products_or_times() {
         assert_eq!(Limit::parse("100 packets"), Ok(Limit::Packets(100)));
         assert_eq!(Limit::parse("1 packet"), Ok(Limit::Packets(1)));
         assert_eq!(Limit::parse("64 kB"), Ok(Limit::Bytes(64_000)));
         assert_eq!(Limit::parse("0.5 BDP"), Ok(Limit::Bdp(0.5)));
         assert_eq!(Limit::parse(".02BDP"), Ok(Limit::Bdp(0.02)));
+        assert_eq!(Limit::parse("50 ms"), Ok(Limit::Time(Duration::from_millis(50))));
+        assert_eq!(Limit::parse("1.5ms").map(|limit| limit.to_string()), Ok("1.5 ms".to_owned()));
         for wrong in ["100", "-1 packets", "1.5 packets", "nan BDP", "-1 BDP", "64 kbit", ""] {
             let message = Limit::parse(wrong).unwrap_err().to_string();
-            let expected = "is not a queue limit; write \"100 packets\", \"64 kB\" or \"0.5 BDP\"";
+            let expected = "is not a queue limit; write \"100 packets\", \"64 kB\", \"0.5 BDP\" or \"50 ms\"";
             assert_eq!(message, format!("\"{wrong}\" {expected}"));
         }
     }
@@ -451,7 +460,8 @@ mod tests {
         assert_eq!(Threshold::parse("0.25 limit"), Ok(Threshold::Share(0.25)));
         assert_eq!(Threshold::parse(".25limit"), Ok(Threshold::Share(0.25)));
         let message = |text| Threshold::parse(text).unwrap_err().to_string();
-        let expected = "is not a queue threshold; write \"20 packets\", \"30 kB\", \"0.5 BDP\" or \"0.25 limit\"";
+        let expected =
+            "is not a queue threshold; write \"20 packets\", \"30 kB\", \"0.5 BDP\", \"50 ms\" or \"0.25 limit\"";
         for wrong in ["limit", "-1 limit", "nan limit", "0.25 limits", "a quarter", "5"] {
             assert!(message(wrong).contains(expected), "{wrong}: {}", message(wrong));
         }

@@ -285,14 +285,14 @@ pub enum Problem {
         limit: Duration,
     },
     /// A limit relative to a rate that there is not.
-    #[error("a limit in BDP needs a rate, and link \"{link}\" has none")]
+    #[error("a limit in BDP or time needs a rate, and link \"{link}\" has none")]
     BdpWithoutRate {
         /// The link.
         link: String,
     },
     /// A limit relative to a rate at a station, whose rate depends on the others.
     #[error(
-        "a limit in BDP means nothing at a station of channel \"{channel}\", whose rate depends on who else sends; write for \
+        "a limit in BDP or time means nothing at a station of channel \"{channel}\", whose rate depends on who else sends; write for \
          example \"100 packets\""
     )]
     BdpOnChannel {

@@ -66,7 +66,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "100 packets",
         "100",
-        r#"11: topology.queue.limit: "100" is not a queue limit; write "100 packets", "64 kB" or "0.5 BDP""#,
+        r#"11: topology.queue.limit: "100" is not a queue limit; write "100 packets", "64 kB", "0.5 BDP" or "50 ms""#,
     ),
     ("count = 2", "count = 0", r#"17: flows.test.count: 0 is out of range; must be from 1 to 1000000"#),
     ("count = 2", "count = -1", r#"17: flows.test.count: -1 is out of range; must be from 1 to 1000000"#),
@@ -486,7 +486,7 @@ fn mistakes_of_the_general_form_have_their_message() {
     );
     assert_eq!(
         after("delay = \"1 ms\"", "queue = { kind = \"drop-tail\", limit = \"2 BDP\" }"),
-        "x.toml:13: links.idle.queue.limit: a limit in BDP needs a rate, and link \"idle\" has none"
+        "x.toml:13: links.idle.queue.limit: a limit in BDP or time needs a rate, and link \"idle\" has none"
     );
     assert_eq!(
         after("[links.idle]", "[links.\"a.b\"]").split(';').next(),

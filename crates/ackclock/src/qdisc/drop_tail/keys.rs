@@ -12,7 +12,7 @@ use crate::rng::Rng;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropTailKeys {
-    /// The limit of the queue: packets, bytes or a multiple of the bandwidth-delay product. By default "1 BDP"
+    /// The limit of the queue: packets, bytes, a multiple of the bandwidth-delay product, or a time at the link's rate. By default "1 BDP"
     /// at a link that flows share, "10000 packets" at access links, on the path of the ACKs and without a rate, "100 packets" at stations of a channel.
     #[serde(default = "ample")]
     #[schemars(transform = without_default)]

@@ -16,7 +16,7 @@ pub struct RedKeys {
     /// Source of the defaults.
     #[serde(default)]
     pub preset: Preset,
-    /// The limit of the queue: packets, bytes or a multiple of the bandwidth-delay product.
+    /// The limit of the queue: packets, bytes, a multiple of the bandwidth-delay product, or a time at the link's rate.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
     /// Average queue from which packets are dropped early, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size; linux: a third of `max`.
@@ -111,6 +111,7 @@ impl RedKeys {
             Limit::Packets(packets) => f64::from(packets) * mean / bytes_per_unit,
             Limit::Bytes(bytes) => bytes as f64 / bytes_per_unit,
             Limit::Bdp(factor) => factor * place.bdp_packets() * place.packet_bytes as f64 / bytes_per_unit,
+            Limit::Time(time) => place.bytes_in(time) as f64 / bytes_per_unit,
         };
         let threshold = |threshold| match threshold {
             Threshold::Length(length) => in_units(length),

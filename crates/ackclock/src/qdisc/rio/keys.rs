@@ -220,6 +220,7 @@ fn bytes_of(length: Limit, place: &Place, factor: f64) -> Limit {
         Limit::Packets(packets) => f64::from(packets) * packet,
         Limit::Bytes(bytes) => bytes as f64,
         Limit::Bdp(bdp) => bdp * place.bdp_packets() * packet,
+        Limit::Time(time) => place.bytes_in(time) as f64,
     };
     Limit::Bytes((factor * bytes).round() as u64)
 }
