@@ -130,8 +130,15 @@ impl Flags {
 impl Packet {
     /// Reads a segment, the text after `<` or `>`.
     pub fn parse(scanner: &mut Scanner) -> Result<Packet, ScriptError> {
+        if scanner.eat("(") {
+            let field = scanner.word()?;
+            return Err(scanner.elsewhere(&format!("the IP field {field}")));
+        }
         let ecn = parse_ecn(scanner)?;
         let mut flags = Flags::default();
+        if scanner.sees("- ") {
+            return Err(scanner.elsewhere("a segment without flags"));
+        }
         let letters = scanner.take_while(|c| c == '.' || c.is_ascii_alphanumeric());
         for letter in letters.chars() {
             if let Some(ace) = letter.to_digit(8) {
@@ -140,6 +147,9 @@ impl Packet {
             }
             let known = Flags::LETTERS.iter().find(|(known, _)| *known == letter);
             let Some((_, flag)) = known else {
+                if letter == 'U' && letters.chars().all(|c| c == '.' || c.is_ascii_uppercase()) {
+                    return Err(scanner.elsewhere("the flag U (urgent data)"));
+                }
                 if OTHER_PROTOCOLS.contains(&letters) {
                     return Err(scanner.elsewhere(letters));
                 }
@@ -165,7 +175,11 @@ impl Packet {
         if ack.is_some() != flags.has(Flags::ACK) {
             return Err(scanner.error("an acknowledgement goes with the flag `.`, and only with it"));
         }
-        let window = if scanner.eat_word("win") { Some(scanner.number()?) } else { None };
+        let window = match scanner.eat_word("win") {
+            true if scanner.eat_word("nocheck") => None,
+            true => Some(scanner.number()?),
+            false => None,
+        };
         let options = if scanner.eat("<") { parse_options(scanner)? } else { Some(Options::default()) };
         Ok(Packet { ecn, flags, seq, len, ack, window, options })
     }
@@ -185,10 +199,14 @@ fn parse_ecn(scanner: &mut Scanner) -> Result<Option<IpEcn>, ScriptError> {
     Ok(Some(ecn))
 }
 
-/// Options after `<`; `None` for `...`.
+/// Options after `<`; `None` for `...`, and where the value of one of them is `nocheck`.
 fn parse_options(scanner: &mut Scanner) -> Result<Option<Options>, ScriptError> {
     if scanner.eat("...") {
         scanner.expect(">")?;
+        return Ok(None);
+    }
+    if scanner.option_list_has("nocheck") {
+        scanner.raw_until(">")?;
         return Ok(None);
     }
     let mut options = Options::default();
@@ -316,6 +334,16 @@ mod tests {
         ] {
             assert_eq!(Packet::parse(&mut Scanner::new(text)).unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn what_is_not_checked_is_none() {
+        for text in ["S 0:0(0) win nocheck <...>", "S 0:0(0) <mss 1460,TS val nocheck ecr nocheck,nop>"] {
+            let packet = Packet::parse(&mut Scanner::new(text)).unwrap();
+            assert_eq!((packet.window, packet.options), (None, None), "{text}");
+        }
+        let checked = Packet::parse(&mut Scanner::new("S 0:0(0) <mss 1460> > nocheck")).unwrap();
+        assert!(checked.options.is_some());
     }
 
     #[test]

@@ -114,6 +114,12 @@ impl<'text> Scanner<'text> {
         Ok(taken)
     }
 
+    /// True if the word `text` comes before the next `>`.
+    pub fn option_list_has(&self, text: &str) -> bool {
+        let list = self.rest.split('>').next().unwrap_or_default();
+        list.split(|c| !is_word(c)).any(|word| word == text)
+    }
+
     /// Takes an argument of a call: everything up to a comma or bracket that is outside of inner brackets.
     pub fn argument(&mut self) -> Result<&'text str, ScriptError> {
         self.skip_blank();

@@ -40,6 +40,17 @@ const OTHER_WORDS: &[&str] = &[
     "AF_INET6",
 ];
 
+/// Options for encapsulation and authentication.
+const OTHER_OPTIONS: &[&str] = &[
+    "udp_encapsulation",
+    "tcp_md5_secret",
+    "psp_udp_port",
+    "psp_secret",
+    "tcp_ts_ecr_scaled",
+    "fm_speed_up",
+    "pref64",
+];
+
 /// A script, read and checked.
 #[derive(Clone, Debug)]
 pub struct Script {
@@ -126,6 +137,9 @@ impl Script {
         while scanner.eat("--") {
             let option = scanner.take_while(|c| !c.is_whitespace());
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            if OTHER_OPTIONS.contains(&name) {
+                return Err(scanner.elsewhere(&format!("the option --{name}")));
+            }
             settings.option(name, value).map_err(|message| scanner.error(message))?;
         }
         let (mut events, mut names) = (Vec::new(), Names::default());
@@ -297,6 +311,11 @@ mod tests {
             ("+0 `sysctl", "1: ``` is missing"),
             ("+0\n%{ import os }%", "2: expected an assertion"),
             ("--frobnicate=1", "1: the option --frobnicate"),
+            ("--udp_encapsulation=tcp", "1: the option --udp_encapsulation: this is not about a sender"),
+            ("--ip_version=ipv6\n+0 < U. 0:1(1) ack 1", "2: the flag U (urgent data): this is not about"),
+            ("+0 > - 0:0(0)", "1: a segment without flags: this is not about a sender or a receiver"),
+            ("+0 > (tos 0x10) S 0:0(0)", "1: the IP field tos: this is not about a sender or a receiver"),
+            ("+0 < S 0:0(0) <TS val nocheck ecr 0>", "1: the options of a segment that arrives must be given"),
             ("soon > . 1:1(0) ack 1", "1: expected a time in seconds, found `soon"),
         ] {
             let error = Script::parse(text, Settings::default()).unwrap_err().to_string();

@@ -12,6 +12,8 @@ use crate::units::Duration;
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// RFC 6691 with an MTU of 1500: 1500 less 40 bytes of headers.
 const MSS: u32 = 1460;
+/// The same with the header of IPv6.
+const MSS_OF_IPV6: u32 = 1440;
 /// RFC 6928.
 const INITIAL_WINDOW: f64 = 10.0;
 /// How far the time of a segment may be from what the script says.
@@ -57,6 +59,13 @@ const OF_PACKETDRILL: &[&str] = &[
     "tolerance_percent",
     "non_fatal",
     "verbose",
+    "strict_segments",
+    "speed",
+    "init_scripts",
+    "wire_client",
+    "wire_server",
+    "dry_run",
+    "debug",
 ];
 /// How Linux joins segments before they leave, which is nothing that a script can see here.
 const OF_BURSTS: &[&str] = &["tcp_min_tso_segs", "tcp_tso_win_divisor", "tcp_tso_rtt_log", "tcp_limit_output_bytes"];
@@ -173,7 +182,11 @@ impl Settings {
             "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
             _ if OF_PACKETDRILL.contains(&name) => {}
             "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
-            "ip_version" if value == "ipv4" => {}
+            "ip_version" => match value {
+                "ipv4" => {}
+                "ipv6" | "ipv4-mapped-ipv6" => self.mss = MSS_OF_IPV6,
+                _ => return Err(wrong("ipv4, ipv6 or ipv4-mapped-ipv6")),
+            },
             "profile" => {
                 let profile = named(value).map_err(|names| wrong(&names))?;
                 self.profile(profile);
@@ -489,6 +502,12 @@ mod tests {
             settings.option("recovery", "vegas"),
             Err("--recovery=vegas: expected one of tahoe, reno, newreno, sack".to_owned())
         );
+        settings.option("ip_version", "ipv4").unwrap();
+        assert_eq!(settings.mss, 1460);
+        settings.option("ip_version", "ipv6").unwrap();
+        assert_eq!(settings.mss, 1440);
+        let expected = "--ip_version=ipx: expected ipv4, ipv6 or ipv4-mapped-ipv6";
+        assert_eq!(settings.option("ip_version", "ipx"), Err(expected.to_owned()));
         settings.option("prr", "1").unwrap();
         settings.option("handshake_rtt", "20 ms").unwrap();
         settings.option("rack", "1").unwrap();
