@@ -56,7 +56,7 @@ mod tests {
             let mut at = HEADER;
             while at + 16 <= bytes.len() {
                 let kept = u32::from_le_bytes([bytes[at + 8], bytes[at + 9], bytes[at + 10], bytes[at + 11]]) as usize;
-                if draw(&mut state) % 20 == 0 {
+                if draw(&mut state).is_multiple_of(20) {
                     let place = at + field + draw(&mut state) % len;
                     if let Some(byte) = bytes.get_mut(place) {
                         *byte ^= 1 << (draw(&mut state) % 8);

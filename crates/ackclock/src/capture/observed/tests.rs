@@ -179,6 +179,13 @@ fn a_gap_is_one_piece_however_long_it_is() {
 }
 
 #[test]
+fn acks_before_the_first_data_say_nothing() {
+    let seen = look([ack(60.0, 2, &[]), data(100.0, 2), data(101.0, 3), ack(141.0, 4, &[]), ack(142.0, 4, &[])]);
+    assert_eq!((seen.acked_until_s, seen.duration_s), (0.041, 0.042));
+    assert_eq!((seen.counts.not_captured, seen.counts.segments), (2, 4));
+}
+
+#[test]
 fn lengths_and_options_that_contradict_each_other_are_refused() {
     let syn = TcpHeader { mss: Some(48), ..handshake(40.0, 0.01)[0] };
     let mut headers = vec![syn, bytes(100.0, 0, u32::MAX / 4), bytes(200.0, 0, u32::MAX / 4), ack(240.0, 1, &[])];

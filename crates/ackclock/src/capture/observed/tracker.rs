@@ -148,7 +148,8 @@ impl Tracker {
             if header.len > 0 && !header.syn {
                 self.on_data(header);
             }
-        } else if let Some(ack) = header.ack.filter(|_| !header.syn) {
+        } else if let Some(ack) = header.ack.filter(|_| !header.syn && header.time >= self.found.start) {
+            // An earlier one is of data before those that were seen.
             self.on_ack(header, self.numbers.unwrap(ack, self.una));
         }
         self.heard = header.time;
