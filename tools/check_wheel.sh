@@ -19,7 +19,10 @@ trap 'rm -rf "$environment"' EXIT
 "$python" -m venv "$environment"
 # Only wheels, and no compiler in reach: nothing may be compiled.
 PATH="$environment/bin" "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-    --constraint "$root/requirements/dev.txt" "$wheel"
+    --require-hashes --requirement "$root/requirements/run.txt"
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps "$wheel"
+# What the wheel says that it needs is there.
+"$environment/bin/python" -m pip --disable-pip-version-check check
 
 cd "$environment"
 PATH="$environment/bin" ackclock run "$root/examples/two-flows.toml" --json |

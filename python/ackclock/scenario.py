@@ -13,7 +13,7 @@ from ackclock.arguments import path_of, texts
 from ackclock.errors import ArgumentTypeError, ScenarioError, as_scenario_error
 from ackclock.files.documents import as_toml, text_of
 from ackclock.files.kinds import hint_for_text
-from ackclock.files.reading import DOCUMENT, too_deep
+from ackclock.files.reading import JSON, TOML, too_deep
 from ackclock.foreign.session import class_table
 
 #: An algorithm as Python code gives it.
@@ -48,16 +48,18 @@ class Scenario:
         Raises `ScenarioError` with file, line and key of every mistake.
         """
         path = path_of("path", path)
+        is_json = path.suffix == ".json"
         try:
-            text = text_of(path, DOCUMENT)
+            text = text_of(path, JSON if is_json else TOML)
         except OSError as error:
             raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ScenarioError(f"{path}: is not UTF-8 text; a scenario is a TOML file") from None
-        if deep := too_deep(text):
+        # The reader of JSON counts brackets by itself.
+        if not is_json and (deep := too_deep(text)):
             raise ScenarioError(f"{path}: cannot be read: {deep}")
         try:
-            return cls._wrap(_read(text, str(path), sets, is_json=path.suffix == ".json"))
+            return cls._wrap(_read(text, str(path), sets, is_json=is_json))
         except ScenarioError as error:
             if hint := hint_for_text(path, text, "scenario"):
                 raise ScenarioError(f"{path}: {hint}") from None

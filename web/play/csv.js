@@ -7,8 +7,15 @@ const cell = (column, index) => {
   return Number.isNaN(value) ? "" : String(value);
 };
 
-/** A text as RFC 4180 has it: with quotes where it needs them. */
-export const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+// A text that a spreadsheet computes; a number may begin with its sign.
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+|Infinity)(e[+-]?\d+)?$/i;
+
+/** A text as RFC 4180 has it, with quotes where it needs them; one that begins a formula gets an apostrophe. */
+export function field(text) {
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
 
 /** A table as CSV. */
 export function csv(table) {

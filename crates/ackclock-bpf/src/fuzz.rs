@@ -26,7 +26,7 @@ pub fn fuzz_object(data: &[u8]) {
         let [kind, p0, p1, p2, p3, value @ ..] = change;
         let place = u32::from_le_bytes([*p0, *p1, *p2, *p3]) as usize;
         match kind % 8 {
-            0 if place % 16 == 0 => object.truncate(place % object.len().max(1)),
+            0 if place.is_multiple_of(16) => object.truncate(place % object.len().max(1)),
             1 => write(&mut object, place, &value[..1]),
             2 => write(&mut object, place, &value[..4]),
             3 => write(&mut object, place, value),
@@ -87,7 +87,7 @@ fn run(object: &[u8]) {
             let now = Instant::ZERO + Duration::from_millis(10 * step);
             let path = PathView { in_flight: 10, srtt: Duration::from_millis(40), ..PathView::default() };
             controller.on_ack(&ack(now, path));
-            if step % 5 == 0 {
+            if step.is_multiple_of(5) {
                 let kind = [CongestionKind::Loss, CongestionKind::Ecn, CongestionKind::Timeout][step as usize % 3];
                 let restart = Restart::Reduced;
                 controller.on_congestion(&Congestion { now, kind, restart, flight_size: 10, path });

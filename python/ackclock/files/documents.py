@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import InputError
-from ackclock.files.reading import DOCUMENT, TEXT, read_bytes, too_deep
+from ackclock.files.reading import JSON, TEXT, TOML, read_bytes, too_deep
 
 #: A key of TOML that needs no quotes.
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -45,20 +45,20 @@ def toml_of(text: str) -> dict[str, Any]:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the tree of a TOML file. Raises `InputError` with the path."""
     try:
-        return toml_of(read_text(path, DOCUMENT))
+        return toml_of(read_text(path, TOML))
     except ValueError as error:
         raise InputError(f"{path}: is not TOML: {error}") from None
 
 
 def read_json(path: Path) -> Any:
     """Return the document of a JSON file. Raises `InputError` with the path."""
-    text = read_text(path, DOCUMENT)
+    text = read_text(path, JSON)
     try:
-        if deep := too_deep(text):
-            raise ValueError(deep)
         return json.loads(text)
     except ValueError as error:
         raise InputError(f"{path}: is not JSON: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path}: is nested too deeply") from None
 
 
 def as_toml(value: Any) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 #: Bytes of a text: a rule, a script, a trace, a Python class.
 TEXT = 64 << 20
-#: Bytes of a document of TOML or JSON, whose values take a hundred times as much memory.
-DOCUMENT = 8 << 20
+#: Bytes of a document of TOML, whose values take a hundred times as much memory, and of JSON.
+TOML, JSON = 8 << 20, 64 << 20
 #: Bytes of a compiled object.
 OBJECT = 4 << 20
 #: Bytes of a library, which is only hashed.
@@ -71,7 +71,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def too_deep(text: str) -> str:
-    """Return what is nested too deeply in a document of TOML or JSON; nothing if all can be parsed."""
+    """Return what is nested too deeply in TOML or SQL; nothing if all can be parsed."""
     depth = 0
     for token in _TOKENS.finditer(text):
         if token.lastgroup == "open":
