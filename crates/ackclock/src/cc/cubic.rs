@@ -370,7 +370,7 @@ impl CongestionControl for CubicController {
         // RFC 9438 §4.9.2 restores the values "if the current cwnd is lower than cwnd_prior". A window of one is not, and has lost its
         // ssthresh all the same.
         match self.before_event.take() {
-            Some(before) if self.cwnd() <= before.window.cwnd() => self.state = before,
+            Some(before) if self.cwnd() < before.window.cwnd() => self.state = before,
             Some(before) => self.state.window.raise_ssthresh(before.window.ssthresh()),
             None => {}
         }

@@ -181,7 +181,7 @@ impl CongestionControl for TextController {
         let Some(before) = inner.before_event.take() else { return };
         // RFC 9438 §4.9.2 restores the values "if the current cwnd is lower than cwnd_prior". A window of one is not, and has lost its
         // ssthresh all the same.
-        if inner.windowed.window.cwnd() > before.window.cwnd() {
+        if inner.windowed.window.cwnd() >= before.window.cwnd() {
             inner.windowed.window.raise_ssthresh(before.window.ssthresh());
         } else {
             inner.windowed = *before;
