@@ -38,7 +38,6 @@ class GroupShare(Metric):
             better="neither",
             label=f"share of {group}" + (f" against {other}" if other is not None else ""),
             heading=f"share {pair}",
-            bounded=True,
             absent="no flows of this group, or no goodput",
             definition=_DEFINITION,
             group=group,

@@ -391,12 +391,12 @@ impl CongestionControl for CubicController {
     }
 
     fn on_undo(&mut self, _recovery: &Recovery) {
-        // RFC 9438 §4.9.2 restores the values "if the current cwnd is lower than cwnd_prior". A window of one is not, and loses its
-        // ssthresh all the same, so that in Linux each of the two is the larger one.
-        if let Some(before) = self.before_event.take() {
-            let cwnd = self.cwnd().max(before.window.cwnd());
-            self.state = before;
-            self.state.window.avoid(cwnd);
+        // RFC 9438 §4.9.2 restores the values "if the current cwnd is lower than cwnd_prior". A window of one is not, and has lost its
+        // ssthresh all the same.
+        match self.before_event.take() {
+            Some(before) if self.cwnd() < before.window.cwnd() => self.state = before,
+            Some(before) => self.state.window.raise_ssthresh(before.window.ssthresh()),
+            None => {}
         }
     }
 

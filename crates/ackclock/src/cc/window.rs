@@ -234,6 +234,11 @@ impl Window {
         self.cwnd != reduced
     }
 
+    /// The cut of ssthresh was for nothing: it is no less than before.
+    pub(super) fn raise_ssthresh(&mut self, before: f64) {
+        self.ssthresh = self.ssthresh.max(before);
+    }
+
     /// Sets ssthresh to what remains; returns the window that goes with it.
     fn leave(&mut self, remaining: f64, kind: CongestionKind) -> f64 {
         let (remaining, floor) = match (self.context.cut_window, kind) {

@@ -41,6 +41,7 @@ struct Handshake {
     syn: Packet,
     /// What the peer's SYN offered, if it has come.
     agreement: Option<Agreement>,
+    first_sent_at: Instant,
     sent_at: Instant,
     retransmissions: u32,
 }
@@ -50,9 +51,13 @@ impl Handshake {
         self.sent_at + HANDSHAKE_RTO * (1 << self.retransmissions.min(MAX_DOUBLINGS))
     }
 
-    fn agreed(&self, now: Instant, agreement: Agreement) -> Agreement {
-        let retransmitted = self.retransmissions > 0;
-        Agreement { rtt: (!retransmitted).then(|| now.since(self.sent_at)), retransmitted, ..agreement }
+    /// The answer echoes the timestamp of a transmission at `echo`, if it echoes any.
+    fn agreed(&self, now: Instant, agreement: Agreement, echo: Option<Instant>) -> Agreement {
+        let once = self.retransmissions == 0;
+        let echo = echo.filter(|_| agreement.timestamps.is_some());
+        let answers_first = echo.is_some_and(|echo| ticks(echo) == ticks(self.first_sent_at));
+        let answered_at = if once { Some(self.sent_at) } else { echo };
+        Agreement { rtt: answered_at.map(|at| now.since(at)), retransmitted: !once && !answers_first, ..agreement }
     }
 }
 
@@ -210,12 +215,15 @@ impl Endpoint {
         packet
     }
 
-    /// When the timestamp that a segment echoes was sent.
+    /// When the timestamp that a segment echoes was sent. A script that has given no value yet counts as the run does, if it echoes our
+    /// first SYN, and else echoes the last segment.
     fn echo(&mut self, now: Instant, packet: &Packet) -> Option<Instant> {
         // RFC 7323 §3.2: "The TSecr field is valid if the ACK bit (A) is set in the TCP header."
         packet.ack?;
         let (_, echo) = packet.options.as_ref()?.timestamps?;
-        let offset = *self.timestamp_offset.get_or_insert(echo.wrapping_sub(self.last_ticks));
+        let is_first = matches!(&self.state, State::Handshake(handshake) if ticks(handshake.first_sent_at) == echo);
+        let last = if is_first { echo } else { self.last_ticks };
+        let offset = *self.timestamp_offset.get_or_insert(echo.wrapping_sub(last));
         let at = sent_at(echo.wrapping_sub(offset));
         (at <= now).then_some(at)
     }
@@ -236,7 +244,13 @@ impl Endpoint {
     }
 
     fn begin_handshake(&mut self, now: Instant, syn: Packet, agreement: Option<Agreement>) {
-        self.state = State::Handshake(Handshake { syn: syn.clone(), agreement, sent_at: now, retransmissions: 0 });
+        self.state = State::Handshake(Handshake {
+            syn: syn.clone(),
+            agreement,
+            first_sent_at: now,
+            sent_at: now,
+            retransmissions: 0,
+        });
         self.send_syn(now, syn);
     }
 
@@ -253,7 +267,7 @@ impl Endpoint {
         match handshake.agreement {
             // The peer's answer to our SYN.
             None if is_syn && acknowledges => {
-                let agreement = handshake.agreed(now, agree(&self.settings, packet));
+                let agreement = handshake.agreed(now, agree(&self.settings, packet), echo);
                 let mut connection = Connection::open(now, &self.settings, agreement);
                 // Sequence number 0, the peer's SYN, lies below what is expected: it is acknowledged.
                 connection.on_packet(now, packet, echo, &mut self.sent);
@@ -263,7 +277,7 @@ impl Endpoint {
             // The peer's SYN again: our answer was lost.
             Some(_) if is_syn => self.send_syn(now, handshake.syn),
             Some(agreement) if acknowledges => {
-                let mut connection = Connection::open(now, &self.settings, handshake.agreed(now, agreement));
+                let mut connection = Connection::open(now, &self.settings, handshake.agreed(now, agreement, echo));
                 connection.on_packet(now, packet, echo, &mut self.sent);
                 self.state = State::Open(Box::new(connection));
             }

@@ -196,9 +196,11 @@ impl CongestionControl for TextController {
             return inner.windowed.on_undo(recovery);
         }
         let Some(before) = inner.before_event.take() else { return };
-        // RFC 9438 §4.9.2: the values are restored "if the current cwnd is lower than cwnd_prior". A window of one is not, and has lost
-        // its ssthresh all the same.
-        if inner.windowed.window.cwnd() <= before.window.cwnd() {
+        // RFC 9438 §4.9.2 restores the values "if the current cwnd is lower than cwnd_prior". A window of one is not, and has lost its
+        // ssthresh all the same.
+        if inner.windowed.window.cwnd() >= before.window.cwnd() {
+            inner.windowed.window.raise_ssthresh(before.window.ssthresh());
+        } else {
             inner.windowed = *before;
             inner.observe(recovery.now, &recovery.path);
             let TextRule { registers, .. } = &mut inner.windowed.rule;

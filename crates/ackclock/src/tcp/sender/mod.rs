@@ -320,9 +320,7 @@ impl Sender {
         self.snd_una = ack.ack;
         let round_ended = ack.ack > self.round_end;
         if round_ended {
-            self.round_end = self.snd_nxt;
-            self.sample_due = true;
-            self.rtt.end_round();
+            self.begin_round();
         }
         let News { may_be_duplicate, lost: mut newly_lost } = self.hear(now, ack, acked_bytes > 0, &mut delivered);
         if let Some(newest) = &delivered.newest {
@@ -513,6 +511,14 @@ impl Sender {
         if self.probes {
             self.after_ack_for_probes(now, ack, is_new);
         }
+    }
+
+    /// All that was sent when the last round began is acknowledged.
+    #[inline]
+    fn begin_round(&mut self) {
+        self.round_end = self.snd_nxt;
+        self.sample_due = true;
+        self.rtt.end_round();
     }
 
     /// An algorithm is told the RTT of the segment that was sent last of those that the ACK delivers. The estimate for the timeout moves

@@ -123,9 +123,26 @@ fn an_echo_that_does_not_advance_the_left_edge_measures_nothing() {
     tcp.sent();
     // Segment 0 is missing: what is echoed is older than what is reported.
     tcp.ack(0, &[(1, 2)]);
-    assert_eq!(tcp.sender.rtt().totals(), (0, 0));
+    assert_eq!(tcp.sender.rtt().srtt(), Duration::ZERO);
     tcp.ack(2, &[]);
-    assert_eq!(tcp.sender.rtt().totals(), (2_000_000, 1));
+    assert_eq!(tcp.sender.rtt().srtt(), Duration::from_millis(2));
+}
+
+#[test]
+fn an_algorithm_sees_the_rtt_of_the_newest_segment_and_the_timeout_counts_that_of_the_echo() {
+    let mut tcp = Driven::with(LossRecovery::Sack, 2.0, |transport| transport.timestamps = true);
+    tcp.sent();
+    // An ACK of the first one lets two segments go at 1 ms. One of the second and the fourth, which echoes the second, comes at 10 ms.
+    assert_eq!(tcp.ack(1, &[]), [2, 3]);
+    let latest = |tcp: &Driven| (tcp.sender.path().latest_rtt, tcp.sender.rtt().min(), tcp.sender.rtt().srtt());
+    let ms = Duration::from_millis;
+    assert_eq!(latest(&tcp), (ms(1), ms(1), ms(1)));
+    tcp.now += ms(8);
+    tcp.ack(3, &[]);
+    assert_eq!(latest(&tcp), (ms(9), ms(1), (ms(7) + ms(10)) / 8));
+    // A block reports a segment that left at 10 ms, and moves no estimate.
+    tcp.ack(3, &[(4, 5)]);
+    assert_eq!(latest(&tcp), (ms(1), ms(1), (ms(7) + ms(10)) / 8));
 }
 
 #[test]

@@ -86,12 +86,8 @@ impl Sender {
         } else if !self.state.is_fast_recovery() || self.strategy.restarts_timer() {
             self.restart_retransmission_timer(now);
         }
-        if self.state != State::Open && self.is_spurious(echo) {
-            if self.state.is_fast_recovery() {
-                // What was taken for lost came later than what was sent after it.
-                self.strategy.on_reordering(self.previous_una);
-            }
-            self.undo(now);
+        if self.state != State::Open {
+            self.undo_if_spurious(now, echo);
         }
         match self.state {
             State::Open => 0,

@@ -2,6 +2,9 @@
 //!
 //! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other method; the algorithm's `on_undo`
 //! and RFC 4015 §3.2, step (4), are the response.
+//!
+//! Deviations: with RACK a fast recovery is undone when none of its retransmissions is on its way, as in Linux: one that is may repair a
+//! loss that was none of the reordering.
 
 use super::{Frto, Sender, State, Strategy};
 use crate::cc::Recovery;
@@ -54,12 +57,24 @@ impl Sender {
         }
     }
 
-    /// The first ACK of new data in a recovery echoes a timestamp; true if it was sent for the original transmission.
-    ///
-    /// RFC 3522 §3.2, step (4): "If the value of the Timestamp Echo Reply field of the acceptable ACK's Timestamps option
-    /// is smaller than the value of RetransmitTS, then proceed to step (5)".
-    pub(super) fn is_spurious(&mut self, echo: Instant) -> bool {
-        matches!(std::mem::take(&mut self.doubt), Doubt::Since(retransmitted_at) if echo < retransmitted_at)
+    /// An ACK of new data in a recovery echoes a timestamp, which is that of an original transmission or not.
+    pub(super) fn undo_if_spurious(&mut self, now: Instant, echo: Instant) {
+        // RFC 3522 §3.2, step (4): "If the value of the Timestamp Echo Reply field of the acceptable ACK's Timestamps option is
+        // smaller than the value of RetransmitTS, then proceed to step (5)".
+        let doubt = std::mem::take(&mut self.doubt);
+        if !matches!(doubt, Doubt::Since(retransmitted_at) if echo < retransmitted_at) {
+            return;
+        }
+        if self.state.is_fast_recovery() {
+            // What was taken for lost came later than what was sent after it.
+            self.strategy.on_reordering(self.previous_una);
+            let (_, _, retransmitted) = self.board.counts();
+            if self.detects_by_time && retransmitted > 0 {
+                self.doubt = doubt;
+                return;
+            }
+        }
+        self.undo(now);
     }
 
     /// An ACK with blocks arrives, of which the sender has not made anything yet; true if all that was sent again in the last

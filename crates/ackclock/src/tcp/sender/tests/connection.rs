@@ -97,6 +97,22 @@ fn a_syn_that_is_lost_is_sent_again_and_leaves_a_window_of_one_segment() {
     assert_eq!(named(&all(&mut sender, at(3101))), ["ACK"]);
 }
 
+/// An RTT of 1.5 s: the SYN is sent again at 1 s, and the answers echo when the one was sent that they are of.
+#[test]
+fn a_timestamp_shows_which_syn_is_answered() {
+    for (echo, rtt, cwnd) in [(0, 1500, 2.0), (1000, 500, 1.0)] {
+        let transport = Transport { timestamps: true, ..transport() };
+        let mut sender = Sender::new(transport, CcSpec::by_name("aimd").unwrap().build(CcContext::new(2.0)));
+        sender.open(Instant::ZERO);
+        all(&mut sender, at(0));
+        sender.on_deadline(at(1000));
+        assert_eq!(named(&all(&mut sender, at(1000))), ["SYN"]);
+        sender.on_ack(at(1500), &AckSegment { ecn: EcnFeedback::SynAck, echo: at(echo), ..answer_to_data() });
+        let rto = sender.rtt().rto().as_nanos() / 1_000_000;
+        assert_eq!((sender.rtt().srtt(), rto, sender.cwnd()), (Duration::from_millis(rtt), 3 * rtt, cwnd), "{echo}");
+    }
+}
+
 #[test]
 fn an_answer_that_is_lost_is_sent_again_until_something_follows() {
     let (mut sender, mut receiver) = opened();

@@ -88,6 +88,38 @@ fn reordering_of_a_degree_below_three_retransmits_nothing() {
     }
 }
 
+#[test]
+fn a_copy_that_comes_after_the_sacked_original_shows_reordering() {
+    let mut tcp =
+        Driven::of(Transport { dsack: true, ..rack() }, CcSpec::by_name("aimd").unwrap().build(CcContext::new(8.0)));
+    tcp.sent();
+    // The first two are missing, and sent again; the second one is reported after that, and once more with its copy.
+    tcp.ack(0, &[(2, 6)]);
+    tcp.ack(0, &[(2, 8)]);
+    assert_eq!(tcp.sender.counters().retransmits, 2);
+    tcp.ack(0, &[(1, 8)]);
+    assert_eq!(tcp.sender.info().reorderings, 0);
+    tcp.ack(0, &[(1, 2), (1, 8)]);
+    let info = tcp.sender.info();
+    assert_eq!((info.reorderings, info.reordering), (1, 7));
+    // Of what was sent once the network made the copy.
+    tcp.ack(0, &[(5, 6), (1, 8)]);
+    assert_eq!(tcp.sender.info().reorderings, 1);
+}
+
+/// RFC 8985 §7.3 has no probe before a measurement, and RFC 6298 §2.1 a timeout of a second.
+#[test]
+fn where_no_probe_may_leave_the_timeout_comes_in_its_time() {
+    let mut tcp =
+        Driven::of(Transport { tlp: true, ..rack() }, CcSpec::by_name("aimd").unwrap().build(CcContext::new(1.0)));
+    tcp.sent();
+    let first = tcp.sender.next_deadline();
+    assert_eq!(first, Some(Instant::ZERO + Duration::from_secs(1)));
+    tcp.now += Duration::from_secs(1);
+    tcp.sender.on_deadline(tcp.now);
+    assert_eq!((tcp.sent(), tcp.sender.info().state), (vec![0], CaState::Loss));
+}
+
 fn rack_off() -> Transport {
     Transport { rack: false, ..rack() }
 }

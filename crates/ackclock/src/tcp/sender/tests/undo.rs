@@ -2,6 +2,7 @@
 
 use super::witness::Witness;
 use super::*;
+use crate::cc::UndoResponse;
 use crate::quantity::Size;
 use crate::tcp::transport::{EcnMode, Profile, Undo};
 
@@ -57,6 +58,65 @@ fn an_undo_gives_back_window_and_ssthresh_under_linux_and_what_rfc_4015_says_und
     // RFC 4015 §3.2: of ten segments that were sent by the cut six are in flight: "cwnd <- FlightSize + min (bytes_acked, IW)", where
     // the growth is the ACK's, which is one in recovery; "pipe_prev <- max (FlightSize, ssthresh)", "ssthresh <- pipe_prev".
     assert_eq!(undone(Profile::Rfc, Undo::Eifel), (6.0, 10.0));
+}
+
+/// A window of one is as large after the timeout: its ssthresh has been cut all the same. In slow start the ACK adds one.
+#[test]
+fn a_spurious_timeout_at_a_window_of_one_gives_back_ssthresh() {
+    for name in ["aimd", "cubic"] {
+        let context = CcContext { undo_response: UndoResponse::Restore, ..CcContext::new(1.0) };
+        let mut tcp = Driven::of(with_eifel(LossRecovery::Sack), CcSpec::by_name(name).unwrap().build(context));
+        tcp.sent();
+        tcp.expire();
+        assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (1.0, 2.0), "{name}");
+        tcp.ack_echoing(1, &[], Instant::ZERO);
+        assert_eq!((tcp.sender.counters().undos, tcp.cwnd()), (1, 2.0), "{name}");
+        assert_eq!(tcp.sender.cc.ssthresh(), f64::INFINITY, "{name}");
+    }
+}
+
+/// In Linux a timeout in fast recovery cuts nothing, so that its undo gives back what was before the recovery.
+#[test]
+fn the_undo_of_a_timeout_in_a_recovery_undoes_the_recovery() {
+    for name in ["aimd", "cubic"] {
+        let mut transport = with_eifel(LossRecovery::Sack);
+        transport.variations.repeated_timeout = RepeatedTimeout::HoldInRecovery;
+        let mut tcp = Driven::of(
+            transport,
+            CcSpec::by_name(name)
+                .unwrap()
+                .build(CcContext { undo_response: UndoResponse::Restore, ..CcContext::new(8.0) }),
+        );
+        tcp.sent();
+        for end in 2..=4 {
+            tcp.ack(0, &[(1, end)]);
+        }
+        let ssthresh = tcp.sender.cc.ssthresh();
+        tcp.expire();
+        assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (1.0, ssthresh), "{name}");
+        tcp.ack_echoing(4, &[], Instant::ZERO);
+        let state = (tcp.sender.info().state, tcp.sender.cc.ssthresh());
+        assert_eq!((state, tcp.cwnd() >= 8.0), ((CaState::Open, f64::INFINITY), true), "{name}");
+    }
+}
+
+#[test]
+fn with_rack_an_undo_waits_for_other_retransmissions() {
+    let path = |second_is_late| {
+        let cc = CcSpec::by_name("cubic").unwrap().build(CcContext::new(12.0));
+        let mut tcp = Driven::of(Transport { rack: true, ..with_eifel(LossRecovery::Sack) }, cc);
+        tcp.sent();
+        // The first one and the fifth are missing, and sent again at 2 ms; the first one was late.
+        tcp.ack(0, &[(1, 4), (5, 6)]);
+        tcp.ack(0, &[(1, 4), (5, 9)]);
+        assert_eq!(tcp.sender.counters().retransmits, 2);
+        tcp.ack_echoing(4, &[(5, 9)], Instant::ZERO);
+        assert_eq!((tcp.sender.counters().undos, tcp.sender.info().state), (0, CaState::Recovery));
+        assert_eq!(tcp.sender.info().reorderings, 1);
+        tcp.ack_echoing(9, &[], Instant::ZERO + Duration::from_millis(if second_is_late { 0 } else { 2 }));
+        tcp.sender.counters().undos
+    };
+    assert_eq!((path(true), path(false)), (1, 0));
 }
 
 #[test]

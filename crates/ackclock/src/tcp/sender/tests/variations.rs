@@ -91,10 +91,31 @@ fn a_repeated_timeout_does_to_ssthresh_what_the_option_says() {
         (ssthresh, tcp.cwnd(), tcp.sender.counters().congestion_events)
     };
     assert_eq!(after_two(RepeatedTimeout::Hold), (8.0, 5.0, 1));
+    assert_eq!(after_two(RepeatedTimeout::HoldInRecovery), (8.0, 5.0, 1));
     // 1/2 is below the floor of two segments: 1 -> 2, then 1/2, 1/2.5 and 1/2.9.
     let avoidance = 2.9 + 1.0 / 2.9;
     assert_eq!(after_two(RepeatedTimeout::Cut), (2.0, avoidance, 2));
     assert_eq!(after_two(RepeatedTimeout::One), (1.0, avoidance, 2));
+}
+
+#[test]
+fn a_timeout_in_fast_recovery_cuts_again_by_the_rfc_and_not_in_linux() {
+    for (repeated_timeout, ssthresh) in [(RepeatedTimeout::Hold, 4.0), (RepeatedTimeout::HoldInRecovery, 8.0)] {
+        let mut tcp = Driven::with(LossRecovery::Sack, 16.0, |transport| {
+            transport.variations.repeated_timeout = repeated_timeout;
+        });
+        tcp.sent();
+        (2..=4).for_each(|end| _ = tcp.ack(0, &[(1, end)]));
+        assert_eq!((tcp.sender.phase(), tcp.sender.cc.ssthresh()), (Phase::FastRecovery, 8.0));
+        tcp.expire();
+        assert_eq!((tcp.cwnd(), tcp.sender.cc.ssthresh()), (1.0, ssthresh), "{repeated_timeout:?}");
+        // Without a new ACK the next one holds it in both cases; after one, it is a new event.
+        tcp.expire();
+        assert_eq!(tcp.sender.cc.ssthresh(), ssthresh, "{repeated_timeout:?}");
+        tcp.ack(1, &[]);
+        tcp.expire();
+        assert_eq!(tcp.sender.cc.ssthresh(), 2.0, "{repeated_timeout:?}");
+    }
 }
 
 #[test]
