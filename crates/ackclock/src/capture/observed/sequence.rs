@@ -108,8 +108,14 @@ mod tests {
         let answer = TcpHeader { syn: true, window_scale: Some(2), ..header(1, false, 0, 0, 1000) };
         let syn = TcpHeader { window_scale: Some(7), ..syn };
         let blocks = TcpHeader { sack: [(1200, 1300), (0, 0), (0, 0), (0, 0)], ..header(4, false, 1, 0, 1100) };
-        let headers =
-            [syn, answer, header(2, true, 1000, 100, 0), header(3, true, 1200, 100, 0), blocks, header(5, true, 1100, 100, 0)];
+        let headers = [
+            syn,
+            answer,
+            header(2, true, 1000, 100, 0),
+            header(3, true, 1200, 100, 0),
+            blocks,
+            header(5, true, 1100, 100, 0),
+        ];
         let all = Instant::ZERO..Instant::MAX;
         let plot = sequence(&headers, &all).unwrap();
         let ms = 1_000_000;
