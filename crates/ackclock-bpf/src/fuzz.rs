@@ -96,3 +96,16 @@ fn run(object: &[u8]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_read_and_interpreted_before_they_are_changed() {
+        for object in OBJECTS {
+            let object = BpfObject::parse(object).unwrap();
+            assert_eq!(try_out(&object), Ok(()));
+        }
+    }
+}
