@@ -26,7 +26,8 @@ pub(super) fn scripts() -> impl Iterator<Item = Vec<Event>> {
 
 /// True if the first congestion event of a connection leaves as much as there was, or more.
 ///
-/// Code that paces is judged by what it loses in a network alone: its rate is what it reduces.
+/// Code that paces reduces its rate, and code that owns recovery its window from ACK to ACK: both are judged by what they lose in a
+/// network alone.
 pub(super) fn keeps_its_window(cc: &mut dyn CongestionControl, events: &[Event]) -> bool {
     let is_signal = |event: &Event| matches!(event, Event::Congestion(congestion) if matches!(congestion.kind, CongestionKind::Loss | CongestionKind::Timeout));
     let Some(at) = events.iter().position(is_signal) else { return false };
@@ -34,7 +35,8 @@ pub(super) fn keeps_its_window(cc: &mut dyn CongestionControl, events: &[Event])
     let before = Answer::of(cc);
     events[at].tell(cc);
     let after = Answer::of(cc);
-    before.cwnd > SMALL && after.cwnd >= before.cwnd && after.pacing_rate.is_none()
+    let is_free = after.pacing_rate.is_some() || cc.owns_recovery();
+    before.cwnd > SMALL && after.cwnd >= before.cwnd && !is_free
 }
 
 /// The part of its segments that two flows with an algorithm lose in a small congested network, if it is too much.

@@ -33,7 +33,7 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 /// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
 ///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own;
 /// * rate samples tell of no more marks than ACKs, and of no more than they cover;
-/// * the first loss or timeout of a connection reduces the window, unless it paces, and two flows behind a full queue lose no
+/// * the first loss or timeout of a connection reduces the window, unless it paces or owns recovery, and two flows behind a full queue lose no
 ///   more than a quarter of what they send;
 /// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
 ///   single losses do not reduce the window beside it;

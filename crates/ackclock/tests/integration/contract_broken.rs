@@ -39,6 +39,7 @@ fn a_rule_that_breaks_a_promise_is_found() {
     for (rule, promise) in [
         (TestRule { cut: |w| w + 1.0, ..SOUND }, "a cut raises the window"),
         (TestRule { cut: |_| f64::NAN, ..SOUND }, "the window becomes NaN"),
+        (TestRule { cut: |w| w, ..SOUND }, "the first cut"),
         (TestRule { grow: |w, acked| w - acked / w, ..SOUND }, "growth shrinks the window"),
         (TestRule { grow: |w, acked| if acked < 1.0 { w + 1.0 } else { w }, ..SOUND }, "less acknowledged gives more"),
         (TestRule { grow: |w, acked| w + acked * acked, ..SOUND }, "by its parts"),
