@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::channel::Channel;
 use super::distribution::Times;
+use super::drawn::DrawnNetwork;
 use super::meters;
 use super::network::Access;
 use super::places::{place_of_access, places};
-use super::replicates::DrawnNetwork;
 use super::schema::{Document, Flow};
 use super::topology::{Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
@@ -24,7 +24,7 @@ use ackclock::units::{Duration, Instant};
 
 /// The plan of one replicate, with the first `most` flows of each group.
 pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u32) -> Plan {
-    let drawn = document.replicates.unwrap_or_default().draw(rngs);
+    let drawn = DrawnNetwork::new(document.replicates.unwrap_or_default(), rngs);
     let mut plan = Plan {
         seed: rngs.root(),
         duration: document.duration,

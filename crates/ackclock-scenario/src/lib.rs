@@ -13,6 +13,7 @@ mod conform;
 mod delays;
 mod describe;
 mod distribution;
+mod drawn;
 mod foreign;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
