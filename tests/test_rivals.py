@@ -208,7 +208,12 @@ def test_small_and_chance_differences_of_scores_are_no_verdict() -> None:
     small = rivals(BOARD, ranking([5.0, 50.0, 500.0], cubic=[5.1, 50.1, 500.1]))
     assert small[0].judgement == "better"
     assert sentences(small, OBJECTIVE)[0].endswith("it is not significantly different from cubic.")
-    chance = {"cubic": [3, 47.5, 497], "bbr3": [6, 49, 501], "mimd": [4, 52, 499], "aiad": [7, 48, 500]}
+    chance: dict[str, list[float]] = {
+        "cubic": [3, 47.5, 497],
+        "bbr3": [6, 49, 501],
+        "mimd": [4, 52, 499],
+        "aiad": [7, 48, 500],
+    }
     found = rivals(BOARD, ranking([5, 50, 500], **chance))
     assert found[0].difference is not None and found[0].judgement == "worse"
     assert 0.05 / 4 < found[0].difference.p_value < 0.05

@@ -301,7 +301,8 @@ class CaptureFile:
         """
 
     def sequence_json(self, flow: int, from_ns: int, to_ns: int) -> str:
-        """The time-sequence plot of the connection with this number, from 0, as JSON, within a time from its first packet on.
+        """The time-sequence plot of a connection, by its number from 0, as JSON; times are from its first
+        packet on.
 
         Raises `ValueError` where it has no data.
         """
@@ -595,13 +596,15 @@ class CongestionControl:
         """Everything sent before recovery began is acknowledged."""
 
     def on_undo(self, recovery: Recovery) -> None:
-        """The last congestion event was spurious. By default window and ssthresh are what they were before it, or
+        """The last congestion event was spurious. By default window and ssthresh are what they were before
+        it, or
         more."""
 
     def on_resume(self, now: float) -> None:
         """The sender goes on after it was idle for longer than its RTO, at `now` in seconds.
 
-        By default `idle_window` of the transport says what is left: at most the initial window (RFC 5681, 4.1),
+        By default `idle_window` of the transport says what is left: at most the initial window (RFC 5681,
+        4.1),
         or half of it for each RTO (Linux).
         """
 

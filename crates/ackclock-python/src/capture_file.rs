@@ -46,7 +46,7 @@ impl CaptureFile {
         to_json(&seen.map_err(|error| PyValueError::new_err(error.to_string()))?)
     }
 
-    /// The time-sequence plot of the connection with this number, from 0, as JSON, within a time from its first packet on.
+    /// The time-sequence plot of a connection, by its number from 0, as JSON; times are from its first packet on.
     ///
     /// Raises `ValueError` where it has no data.
     fn sequence_json(&self, py: Python<'_>, flow: usize, from_ns: u64, to_ns: u64) -> PyResult<String> {

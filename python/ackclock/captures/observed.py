@@ -127,7 +127,6 @@ class CaptureFile:
             raise InputError(f"{self.name}: {flow.name} {error}") from None
         return observed
 
-
     def sequence(self, flow: Connection, from_ns: int, to_ns: int) -> dict[str, Any]:
         """Return the time-sequence plot of a connection within a time from its first packet on.
 

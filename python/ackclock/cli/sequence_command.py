@@ -31,7 +31,7 @@ _MOST_SEGMENTS = 300_000
 @click.option(
     "--flows",
     metavar="NAME,...",
-    help="Flows or groups to draw, all by default; of a capture, the number or an address and port of a connection.",
+    help="Flows or groups to draw, all by default; of a capture, the number or an end of a connection.",
 )
 @click.option("--from", "from_s", type=float, default=0.0, metavar="SECONDS", help="Beginning of the plot.")
 @click.option("--to", "to_s", type=float, metavar="SECONDS", help="Its end; that of the run by default.")
@@ -45,7 +45,7 @@ def command(
     to_s: float | None,
     out: str,
 ) -> None:
-    """Draw time-sequence plots of the connections of the scenario FILE, or of a connection of the capture FILE.
+    """Draw time-sequence plots: all connections of the scenario FILE, or one of the capture FILE.
 
     A plot has data, retransmissions and losses as they leave the sender, ACKs and SACK blocks as they come
     to it, and the byte up to which the window lets it send. Of a capture (pcap or pcapng) it has the packets

@@ -223,9 +223,7 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
             for metric, values in found.values():
                 if (value := metric.of(document)) is not None:
                     values.append(value)
-        metrics = {
-            name: estimate(values) if values else None for name, (metric, values) in found.items()
-        }
+        metrics = {name: estimate(values) if values else None for name, (metric, values) in found.items()}
         needed = None
         if until is not None and point.most > 1:
             _, values = found[until.metric.name]
