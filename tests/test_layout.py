@@ -26,7 +26,7 @@ USES = {
     "kernel": "errors text",
     "scenario": "errors arguments files foreign",
     "running": "errors text page arguments files foreign kernel scenario",
-    "captures": "errors scenario",
+    "captures": "errors files scenario",
     "contract": "errors foreign scenario",
     "starters": "errors files",
     "results": "errors arguments metrics page scenario running",

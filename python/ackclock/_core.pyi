@@ -237,7 +237,8 @@ class Scenario:
         """The resolved scenario as JSON that reads back as the same scenario."""
 
     def written_json(self) -> str:
-        """The scenario as it was written, with the contents of its files, as JSON."""
+        """The scenario as it was written, with the contents of its files, as JSON: settings reach what its
+        flows share."""
 
     @property
     def fingerprint(self) -> str:

@@ -105,7 +105,8 @@ mod tests {
     fn objects_are_read_and_interpreted_before_they_are_changed() {
         for object in OBJECTS {
             // The reader of ELF needs aligned bytes, as a vector has them.
-            let object = BpfObject::parse(&object.to_vec()).unwrap();
+            let bytes = object.to_vec();
+            let object = BpfObject::parse(&bytes).unwrap();
             assert_eq!(try_out(&object), Ok(()));
         }
     }
