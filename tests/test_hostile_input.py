@@ -80,7 +80,7 @@ def test_only_regular_files_within_the_limit_are_read(command: str, kind: str, t
     given = tmp_path if command == "suite" else path
     arguments = [argument.format(given) for argument in _COMMANDS[command]]
     answer = cli(*arguments, before=_limited)
-    expected = "it is larger than" if kind == "huge" else "it is not a regular file"
+    expected = "it is larger than" if kind == "huge" else "is not a regular file"
     if command == "suite" and kind != "huge":
         expected = "no folder of that name has a suite.toml"
     check_refused(answer, expected, lines=3)

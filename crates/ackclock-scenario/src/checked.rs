@@ -118,8 +118,8 @@ impl Scenario {
                 return Err(misfits.into_error(of_sets, place).expect("invariant: there is a mistake"));
             }
         };
-        let read = |tree: &Node| Self::of_full_form(tree, source, files).ok();
-        let mistakes = reach::unreached(&before, &tree, &settings, &read);
+        let plan = |tree: &Node| Self::of_full_form(tree, source, files).ok().map(|scenario| scenario.fingerprint());
+        let mistakes = reach::unreached(&before, &tree, &settings, &plan);
         Misfits::default().into_error(mistakes, |_| unreachable!("there is no misfit")).map_or(Ok(scenario), Err)
     }
 

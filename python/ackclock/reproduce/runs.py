@@ -189,6 +189,16 @@ def stored(store: Store, job: Job) -> Outcome:
     return outcome
 
 
+def _standing(layers: Sequence[str]) -> list[str]:
+    """Return the settings that no later layer replaces, at their keys or as a part of a table."""
+    keys = [text.partition("=")[0].strip() for text in layers]
+
+    def is_replaced(at: int) -> bool:
+        return any(f"{keys[at]}.".startswith(f"{later}.") for later in keys[at + 1 :])
+
+    return [text for at, text in enumerate(layers) if not is_replaced(at)]
+
+
 def scenarios_of(
     paper: Paper,
     grid: Grid,
@@ -213,9 +223,8 @@ def scenarios_of(
         answers = [text for choice in paper.choices for text in choice.answer.sets_of(grid, values)]
         along = [text for _, texts in chosen for text in texts]
         try:
-            scenario = Scenario.from_file(
-                path, [*environment, *answers, *sets, *along, *reading.sets_of(grid, values)]
-            )
+            layers = [*environment, *answers, *sets, *along, *reading.sets_of(grid, values)]
+            scenario = Scenario.from_file(path, _standing(layers))
         except ScenarioError as error:
             cell = f"grid {grid.name} at {', '.join(map(str, values.values()))}"
             raise ScenarioError(f"{paper.folder / FILE}: {cell}: {error}") from None

@@ -177,7 +177,7 @@ fn duplicates_do_no_harm() {
             Arc::make_mut(&mut plan.flows[0].transport).recovery = recovery;
             plan.flows[0].traffic = Traffic::Transfer { bytes: 1_000_001 };
             let result = run(&plan);
-            let delivered = result.flows[0].goodput_bps * plan.duration.as_secs_f64() / 8.0;
+            let delivered = result.flows[0].delivered_bps * plan.duration.as_secs_f64() / 8.0;
             assert_eq!(delivered.round(), 1_000_001.0, "{}", recovery.name());
             assert!(result.flows[0].completion_time_s.is_some());
             assert!(result.totals.duplicated.packets > 100);

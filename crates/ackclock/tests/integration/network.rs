@@ -123,7 +123,7 @@ fn a_transfer_of_any_size_arrives_whole_under_every_recovery_and_loss() {
             dumbbell.flows[0].1.traffic = Traffic::Transfer { bytes };
             let result = dumbbell.run();
             let flow = &result.flows[0];
-            let delivered = (flow.goodput_bps * 3600.0 / 8.0).round() as u64;
+            let delivered = (flow.delivered_bps * 3600.0 / 8.0).round() as u64;
             assert_eq!(delivered, bytes, "{} bytes, loss {probability}, {}", bytes, recovery.name());
             assert!(flow.completion_time_s.unwrap() >= flow.base_rtt_s);
             assert_eq!(flow.loss_rate.unwrap() == 0.0, flow.retransmits == 0);

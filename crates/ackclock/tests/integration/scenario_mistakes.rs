@@ -204,7 +204,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         r#"kind = "drop-tail", limit = "100 packets""#,
         r#"kind = "red", min = "a quarter""#,
-        r#"11: topology.queue.min: "a quarter" is not a queue threshold; write "20 packets", "30 kB", "0.5 BDP" or "0.25 limit""#,
+        r#"11: topology.queue.min: "a quarter" is not a queue threshold; write "20 packets", "30 kB", "0.5 BDP", "50 ms" or "0.25 limit""#,
     ),
     ("100 packets", "1e9 BDP", r#"11: topology.queue.limit: 1e9 BDP is out of range; must be at most 1000000 BDP"#),
     (

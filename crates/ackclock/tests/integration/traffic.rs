@@ -367,7 +367,7 @@ fn keystrokes_wait_behind_others_and_go_together_where_the_window_is_full() {
 fn chunks(rate: &str, keys: &str) -> TransferResult {
     let text = format!(
         "schema = 2\nduration = '90 s'\nwarmup = '30 s'\n[topology]\nkind = 'dumbbell'\nrate = '{rate}'\n\
-         delay = '20 ms'\n[[flows]]\nname = 'player'\ncc = 'reno'\nmax_window = 20\n\
+         delay = '20 ms'\nqueue = {{ kind = 'drop-tail', limit = '100 packets' }}\n[[flows]]\nname = 'player'\ncc = 'reno'\nmax_window = 20\n\
          traffic = {{ kind = 'chunks', size = '365 kB'{keys} }}\n"
     );
     let scenario = Scenario::from_toml::<&str>(&text, "x", &[]).unwrap();

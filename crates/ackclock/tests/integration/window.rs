@@ -20,8 +20,7 @@ fn counted(result: &RunResult, secs: f64) -> Vec<(String, u64)> {
     let mut counts = Vec::new();
     for flow in &result.flows {
         let of = [
-            ("goodput", bytes(flow.goodput_bps)),
-            ("throughput", bytes(flow.throughput_bps)),
+            ("delivered", bytes(flow.delivered_bps)),
             ("sent", flow.sent),
             ("sent bytes", flow.sent_bytes),
             ("copies", flow.copies),

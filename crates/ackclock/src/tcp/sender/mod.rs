@@ -26,6 +26,7 @@ mod counters;
 mod ecn;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
+mod growth;
 mod info;
 mod pacer;
 mod recovery;
@@ -54,7 +55,7 @@ use self::validation::Validation;
 use self::window::PeerWindow;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
-use super::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
+use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
 use super::transport::{LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange, RateSample};
@@ -558,25 +559,6 @@ impl Sender {
     fn uses_window(&self, in_flight: i64) -> bool {
         // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
         if self.grows_half_used && !self.is_unvalidated() { self.used_enough() } else { in_flight >= self.window() }
-    }
-
-    /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK. Without a limit what was reported
-    /// before, by SACK blocks or that many duplicate ACKs, does not count again, as in Linux, and once reordering beyond the three
-    /// duplicates has been seen what blocks report counts at once. RFC 3465 §2.1 has no limit for congestion avoidance.
-    #[inline]
-    fn growth(&self, acked_bytes: u64, acked_segments: u32, delivered: u32, duplicates: u32) -> f64 {
-        let is_uncapped = self.transport.byte_counting == u32::MAX;
-        if acked_bytes == 0 && !(is_uncapped && self.strategy.reorderings().degree > DUP_THRESH) {
-            return 0.0;
-        }
-        if self.transport.byte_counting == 0 {
-            return if self.cc.cwnd() > self.cc.ssthresh() { f64::from(acked_segments.max(1)) } else { 1.0 };
-        }
-        if is_uncapped {
-            let reads_blocks = self.transport.recovery == LossRecovery::Sack && self.transport.peer_sack;
-            return f64::from(if reads_blocks { delivered } else { delivered.saturating_sub(duplicates).max(1) });
-        }
-        f64::from(acked_segments.clamp(1, self.transport.byte_counting))
     }
 
     // ---- bookkeeping ----
