@@ -194,7 +194,7 @@ mod tests {
     }
 
     const ONE: &str = "[[flows]]\nname = 'a'\ncc = 'reno'\n";
-    const OWN: &str = "[[flows]]\nname = 'a'\ncc = 'reno'\nrto_min = '1 s'\nmss = '1000 B'\n";
+    const OWN: &str = "[[flows]]\nname = 'a'\ncc = 'reno'\nmin_rto = '1 s'\nmss = '1000 B'\n";
     const TWO: &str = "[[flows]]\nname = 'a'\ncc = 'reno'\nmss = '1000 B'\n[[flows]]\nname = 'b'\ncc = 'reno'\n";
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
     fn in_a_resolved_scenario_the_transport_of_all_is_a_mistake() {
         let scenario = Scenario::from_toml::<&str>(&format!("{HEAD}{ONE}"), "x", &[]).unwrap();
         let resolved = Scenario::from_json::<&str>(&scenario.resolved_json(), "y", &[]).unwrap();
-        for set in ["transport.mss=500 B", "transport.profile=rfc", "flows.a.profile=rfc"] {
+        for set in ["transport.mss=500 B", "transport.profile=rfc"] {
             assert!(scenario.with_sets(&[set]).is_ok(), "{set}");
             let error = resolved.with_sets(&[set]).unwrap_err().to_string();
             assert!(error.contains("reaches nothing"), "{set}: {error}");
