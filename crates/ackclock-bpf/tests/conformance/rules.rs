@@ -125,7 +125,9 @@ fn documented() -> Vec<String> {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows = page.lines().filter(|line| line.starts_with('|')).filter_map(|line| line.split('`').nth(1));
-    let rules: Vec<_> = rows.filter(|text| text.starts_with("grow = ")).collect();
+    // The program in the kernel leaves the end of slow start to Linux.
+    let rules = rows.filter(|text| text.starts_with("grow = ") && !text.contains("exit_slow_start"));
+    let rules: Vec<_> = rules.collect();
     assert_eq!(rules.len(), 6);
     let numbered = |rule: &&str| {
         let letters = [("a", 1.5), ("b", 0.5), ("k", 1.0), ("l", 0.0)];
