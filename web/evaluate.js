@@ -101,7 +101,7 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
     return evaluator;
   };
   const first = await begin();
-  const { algorithms, candidates, random } = await first.ask("plan", asked);
+  const { algorithms, candidates, random, warnings } = await first.ask("plan", asked);
   const tasks = [];
   for (let replicate = 0; replicate < wanted; replicate += 1)
     random.forEach((row, place) => row.forEach((differ, algorithm) => (differ || replicate === 0) && tasks.push({ place, algorithm, replicate, seed, points: replicate === 0 ? points : 0 })));
@@ -141,7 +141,8 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
     failures,
   };
   // A seed is a whole number of 64 bits, which JSON of JavaScript has not.
-  const { document, overview } = await first.ask("judge", { runs: `{"seed":${seed},${JSON.stringify(told).slice(1)}` });
+  const { document: judged, overview } = await first.ask("judge", { runs: `{"seed":${seed},${JSON.stringify(told).slice(1)}` });
+  const document = { ...judged, warnings };
   // In the order of the overview.
   return points > 0 ? { document, overview, curves: curves.map((row) => overview.entries.map((at) => row[at])) } : { document, overview };
 }

@@ -120,13 +120,24 @@ function plan({ candidates, against, metric, sets: changes }) {
   const panel = every.slice(own.length);
   const found = every.filter(isFirst).map((each) => ({ ...each, inPanel: placeOf(panel, each) >= 0 }));
   if (sets.length > 0) suite.environments.forEach((_, place) => found.forEach(({ text }) => requireAsGiven(place, text)));
-  const random = suite.environments.map((_, place) => found.map(({ text }) => scenario(place, text).isRandom));
+  const scenarios = suite.environments.map((_, place) => found.map(({ text }) => scenario(place, text)));
+  const random = scenarios.map((row) => row.map((each) => each.isRandom));
   judgedBy = {
     panel: panel.map(({ label, cc }) => ({ label, cc })),
     baseline: baseline(),
     environments: suite.environments.map(({ scenario: _, ...rest }, place) => (sets.length === 0 ? rest : { ...rest, neighbours: neighbours(suite.environments[place]) })),
   };
-  return { algorithms: found, candidates: every.slice(0, own.length).map((each) => placeOf(found, each)), random };
+  return { algorithms: found, candidates: every.slice(0, own.length).map((each) => placeOf(found, each)), random, warnings: warned(scenarios) };
+}
+
+/** Each distinct warning of the scenarios once, with the ids of its environments. */
+function warned(scenarios) {
+  const environments = new Map();
+  scenarios.forEach((row, place) => {
+    for (const text of new Set(row.flatMap((each) => each.warnings)))
+      environments.set(text, [...(environments.get(text) ?? []), suite.environments[place].id]);
+  });
+  return [...environments].map(([warning, places]) => ({ warning, environments: places }));
 }
 
 /** Runs a replicate; with `points`, its lines over time come with the values. */

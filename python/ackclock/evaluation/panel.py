@@ -198,9 +198,18 @@ def panel_document(board: Scoreboard) -> dict[str, Any]:
 
 
 def panel_text(document: dict[str, Any]) -> str:
-    """Return the text of the file: indented, with a line per list of numbers."""
-    text = json.dumps(document, indent=1, ensure_ascii=False)
+    """Return the text of the file: indented, with a line per list of numbers of 13 digits."""
+    text = json.dumps(_rounded(document), indent=1, ensure_ascii=False)
     return re.sub(r"\[\s+([^\[\]{}]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+
+
+def _rounded(value: Any) -> Any:
+    """Return a document with 13 digits of each number, which are more than any figure shows."""
+    if isinstance(value, float):
+        return float(f"{value:.13g}")
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, list) else value
 
 
 def panel_path(suite: Suite) -> Path:
