@@ -261,7 +261,7 @@ scenario = "tiny.toml"
 "duration" = ["10 s"]
 """
     )
-    shown = cli("study", study, "--out", tmp_path / "out").stdout.splitlines()
+    shown = cli("study", study, "--out", tmp_path / "out", columns=80).stdout.splitlines()
     assert max(map(len, shown)) <= 80
     headings = " ".join(shown[1:4])
     for heading in ("cc ", " limit ", "topology.rate", "reverse.rate", "duration", "goodput"):

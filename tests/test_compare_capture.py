@@ -131,7 +131,7 @@ def test_a_capture_elsewhere_shows_the_same_losses(
 
 
 def test_the_running_kernel_and_its_profile(tmp_path: Path) -> None:
-    # Linux's receiver acknowledged each segment of slow start, and the simulated one does so 16 times by default.
+    # Linux's receiver acknowledged each segment of slow start. The simulated one does so 16 times by default.
     document = compared(tmp_path, KERNEL, "--set", "transport.quick_acks=100")
     capture = document["capture"]
     assert capture["place"]["vantage"] == "sender" and capture["mss"] == 1448

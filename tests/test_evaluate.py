@@ -51,7 +51,7 @@ def test_the_scoreboard_fits_80_columns(core: Evaluated) -> None:
     assert verdict == core.scoreboard["verdict"]
     for environment in core.scoreboard["environments"]:
         assert environment["title"] in core.answer.stdout
-    assert core.answer.stderr == f"report: {core.folder / 'report.html'}\n"
+    assert core.answer.stderr.endswith(f"report: {core.folder / 'report.html'}\n")
 
 
 def test_intervals_fit_80_columns(tiny_suite: Path, tmp_path: Path) -> None:

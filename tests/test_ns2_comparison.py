@@ -106,7 +106,7 @@ def test_two_profiles_stand_side_by_side(pool: ThreadPoolExecutor, monkeypatch: 
 
 
 def test_flows_with_a_profile_of_their_own_are_refused() -> None:
-    with pytest.raises(NotComparable, match="profile of their own"):
+    with pytest.raises(_core.ScenarioError, match="every flow has its own profile"):
         list(scenarios(TOOLS / "scenarios" / "c.toml", ["flows.test.profile=ns-2"], "both"))
 
 

@@ -359,7 +359,7 @@ def test_mistakes_of_a_search_are_named(changed: dict[str, Any], message: str) -
 def goodput_run(goodput_bps: float, offered_bps: float, delivered_bps: float) -> Run:
     document = {
         "summary": {"capacity_bps": 100.0},
-        "flows": [{"group": "test", "goodput_bps": goodput_bps}],
+        "flows": [{"group": "test", "goodput_bps": goodput_bps, "delivered_bps": goodput_bps}],
         "datagrams": [{"offered_bps": offered_bps, "delivered_bps": delivered_bps}],
     }
     return Run(Outcome("", json.dumps(document), ""), 0.0)

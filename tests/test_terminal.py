@@ -91,7 +91,7 @@ def test_studies_and_queries_fit_80_columns(tiny: Path, tmp_path: Path) -> None:
 
 def test_tuning_fits_80_columns(tiny_suite: Path, tmp_path: Path) -> None:
     assert cli("panel", "--suite", tiny_suite).code == 0
-    args = ("--suite", tiny_suite, "--budget", "40", "--out", tmp_path / "out")
+    args = ("--suite", tiny_suite, "--budget", "44", "--out", tmp_path / "out")
     require_fits(cli("tune", "aimd", *args, columns=80))
 
 

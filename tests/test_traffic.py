@@ -77,7 +77,7 @@ def test_notebooks_find_the_rows(mixed: Path) -> None:
 
 
 def test_tables_show_them_and_fit(mixed: Path) -> None:
-    shown = cli("run", mixed).stdout
+    shown = cli("run", mixed, columns=80).stdout
     assert all(word in shown for word in ("transfers", "mice", "longest", "offered", "jitter"))
     assert max(map(len, shown.splitlines())) <= 80
     checked = cli("check", mixed).stdout

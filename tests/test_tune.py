@@ -217,7 +217,8 @@ def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
     loaded = Suite.load(str(suite))
     stored = json.loads((suite / "panel.json").read_text())["environments"]["alone"]["metrics"]["goodput"]
     distance = found.trials[0].regret.by_environment["alone"]
-    mean = -sum(stored["costs"]["aimd"]) / len(stored["costs"]["aimd"])
+    costs = stored["costs"]["aimd"][: loaded.replicates]
+    mean = -sum(costs) / len(costs)
     best = stored["best"]["mean"]
     # The panel has the same seed, and aimd in it.
     assert distance == pytest.approx((best - mean) / best)

@@ -35,7 +35,8 @@ NAMED_BY = {"flows": "name", "transfers": "group", "datagrams": "name", "meters"
 NOT_READ = {
     "flows": r"acknowledged_bytes|timeouts|congestion_events|ecn_events|rtt_mean_s|rtt_min_s"
     r"|cwnd_mean_segments|base_rtt_s|completion_time_s|completed|fct_.*",
-    "transfers": r"flows|started|refused|unfinished|active_mean|completed|fct_.*|offered_bps|timeouts",
+    "transfers": r"flows|started|refused|unfinished|active_mean|completed|fct_.*|offered_bps|timeouts"
+    r"|late|late_rate|stalls|stalled_s",
     "datagrams": r"sources|leaves_bps|late_rate|lost_or_late_rate|green|yellow|red|policed",
     "links": r"capacity_bps|.*_drops|.*_marks|losses|corruptions|reordered|attempts|failed_attempts",
 }

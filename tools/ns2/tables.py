@@ -51,8 +51,10 @@ class Table:
     scores: Callable[[_core.Scenario], tuple[Score, ...]]
 
     def compiled(self, case: Case, sets: Sequence[str] = ()) -> _core.Scenario:
-        """The scenario of a case."""
-        return _core.Scenario.from_toml(self.scenario.read_text(), str(self.scenario), [*case.sets(), *sets])
+        """The scenario of a case; `sets` replace settings of the case with the same keys."""
+        keys = {text.partition("=")[0] for text in sets}
+        own = [text for text in case.sets() if text.partition("=")[0] not in keys]
+        return _core.Scenario.from_toml(self.scenario.read_text(), str(self.scenario), [*own, *sets])
 
     def header(self) -> list[str]:
         """The first two lines."""
