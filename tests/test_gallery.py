@@ -119,8 +119,8 @@ def my_algorithm(names: Names) -> dict[str, bool]:
     return {
         "and found none": names["ackclock"].check_cc(names["FewQueued"]) == [],
         "all of the link": mean("alone", "efficiency", 0) > 0.96,
-        "a tenth of the queueing delay or less": all(
-            mean("alone", "queue_delay", 0) < 0.1 * mean("alone", "queue_delay", other) for other in (1, 2)
+        "a fifth of the queueing delay or less": all(
+            mean("alone", "queue_delay", 0) < 0.2 * mean("alone", "queue_delay", other) for other in (1, 2)
         ),
         "CUBIC gets much more than its fair share": "share" in watched.metric.label
         and watched.value.low > 1.3,

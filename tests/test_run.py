@@ -299,7 +299,7 @@ def test_a_pipe_loses_no_column(tiny: Path, tmp_path: Path) -> None:
     assert headings(narrow.stdout) < headings(wide.stdout)
     vary = ("--vary", "flows.test.cc=aimd,cubic", "--vary", "topology.rate=1 Mbit/s,2 Mbit/s")
     study = cli("study", tiny, *vary, "--vary", "topology.delay=9 ms,10 ms", "--out", tmp_path / "out")
-    columns = ("goodput", "queue", "loss %", "utilization", "Jain")
+    columns = ("goodput", "queue", "loss", "utilization", "Jain")
     assert all(column in study.stdout for column in columns)
 
 
