@@ -111,7 +111,9 @@ def write_suite(folder: Path) -> Path:
         'panel = ["aimd"]',
     ]
     for name, (file, sets, watched) in ENVIRONMENTS.items():
-        changes = json.dumps(["duration=12 s", "warmup=3 s", *sets])
+        groups = ["test", *([watched] if watched else [])]
+        starts = [f"flows.{group}.start={{ uniform = ['0 s', '3 s'] }}" for group in groups]
+        changes = json.dumps(["duration=12 s", "warmup=3 s", *starts, *sets])
         lines += [
             "[[environments]]",
             f'id = "{name}"',

@@ -82,12 +82,24 @@ def _connected(uri: str) -> sqlite3.Connection:
     index = sqlite3.connect(uri, uri=True)
     try:
         index.execute("PRAGMA query_only = ON")
-        # SQLite opens the file with the first query.
-        index.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        count_tables(index)
     except sqlite3.Error:
         index.close()
         raise
     return index
+
+
+def count_tables(index: sqlite3.Connection) -> int:
+    """Count the tables and indexes in the schema; SQLite opens the file and reads the schema here.
+
+    Raises `sqlite3.Error`.
+    """
+    try:
+        (count,) = index.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except UnicodeDecodeError:
+        # The message of SQLite quotes a damaged schema, and Python cannot decode it.
+        raise sqlite3.DatabaseError("malformed database schema") from None
+    return int(count)
 
 
 def _copied(folder: Path) -> sqlite3.Connection:

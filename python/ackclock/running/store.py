@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from ackclock.errors import StoreError
 from ackclock.files.reading import SAMPLES, open_regular, read_bytes
 from ackclock.files.writing import open_lock, remove_partial, write_whole
-from ackclock.running.index import INDEX, open_to_fill, open_to_read, store_error
+from ackclock.running.index import INDEX, count_tables, open_to_fill, open_to_read, store_error
 from ackclock.running.job import Job, Outcome
 from ackclock.running.rows import (
     FORMAT,
@@ -283,14 +283,14 @@ class Store:
     def _require_format(self) -> tuple[int, int]:
         """Return the number of tables and indices, and their format. Raises `StoreError` for others."""
         # Tables first: where another process makes them in between, their format is there as well.
-        (count,) = self._index.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        count = count_tables(self._index)
         (found,) = self._index.execute("PRAGMA user_version").fetchone()
         if found not in (FORMAT, WITHOUT_CHECKSUMS) and count:
             raise StoreError(
                 f"{self.folder}: was filled by another version of ackclock (format {found}, this reads "
                 f"{WITHOUT_CHECKSUMS} and {FORMAT}); use another folder"
             )
-        return int(count), int(found) if count else FORMAT
+        return count, int(found) if count else FORMAT
 
     def _error(self, what: str, error: OSError | sqlite3.Error) -> StoreError:
         return store_error("<memory>" if self.folder is None else str(self.folder), what, error)
