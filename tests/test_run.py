@@ -50,6 +50,8 @@ SUMMARY = [
     "reverse_queue_delay_p95_s",
     "bottleneck_queue_delay_mean_s",
     "bottleneck_queue_delay_p95_s",
+    "rtt_p50_s",
+    "rtt_p95_s",
 ]
 FLOW = [
     "id",
@@ -83,6 +85,8 @@ FLOW = [
     "queue_delay_mean_s",
     "queue_delay_p95_s",
     "rtt_mean_s",
+    "rtt_p50_s",
+    "rtt_p95_s",
     "rtt_min_s",
     "cwnd_mean_segments",
     "base_rtt_s",

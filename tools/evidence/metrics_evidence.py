@@ -33,7 +33,8 @@ from reader import Answer, Found, LeftOut, Place, read
 NAMED_BY = {"flows": "name", "transfers": "group", "datagrams": "name", "meters": "name", "links": "name"}
 #: Metrics that are not read in a trace; a pattern of `re` for each list, all others are.
 NOT_READ = {
-    "flows": r"acknowledged_bytes|timeouts|congestion_events|ecn_events|rtt_mean_s|rtt_min_s"
+    "summary": r"rtt_.*",
+    "flows": r"acknowledged_bytes|timeouts|congestion_events|ecn_events|rtt_.*_s"
     r"|cwnd_mean_segments|base_rtt_s|completion_time_s|completed|fct_.*",
     "transfers": r"flows|started|refused|unfinished|active_mean|completed|fct_.*|offered_bps|timeouts"
     r"|late|late_rate|stalls|stalled_s",

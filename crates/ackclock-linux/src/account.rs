@@ -101,6 +101,7 @@ pub struct Account {
     pub ack_delay: QueueingDelay,
     pub data_delays: SojournTimes,
     pub ack_delays: SojournTimes,
+    pub rtts: SojournTimes,
     numbers: Numbers,
     outstanding: VecDeque<Outstanding>,
     /// How many bytes a transfer has; none if it does not end.
@@ -209,8 +210,10 @@ impl Account {
         }
         // Karn's rule, and none where a hole was filled.
         if let Some(at) = last.filter(|_| is_clean) {
-            self.counters.rtt_ns += now.since(at.min(now)).as_nanos();
+            let rtt = now.since(at.min(now));
+            self.counters.rtt_ns += rtt.as_nanos();
             self.counters.rtt_count += 1;
+            self.rtts.record(rtt);
         }
         if self.finished.is_none() && self.size.is_some_and(|size| ack >= size) {
             self.finished = Some(now);
@@ -223,6 +226,7 @@ impl Account {
         self.ack_delay = QueueingDelay::default();
         self.data_delays.clear();
         self.ack_delays.clear();
+        self.rtts.clear();
     }
 }
 

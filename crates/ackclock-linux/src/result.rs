@@ -135,6 +135,7 @@ impl Ended<'_> {
             queue_delay_p95_s: p95.map(|nanos| nanos as f64 / NANOS_PER_SEC as f64),
             rtt_ns: after.rtt_ns - before.rtt_ns,
             rtt_count: after.rtt_count - before.rtt_count,
+            rtts: (index < OWN_PERCENTILES).then(|| account.rtts.histogram()),
             rtt_min: last.sender.min_rtt_us().map(|us| Duration::from_micros(u64::from(us))),
             window_integral: last.integral - first.integral,
             active: Duration::from_nanos(active_ns),
@@ -163,11 +164,12 @@ impl Ended<'_> {
             )
         };
         let volumes: Vec<_> = own.iter().map(volume).collect();
-        let mut ack_delays = SojournTimes::default();
+        let (mut ack_delays, mut rtts) = (SojournTimes::default(), SojournTimes::default());
         for index in own {
             data.add(self.accounts()[*index].data_delay);
             acks.add(self.accounts()[*index].ack_delay);
             ack_delays.add(&self.accounts()[*index].ack_delays);
+            rtts.add(&self.accounts()[*index].rtts);
         }
         let measures = SummaryMeasures {
             plan: self.plan,
@@ -179,6 +181,7 @@ impl Ended<'_> {
             queue_delays: delays.histogram(),
             ack_delay_mean_ns: acks.mean_ns(),
             ack_delays: ack_delays.histogram(),
+            rtts: rtts.histogram(),
             window: self.window(),
         };
         measures.summary()

@@ -1,4 +1,4 @@
-//! Queueing delays of packets on their paths.
+//! Queueing delays of packets on their paths, and round-trip times.
 
 use hdrhistogram::Histogram;
 
@@ -48,6 +48,8 @@ pub(super) struct PathDelays {
     histograms: Vec<SojournTimes>,
     /// How many of them are of flows.
     of_flows: usize,
+    /// Round-trip times that senders measured: of the first flows of the plan, and of its other flows together.
+    rtts: Vec<SojournTimes>,
 }
 
 impl PathDelays {
@@ -59,6 +61,7 @@ impl PathDelays {
             ack_histogram: SojournTimes::default(),
             histograms: (0..of_flows + of_groups).map(|_| SojournTimes::default()).collect(),
             of_flows,
+            rtts: (0..of_flows).map(|_| SojournTimes::default()).collect(),
         }
     }
 
@@ -93,10 +96,29 @@ impl PathDelays {
         }
     }
 
+    /// Adds a round-trip time that the sender of a flow measured; the histogram of the flow is at `place`.
+    #[inline]
+    pub(super) fn note_rtt(&mut self, place: u32, rtt: Duration) {
+        if let Some(rtts) = self.rtts.get_mut(place as usize) {
+            rtts.record(rtt);
+        }
+    }
+
     /// The window of measurement begins.
     pub(super) fn begin(&mut self) {
         self.acks = QueueingDelay::default();
-        self.histograms.iter_mut().chain([&mut self.ack_histogram]).for_each(SojournTimes::clear);
+        let kept = self.histograms.iter_mut().chain(&mut self.rtts).chain([&mut self.ack_histogram]);
+        kept.for_each(SojournTimes::clear);
+    }
+
+    /// The round-trip times of all flows of the plan.
+    pub(super) fn all_rtts(&self) -> Histogram<u64> {
+        sum(&self.rtts)
+    }
+
+    /// The round-trip times of a flow of the plan; none where the flow shares its histogram.
+    pub(super) fn rtts(&self, flow: usize) -> Option<Histogram<u64>> {
+        (flow < OWN).then(|| self.rtts[flow].histogram())
     }
 
     /// Of the data of all flows of the plan.

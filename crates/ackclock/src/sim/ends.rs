@@ -22,7 +22,7 @@ use crate::prefetch::PREFETCHES;
 use crate::qdisc::{Ecn, Queued};
 use crate::quic;
 use crate::rng::RngStreams;
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
 const CACHED_FLOWS: usize = 700;
@@ -254,7 +254,9 @@ impl<'plan> Ends<'plan> {
                 self.delays.note_ack(flow.place, owner.queueing_delay());
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
+                let measured = flow.sender.rtt().totals();
                 flow.sender.on_ack(now, &ack);
+                self.note_rtt(index, measured);
                 self.after_ack(now, index, network);
             }
             Body::Quic(quic) => self.on_quic(now, link, packet, owner, quic, network),
@@ -295,10 +297,23 @@ impl<'plan> Ends<'plan> {
                 let flow = &mut self.flows[index];
                 self.delays.note_ack(flow.place, owner.queueing_delay());
                 if ack.connection == flow.base {
+                    let measured = flow.sender.rtt().totals();
                     flow.sender.on_ack_packet(now, &ack, network.ledger.bodies.ranges(packet.body()));
+                    self.note_rtt(index, measured);
                     self.after_ack(now, index, network);
                 }
             }
+        }
+    }
+
+    /// Notes the round-trip time that a sender took from an ACK; `before` are its totals before the ACK.
+    #[inline]
+    fn note_rtt(&mut self, index: usize, before: (u64, u64)) {
+        let flow = &self.flows[index];
+        let (sum_ns, count) = flow.sender.rtt().totals();
+        // An ACK yields one measurement at most.
+        if count > before.1 {
+            self.delays.note_rtt(flow.place, Duration::from_nanos(sum_ns - before.0));
         }
     }
 

@@ -252,6 +252,7 @@ impl Measurement {
             queue_delay_p95_s: run.ends.delays.flows(&[index]).as_ref().and_then(p95_s),
             rtt_ns: after.rtt_ns - before.rtt_ns,
             rtt_count: after.rtt_count - before.rtt_count,
+            rtts: run.ends.delays.rtts(index),
             rtt_min: (after.rtt_count > 0).then(|| flow.sender.rtt().min()),
             window_integral: after.window_integral - before.window_integral,
             active: Duration::from_nanos(active_ns),
@@ -310,6 +311,7 @@ impl Measurement {
             queue_delays: run.ends.delays.all_flows(),
             ack_delay_mean_ns: run.ends.delays.acks_mean_ns(),
             ack_delays: run.ends.delays.acks(),
+            rtts: run.ends.delays.all_rtts(),
             window: end.since(self.since),
         };
         measures.summary()

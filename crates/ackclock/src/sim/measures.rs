@@ -96,9 +96,13 @@ fn impairments(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts 
     }
 }
 
-/// The 95th percentile of waiting times, in seconds; none of none.
+/// The 95th percentile of times, in seconds; none of none.
 pub(super) fn p95_s(times: &Recorded<u64>) -> Option<f64> {
-    (!times.is_empty()).then(|| seconds(times.value_at_quantile(0.95) as f64))
+    quantile_s(times, 0.95)
+}
+
+fn quantile_s(times: &Recorded<u64>, quantile: f64) -> Option<f64> {
+    (!times.is_empty()).then(|| seconds(times.value_at_quantile(quantile) as f64))
 }
 
 /// What was counted of a flow within the window. What each is, [`FlowResult`] says of the metric of its name.
@@ -148,6 +152,8 @@ pub struct FlowMeasures {
     pub rtt_ns: u64,
     /// How many there are.
     pub rtt_count: u64,
+    /// The round-trip times; none where the flow has no histogram of its own.
+    pub rtts: Option<Recorded<u64>>,
     /// The smallest since the start of the connection.
     pub rtt_min: Option<Duration>,
     /// Integral of cwnd over time, in segments and nanoseconds.
@@ -201,6 +207,8 @@ impl FlowMeasures {
             queue_delay_mean_s: self.queueing_delay.mean_ns().map(seconds),
             queue_delay_p95_s: self.queue_delay_p95_s,
             rtt_mean_s: (measurements > 0).then(|| self.rtt_ns as f64 / measurements as f64 / NANOS_PER_SEC as f64),
+            rtt_p50_s: self.rtts.as_ref().and_then(|rtts| quantile_s(rtts, 0.5)),
+            rtt_p95_s: self.rtts.as_ref().and_then(p95_s),
             rtt_min_s: self.rtt_min.map(Duration::as_secs_f64),
             cwnd_mean_segments: ratio(self.window_integral, self.active.as_nanos() as f64),
             base_rtt_s: plan.base_rtt.as_secs_f64(),
@@ -232,6 +240,8 @@ pub struct SummaryMeasures<'a> {
     pub ack_delay_mean_ns: Option<f64>,
     /// Queueing delays of ACKs.
     pub ack_delays: Recorded<u64>,
+    /// Round-trip times of all flows.
+    pub rtts: Recorded<u64>,
     /// Length of the window.
     pub window: Duration,
 }
@@ -271,6 +281,8 @@ impl SummaryMeasures<'_> {
             reverse_queue_delay_p95_s: p95_s(&self.ack_delays),
             bottleneck_queue_delay_mean_s: bottleneck.queue_delay_mean_s,
             bottleneck_queue_delay_p95_s: bottleneck.queue_delay_p95_s,
+            rtt_p50_s: quantile_s(&self.rtts, 0.5),
+            rtt_p95_s: p95_s(&self.rtts),
         }
     }
 }

@@ -135,6 +135,11 @@ rows! {
         /// 95th percentile of the same.
         bottleneck_queue_delay_p95_s: Option<f64>
             = Time, Lower, "queueing delay (bottleneck), 95 %" / "bottleneck queue 95 %", none "no arrivals";
+        /// Median of the round-trip times that the senders of all flows measured. They include propagation, `delay_varies`,
+        /// and the queues in both directions.
+        rtt_p50_s: Option<f64> = Time, Lower, "round-trip time, 50 %" / "RTT 50 %", none "nothing measured";
+        /// 95th percentile of the same.
+        rtt_p95_s: Option<f64> = Time, Lower, "round-trip time, 95 %" / "RTT 95 %", none "nothing measured";
     }
 }
 
@@ -208,6 +213,12 @@ rows! {
         /// Mean of the round-trip times measured, one per ACK of data that was sent once (with timestamps, every ACK of new
         /// data).
         rtt_mean_s: Option<f64> = Time, Lower, "round-trip time, mean" / "RTT", none "nothing measured";
+        /// Median of the round-trip times measured; of the first 8 flows only.
+        rtt_p50_s: Option<f64>
+            = Time, Lower, "round-trip time, 50 %" / "RTT 50 %", none "nothing measured, or not among the first 8";
+        /// 95th percentile of the same.
+        rtt_p95_s: Option<f64>
+            = Time, Lower, "round-trip time, 95 %" / "RTT 95 %", none "nothing measured, or not among the first 8";
         /// Smallest round-trip time measured since the start of the connection, be it in the warm-up or by the handshake.
         rtt_min_s: Option<f64> = Time, Lower, "round-trip time, min" / "min RTT", none "nothing measured";
         /// Mean of cwnd over the part of the window in which the flow was active, recovery included.

@@ -113,6 +113,10 @@ fn a_sender_takes_reordering_for_loss_once_and_an_outage_for_a_timeout() {
     assert_eq!(longer.flows[0].base_rtt_s, 0.040);
     let rtt = longer.flows[0].rtt_mean_s.unwrap();
     assert!((0.0415..0.0835).contains(&rtt), "{rtt}");
+    // A percentile contains the longer path. About a third of the measurements come from it.
+    let (median, high) = (longer.flows[0].rtt_p50_s.unwrap(), longer.flows[0].rtt_p95_s.unwrap());
+    assert!((0.0415..0.0445).contains(&median) && (0.0805..0.0835).contains(&high), "{median} {high}");
+    assert_eq!((longer.summary.rtt_p50_s, longer.summary.rtt_p95_s), (Some(median), Some(high)));
     // No queue is there: what the delay adds is no waiting.
     assert!(longer.summary.queue_delay_mean_s.unwrap() < 0.001, "{:?}", longer.summary.queue_delay_mean_s);
     let outage = bulk("outages = { times = ['10 s'], length = '1 s' }", 20);
