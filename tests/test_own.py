@@ -75,6 +75,8 @@ def test_the_command_runs_what_the_report_shows(reported: tuple[Evaluation, Path
         if result.environment.id == worst
     )
     ran, kept = json.loads(answer.stdout), json.loads(stored.result_json)
+    # The command adds the shares of the groups.
+    assert [group["group"] for group in ran.pop("groups")]
     for document in (ran, kept):
         document.pop("scenario")
     assert without_cost(ran) == without_cost(kept)
