@@ -3,6 +3,8 @@
 //! A setting reaches a run if the compiled plan changes without it. A setting that repeats the present value leaves the
 //! plan as it is, so other values are tried at its place: if none of them changes the plan, the setting reaches nothing.
 
+use std::sync::Arc;
+
 use super::conform::conform;
 use super::mistakes::Mistake;
 use super::sets::{self, Setting};
@@ -32,6 +34,8 @@ const TEXTS: [&str; 16] = [
 ];
 const NUMBERS: [f64; 4] = [0.25, 0.75, 1.5, 100.0];
 const INTEGERS: [i128; 5] = [0, 1, 2, 3, 1000];
+/// A setting with more values than this counts as one that reaches the run: trying them all takes too long.
+const MOST_PLACES: usize = 64;
 /// No key has this value, so the check of names lists those that there are.
 const NO_NAME: &str = "\u{1}";
 
@@ -53,6 +57,7 @@ pub fn unreached(
         let problem = if places.is_empty() {
             Some(Problem::SettingReplaced)
         } else if without(before, settings, index).is_some_and(|tree| plan(&tree).as_ref() == Some(&with))
+            && places.len() <= MOST_PLACES
             && !places.iter().any(|place| may_change(after, place, &with, plan))
         {
             Some(Problem::ReachesNothing { hint: hint(after, &setting.path) })
@@ -77,24 +82,32 @@ fn without(before: &Node, settings: &[Setting], index: usize) -> Option<Node> {
 
 /// The places of the plain values that a setting has written, as far as no later one replaced them.
 fn leaves(tree: &Node, setting: &Setting) -> Vec<Vec<String>> {
-    fn collect(node: &Node, path: &mut Vec<String>, origin: &Origin, found: &mut Vec<Vec<String>>) {
+    fn collect(node: &Node, path: &mut Vec<String>, text: &Arc<str>, found: &mut Vec<Vec<String>>) {
+        if found.len() > MOST_PLACES {
+            return;
+        }
         let children: Vec<(String, &Node)> = match &node.value {
             Value::Table(entries) => entries.iter().map(|(key, child)| (key.clone(), child)).collect(),
-            Value::Array(items) => items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect(),
+            Value::Array(items) => {
+                let first = items.iter().take(MOST_PLACES + 1).enumerate();
+                first.map(|(index, item)| (index.to_string(), item)).collect()
+            }
             _ => Vec::new(),
         };
-        if children.is_empty() && node.origin == *origin {
+        // The text may be long, and each value of a list would compare it.
+        let is_own = matches!(&node.origin, Origin::Set(other) if Arc::ptr_eq(other, text));
+        if children.is_empty() && is_own {
             found.push(path.clone());
         }
         for (key, child) in children {
             path.push(key);
-            collect(child, path, origin, found);
+            collect(child, path, text, found);
             path.pop();
         }
     }
     let mut found = Vec::new();
     if let Some(node) = sets::at(tree, &setting.path) {
-        collect(node, &mut setting.path.clone(), &setting.origin(), &mut found);
+        collect(node, &mut setting.path.clone(), &setting.text, &mut found);
     }
     found
 }
