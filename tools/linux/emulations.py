@@ -78,7 +78,7 @@ def head(headings: Sequence[str]) -> list[str]:
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return how many cells there are of each verdict."""
-    verdicts = ("inside", "undecided", "outside", "invalid", "reported", NOT_MEASURED)
+    verdicts = ("inside", "undecided", "outside", "explained", "invalid", "reported", NOT_MEASURED)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in verdicts}
     return f"{len(rows)} cells: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
