@@ -251,7 +251,7 @@ evidence-statistics: build ## Check the statistics: 400 pairs of equal algorithm
 	$(BIN)/python tools/evidence/null_pairs.py
 	$(BIN)/python tools/evidence/interval_coverage.py
 
-evidence: build beside ## Run every row of "Why believe it" at full length, some six hours, and write docs/evidence.md
+evidence: build beside ## Run every row of "Why believe it" at full length, some six hours, and write docs/validation/README.md
 	$(BIN)/python tools/evidence/evidence_full.py
 
 evidence-slice: build beside ## Run a small slice of each row

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A rule given as text (docs/rules.md): runs the operations that ackclock compiles it to, which stand in `rule`.
+ * A rule given as text (docs/reference/rules.md): runs the operations that ackclock compiles it to, which stand in `rule`.
  *
  * Whoever makes an object of a rule writes that table and nothing else, so that the verifier sees the same program each
  * time. It is a constant for the kernel, which drops what a rule does not use.

@@ -28,7 +28,7 @@ def pages() -> Iterator[tuple[str, str]]:
     found = dict(sections())
     for algorithm in json.loads(_core.list_json("cc")):
         name = algorithm["name"]
-        # Code of users has one page, docs/own-algorithm.md.
+        # Code of users has one page, docs/how-to/write-an-algorithm.md.
         if algorithm["reference"].startswith("docs/"):
             continue
         if name not in found:

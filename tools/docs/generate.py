@@ -132,7 +132,7 @@ def bounds_table(of: str) -> str:
 
 def with_pages(queues: str) -> str:
     """What is said of some queues, each with its page."""
-    return f"only of {', '.join(f'[{name}](queues/{name}.md)' for name in queues.split(', '))}."
+    return f"only of {', '.join(f'[{name}](../queues/{name}.md)' for name in queues.split(', '))}."
 
 
 def table(rows: Iterable[Sequence[str]]) -> str:

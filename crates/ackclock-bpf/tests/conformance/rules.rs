@@ -122,7 +122,7 @@ proptest! {
 
 /// The rules of a page of the documentation, with numbers for the letters that they leave open.
 fn documented() -> Vec<String> {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/rules.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows = page.lines().filter(|line| line.starts_with('|')).filter_map(|line| line.split('`').nth(1));
     // The program in the kernel leaves the end of slow start to Linux.

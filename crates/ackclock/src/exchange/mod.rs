@@ -2,7 +2,7 @@
 //! sender and the receiver of [`crate::tcp`] in virtual time.
 //!
 //! Reference: Cardwell et al., "packetdrill: Scriptable Network Stack Testing, from Sockets to Packets",
-//! USENIX ATC 2013. `docs/exchange.md` lists the supported features.
+//! USENIX ATC 2013. `docs/reference/exchange.md` lists the supported features.
 //!
 //! ```text
 //! text ──▶ Script ──▶ Run ◀──▶ Endpoint (handshake) ◀──▶ Connection (tcp::Sender, tcp::Receiver)
