@@ -34,22 +34,27 @@ DEFAULT = ("*.md", "docs", "paper", "examples", "python/ackclock", "crates", "we
 SKIPPED = {"target", "node_modules", "vendor", "module", "site", ".venv", "__pycache__", "measured", "golden"}
 SUFFIXES = {".md", ".py", ".rs", ".js", ".mjs", ".ts", ".toml", ".jinja", ".c", ".h"}
 #: Keys of TOML files whose values are read by people.
-TEXT_KEYS = {"title", "question", "about", "description", "text", "claim", "note", "summary", "reason", "what"}
+TEXT_KEYS = set("title question about description text claim note summary reason what".split())
 
 #: Stands for inline code and for placeholders: one word that no rule knows.
 CODE = "CODE"
 #: Words that end with a full stop inside of a sentence.
 ABBREVIATIONS = re.compile(
-    r"(?:\b(?:e\.g|i\.e|et al|etc|vs|cf|Fig|Figs|Eq|Eqs|No|no|Sec|Tab|Ref|pp|p|approx|incl|St|Dr|Mr|Ms|[A-Z]))\.$"
+    r"\b(?:e\.g|i\.e|et al|etc|vs|cf|Figs?|Eqs?|[Nn]o|Sec|Tab|Ref|pp?|approx|incl|St|Dr|Mr|Ms|[A-Z])\.$"
 )
-END = re.compile(r"[.!?][\"'”’)*_]*(?=\s+[\"'“‘(*_\[]*(?:[A-Z0-9`]|\b[a-z]+\b(?=`)))|[.!?][\"'”’)*_]*\s*$")
-WORD = re.compile(r"[^\W_](?:[\w'’./,:%+-]*[\w%])?")
+CLOSING = "[\"'\\)*_\u201d\u2019]*"
+END = re.compile(
+    rf"[.!?]{CLOSING}(?=\s+[\"'(*_\[\u201c\u2018]*[A-Z0-9`])"  # the next one begins with a capital
+    rf"|[.!?]{CLOSING}\s*$"
+)
+WORD = re.compile("[^\\W_](?:[\\w'\u2019./,:%+-]*[\\w%])?")
 FENCE = re.compile(r"^\s*(```+|~~~+)")
 ITEM = re.compile(r"^(\s*)([-*+]|\d+[.)])\s+(.*)$")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
 ROW = re.compile(r"^\s*\|")
 RULE = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)|!?\[([^\]]*)\]\[[^\]]*\]")
+IMAGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)|!\[[^\]]*\]\([^)]*\)")
 TAG = re.compile(r"</?[A-Za-z][^>]*>|<!--.*?-->", re.DOTALL)
 ENTITY = re.compile(r"&(#\d+|#x[0-9a-f]+|\w+);")
 SPAN = re.compile(r"(``+).+?\1|`[^`]*`", re.DOTALL)
@@ -174,9 +179,9 @@ def python(text: str) -> Iterator[Block]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[0] if node.body else None
-            if isinstance(body, ast.Expr) and isinstance(body.value, ast.Constant):
-                if isinstance(body.value.value, str):
-                    yield from docstring(body.value.value, body.lineno)
+            value = body.value if isinstance(body, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield from docstring(value.value, value.lineno)
         elif isinstance(node, ast.Call):
             for keyword in node.keywords:
                 if keyword.arg in ("help", "short_help", "epilog"):
@@ -201,9 +206,7 @@ def message(node: ast.AST) -> Iterator[Block]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         text = node.value
     elif isinstance(node, ast.JoinedStr):
-        text = "".join(
-            str(part.value) if isinstance(part, ast.Constant) else CODE for part in node.values
-        )
+        text = "".join(str(part.value) if isinstance(part, ast.Constant) else CODE for part in node.values)
     else:
         return
     if text.count(" ") >= 2:
@@ -254,15 +257,17 @@ def slashes(text: str) -> Iterator[Block]:
         elif found := re.match(r"^\s*/\*+\s?(.*?)(\*/.*)?$", line):
             comments.append((number, found[1]))
             block = found[2] is None
-    yield from joined((number, re.sub(r"^@\w+(\s+\{[^}]*\})?(\s+\S+)?", "", part)) for number, part in comments)
+    yield from joined(
+        (number, re.sub(r"^@\w+(\s+\{[^}]*\})?(\s+\S+)?", "", part)) for number, part in comments
+    )
 
 
 def toml(text: str) -> Iterator[Block]:
     """Yield the texts for people of a TOML file."""
     for number, line in enumerate(text.split("\n"), 1):
-        if found := re.match(r"^\s*(\w+)\s*=\s*([\"'])(.*)\2\s*(#.*)?$", line):
-            if found[1] in TEXT_KEYS and found[3].count(" ") >= 2:
-                yield Block(number, "message", found[3])
+        found = re.match(r"^\s*(\w+)\s*=\s*([\"'])(.*)\2\s*(#.*)?$", line)
+        if found and found[1] in TEXT_KEYS and found[3].count(" ") >= 2:
+            yield Block(number, "message", found[3])
 
 
 def jinja(text: str) -> Iterator[Block]:
@@ -322,7 +327,7 @@ def plain(text: str) -> str:
         return word + "\n" * part[0].count("\n")
 
     text = SPAN.sub(lambda part: keep(part, CODE), text)
-    text = re.sub(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)|!\[[^\]]*\]\([^)]*\)", lambda part: keep(part, ""), text)
+    text = IMAGE.sub(lambda part: keep(part, ""), text)
     text = LINK.sub(lambda part: part[1] if part[1] is not None else part[2] or "", text)
     text = TAG.sub(lambda part: keep(part, ""), text)
     text = re.sub(r"\[([A-Z]\w*(?:::\w+)*|\w+(?:::\w+)+)\]", CODE, text)
@@ -358,7 +363,11 @@ def rules() -> tuple[list[tuple[re.Pattern[str], str, list[str] | None]], re.Pat
     """Return the banned patterns, the pattern of bad headings and the pattern of bad link texts."""
     table = tomllib.loads(RULES.read_text(encoding="utf-8"))
     banned = [
-        (re.compile(rule["pattern"], re.IGNORECASE), f"{rule['reason']}; use {rule['replacement']}", rule.get("kinds"))
+        (
+            re.compile(rule["pattern"], re.IGNORECASE),
+            f"{rule['reason']}; use {rule['replacement']}",
+            rule.get("kinds"),
+        )
         for rule in table["banned"]
     ]
     heading, link = (re.compile(table[name]["pattern"], re.IGNORECASE) for name in ("heading", "link"))
@@ -375,7 +384,8 @@ def exceptions() -> list[tuple[str, str, str]]:
 def is_excepted(finding: Finding) -> bool:
     """Whether the finding is listed as one that may stay."""
     return any(
-        finding.path == path and finding.rule == rule and text in finding.text for path, rule, text in exceptions()
+        finding.path == path and finding.rule == rule and text in finding.text
+        for path, rule, text in exceptions()
     )
 
 
@@ -389,9 +399,8 @@ def check_block(path: str, block: Block, figures: Figures) -> Iterator[Finding]:
                 line = block.line + block.text[: found.start()].count("\n")
                 yield Finding(path, line, "link", f"“{name}” does not say where it leads")
     text = plain(block.text)
-    if block.kind == "heading":
-        if heading.match(text):
-            yield Finding(path, block.line, "heading", text)
+    if block.kind == "heading" and heading.match(text):
+        yield Finding(path, block.line, "heading", text)
     for breaks, sentence in sentences(text):
         line = block.line + breaks
         count = words(sentence)
@@ -441,7 +450,9 @@ def area(path: Path) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; by default all")
     parser.add_argument("--check", action="store_true", help="exit with 1 if there is a finding")
     parser.add_argument("--summary", action="store_true", help="print the figures of each file")
