@@ -64,8 +64,12 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: build ## Compare New-AIMD with the reference algorithms
-	$(BIN)/ackclock evaluate new-aimd
+demo: ## Build the command, then compare CUBIC with BBRv3
+	@tools/quietly.sh target/demo-build.log "Building ackclock, a few minutes the first time" $(MAKE) --no-print-directory build
+	@$(BIN)/ackclock evaluate cubic --against bbr3 --quick
+	@tools/quietly.sh target/demo-web.log "Building the live page for browsers" $(MAKE) --no-print-directory web \
+		|| echo "The command 'ackclock play' is not available: the live page was not built." >&2
+	@echo "Next: source .venv/bin/activate && ackclock run examples/two-flows.toml"
 
 test: test-rust test-wheel beside test-python site evidence-slice ## Everything that continuous integration runs
 
