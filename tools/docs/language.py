@@ -52,8 +52,10 @@ ABBREVIATIONS = re.compile(
     r"\b(?:e\.g|i\.e|et al|etc|vs|cf|Figs?|Eqs?|[Nn]o|Sec|Tab|Ref|pp?|approx|incl|St|Dr|Mr|Ms|[A-Z])\.$"
 )
 CLOSING = "[\"'\\)*_\u201d\u2019]*"
+#: Names that begin a sentence without a capital.
+LOWER = "(?:ackclock|packetdrill|mahimahi|netem|qlog|qvis|ns-[23]|eBPF|s2n|iperf3|tshark)"
 END = re.compile(
-    rf"[.!?]{CLOSING}(?=\s+[\"'(*_\[\u201c\u2018]*[A-Z0-9`])"  # the next one begins with a capital
+    rf"[.!?]{CLOSING}(?=\s+[\"'(*_\[\u201c\u2018]*(?:[A-Z0-9`]|{LOWER}\b))"
     rf"|[.!?]{CLOSING}\s*$"
 )
 WORD = re.compile("[^\\W_](?:[\\w'\u2019./,:%+-]*[\\w%])?")
