@@ -322,7 +322,8 @@ def files(paths: Iterable[str | Path]) -> list[Path]:
                 and file.is_file()
             )
         elif path.is_file():
-            found.add(path)
+            if path.suffix in SUFFIXES:
+                found.add(path)
         else:
             found.update(ROOT.glob(str(given)))
     return sorted(file for file in found if not file.name.endswith((".md.jinja", ".d.ts")))
@@ -365,7 +366,7 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def words(sentence: str) -> int:
-    """Return the number of words of a sentence; a piece of code is one."""
+    """Return the number of words of a sentence. Inline code counts as one."""
     return len(WORD.findall(sentence))
 
 

@@ -1,6 +1,6 @@
 """Makes the picture of the live page that the README shows: docs/images/play.png.
 
-    python tools/docs/how-to/live-page_picture.py
+    python tools/docs/play_picture.py
 
 Two flows of CUBIC and one of BBRv3 in FQ-CoDel, after some seconds in Chromium. It needs Node and `make web`.
 """

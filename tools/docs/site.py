@@ -3,9 +3,9 @@
     python tools/docs/site.py FOLDER
     python tools/docs/site.py --live SITE    puts what runs in browsers into the finished site
 
-Relative links work on the site as in the repository. A link to a folder leads to its README, and a link to a
-notebook to the page with its results. Any other linked file is copied to the site. `nav` in mkdocs.yml is the
-navigation. Pages of algorithms and queues contain figures (live_figures.py), which run after `make web`.
+Relative links work on the site as in the repository. A link to a folder leads to its README. A link to a
+notebook leads to the page with its results. Any other linked file is copied to the site. `nav` in mkdocs.yml
+is the navigation. Pages of algorithms and queues contain figures (live_figures.py), which need `make web`.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def is_live() -> bool:
 
 
 def lay_out(pages: Path) -> None:
-    """Write all pages and what they link to."""
+    """Write all pages and the files that they link to."""
     shutil.rmtree(pages, ignore_errors=True)
     folders = [sorted((ROOT / folder).rglob("*.md")) for folder in FOLDERS]
     for source in [*sorted(ROOT.glob("*.md")), *chain.from_iterable(folders)]:
@@ -53,14 +53,14 @@ def lay_out(pages: Path) -> None:
 
 
 def write(source: Path, text: str, pages: Path) -> None:
-    """Write the page that stands at this place of the repository."""
+    """Write a page at its path in the repository."""
     target = pages / source.relative_to(ROOT)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(with_links(source, text, pages), encoding="utf-8")
 
 
 def bring(file: Path, pages: Path) -> None:
-    """Put a file that is no page where it stands in the repository."""
+    """Copy a file other than a page to its path in the repository."""
     copy = pages / file.relative_to(ROOT)
     copy.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(file, copy)

@@ -1,4 +1,4 @@
-"""The table of the README that says how close the simulator is to Linux, ns-2 and ns-3, and when that was measured.
+"""The README's table of comparisons with Linux, ns-2 and ns-3, with results and dates.
 
 The figures are the stored results of `make evidence` and `make validate-linux`.
 """
