@@ -56,8 +56,7 @@ def test_a_quiet_command_shows_its_output_only_if_it_fails(status: int, lines: i
     command = ["sh", "-c", f"echo built; exit {status}"]
     done = subprocess.run(
         ["sh", ROOT / "tools/quietly.sh", tmp_path / "log", "Building", *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         encoding="utf-8",
     )
     assert (done.returncode, done.stdout) == (status, "")
