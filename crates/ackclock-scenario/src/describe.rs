@@ -1,5 +1,4 @@
-//! Describes a scenario in full: the named links of the shorthand, the path and base RTT of flows, and all random
-//! inputs.
+//! Describes a scenario in full: the named links of the shorthand, paths and base RTTs of flows, and random inputs.
 
 use std::sync::Arc;
 

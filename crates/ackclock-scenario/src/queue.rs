@@ -14,8 +14,8 @@ use ackclock::quantity::Problem;
 const KEY: &str = "queue";
 
 impl Scenario {
-    /// The queue of a link of the plan, from the JSON of a `queue`: a name, or a table with a `kind`. `place`
-    /// describes the link at the present time.
+    /// The queue of a link of the plan, from `queue` as JSON: a name, or a table with `kind`. `place` describes the
+    /// link at the present time.
     ///
     /// # Errors
     /// Every mistake.

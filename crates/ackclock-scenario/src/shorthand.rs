@@ -1,8 +1,8 @@
 //! Shorthand, and the full form of a document.
 //!
-//! A name may replace a table that contains only its `kind`: `queue = "drop-tail"` for `queue = { kind = "drop-tail"
-//! }`. The full form contains such tables and a name for every flow. Every table with a default contains its omitted
-//! keys, so that `--set` finds them.
+//! A name may replace a table that contains only its `kind`: `queue = "drop-tail"` for
+//! `queue = { kind = "drop-tail" }`. The full form contains such tables and a name for every flow. Every table with a
+//! default contains its omitted keys, so that `--set` finds them.
 
 use serde_json::Value as Json;
 
