@@ -39,8 +39,8 @@ pub(super) struct Ends<'plan> {
     pub(super) flow_rank: Vec<usize>,
     /// In the order of the plan.
     pub(super) groups: Vec<Group>,
-    /// Sources of datagrams in the order of their component numbers, and the rows of their results in the order of
-    /// the plan. Flows of datagrams are numbered after TCP flows.
+    /// Sources of datagrams in the order of their component numbers. Their rows of results have the order of the
+    /// plan. Flows of datagrams are numbered after TCP flows.
     pub(super) streams: Vec<Stream>,
     pub(super) rows: Vec<Row>,
     pub(super) delays: PathDelays,
