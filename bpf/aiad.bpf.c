@@ -4,8 +4,8 @@
  *
  * Per round trip w <- w + a, at congestion w <- w - b.
  *
- * Error: each ACK adds at most 2^-32 segments too little or a part of 2^-16 / w too much. Nothing makes the error
- * smaller again: after n ACKs that gained g segments in all it is at most n 2^-32 + g 2^-16 / w.
+ * Error: each ACK adds at most 2^-32 segments too little or a relative 2^-16 / w too much. The error never decreases.
+ * After n ACKs that gained g segments in total it is at most n 2^-32 + g 2^-16 / w.
  */
 #include "window.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AIMD(a, b): additive increase, multiplicative decrease; AIMD(1, 0.5) is standard TCP.
+ * AIMD(a, b): additive increase, multiplicative decrease. AIMD(1, 0.5) is standard TCP.
  *
  * Per round trip w <- w + a, at congestion w <- b w.
  *
- * Error: each ACK adds at most 2^-32 segments too little or a part of 2^-16 / w too much, so that a cycle that gains g
- * segments in n ACKs ends within n 2^-32 + g 2^-16 / w segments of the rule; cuts make the error smaller.
+ * Error: each ACK adds at most 2^-32 segments too little or a relative 2^-16 / w too much. A cycle of n ACKs that
+ * gains g segments ends within n 2^-32 + g 2^-16 / w segments of the rule. Cuts reduce the error.
  */
 #include "window.h"
 

@@ -5,7 +5,7 @@
  * dw is the window just after the last decrease. At congestion dw <- dw/2 + (w - dw), w <- dw: only the old part of the
  * window halves. Per round trip w <- w + a.
  *
- * Error: each ACK adds at most 2^-32 segments too little or a part of 2^-16 / w too much; a cut is off by 2^-32.
+ * Error: each ACK adds at most 2^-32 segments too little or 2^-16 / w too much. A cut is wrong by up to 2^-32.
  */
 #include "window.h"
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AIMD-FC+: AIMD-FC that also keeps a part of what the cycle gained (A. Lahanas and V. Tsaoussidis, 2003).
+ * AIMD-FC+: AIMD-FC that also keeps a part of the gain of the cycle (A. Lahanas and V. Tsaoussidis, 2003).
  *
  * At congestion g <- w - (the window after the last decrease), dw <- dw/2 + (w - dw), w <- dw + f g. Per round trip
  * w <- w + a.
  *
- * Error: each ACK adds at most 2^-32 segments too little or a part of 2^-16 / w too much; a cut is off by 2^-31.
+ * Error: each ACK adds at most 2^-32 segments too little or 2^-16 / w too much. A cut is wrong by up to 2^-31.
  */
 #include "window.h"
 
 struct state {
 	fixed32 window;
-	/* What AIMD-FC would have left at the last decrease; below zero where the kernel had reduced the window. */
+	/* The window of AIMD-FC after the last decrease, below zero if the kernel had reduced the window. */
 	long long dw;
 	/* The window that the last decrease left. */
 	fixed32 after;

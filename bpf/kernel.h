@@ -2,9 +2,9 @@
 /*
  * The parts of the kernel that the algorithms here use, by name.
  *
- * A program is compiled against these declarations and carries their names (BTF). Whoever loads it looks up where the
- * fields are in the running kernel (CO-RE: compile once, run everywhere), or in the simulator's socket: order and size
- * of what is left out do not matter.
+ * A program is compiled against these declarations and carries their names (BTF). The loader finds the fields in the
+ * running kernel (CO-RE: compile once, run everywhere) or in the simulator's socket. Therefore order and size of the
+ * omitted fields do not matter.
  */
 #pragma once
 
@@ -18,10 +18,10 @@ typedef _Bool bool;
 #define KFUNC extern __attribute__((section(".ksyms")))
 #define INLINE static inline __attribute__((always_inline))
 
-/* Of __builtin_preserve_field_info, which is filled in as the program is loaded. */
+/* The kinds of __builtin_preserve_field_info. The loader fills in its result. */
 enum { BYTE_OFFSET = 0, BYTE_SIZE = 1, LSHIFT = 4, RSHIFT = 5 };
 
-/* A field of some bits, which may be other bits in the running kernel. */
+/* A bit field, which may have other bits in the running kernel. */
 #define BITS(structure, field)                                                                      \
 	({                                                                                          \
 		const char *at = (const char *)(structure) +                                        \
@@ -99,11 +99,11 @@ KFUNC __u32 tcp_reno_undo_cwnd(struct sock *sk);
 /* enum tcp_ca_state */
 #define TCP_CA_CWR 2
 #define TCP_CA_LOSS 4
-/* enum tcp_ca_event: a timeout, after ssthresh was asked for. */
+/* enum tcp_ca_event: a timeout, after the call of ssthresh. */
 #define CA_EVENT_LOSS 3
-/* Of in_ack_event: the ACK echoes a mark. */
+/* A flag of in_ack_event: the ACK echoes a mark. */
 #define CA_ACK_ECE (1 << 2)
-/* Of tcp_congestion_ops: users without privileges, and network namespaces, may choose it. */
+/* A flag of tcp_congestion_ops: unprivileged users and network namespaces may select it. */
 #define TCP_CONG_NON_RESTRICTED 1
 
 char _license[] SEC("license") = "GPL";

@@ -4,7 +4,7 @@
  *
  * Per round trip w <- (1 + a) w, at congestion w <- w - b.
  *
- * Error: each ACK adds a segments, of which the parameter is at most 2^-33 away from what was given.
+ * Error: each ACK adds a segments. The parameter a is at most 2^-33 away from its given value.
  */
 #include "window.h"
 

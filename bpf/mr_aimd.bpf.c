@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MR-AIMD: multi-rate AIMD, in which the increase grows, too (I. Psaras, M. Dianati, R. Tafazolli, 2009).
+ * MR-AIMD: multi-rate AIMD, whose increase also grows (I. Psaras, M. Dianati, R. Tafazolli, 2009).
  *
  * Each ACK: alpha <- alpha + alpha'/w, then w <- w + alpha/w. A loss: w <- b w, alpha <- b alpha. A mark: alpha' is
  * small until a timeout, and the window stays.
  *
- * The kernel asks for a new ssthresh at a mark as at a loss; here it gets the window itself. It does not ask for growth
- * until the window of data with the mark is over, so that in_ack_event raises ssthresh in the meantime, which becomes
- * the window then. A mark ends slow start. Local congestion (a full queue of the device) counts as a mark.
+ * The kernel calls ssthresh for a mark as for a loss. For a mark this program returns the window itself. The kernel
+ * calls no growth until the window of data with the mark is over, so in_ack_event raises ssthresh. It becomes the
+ * window then. A mark ends slow start. Local congestion (a full device queue) counts as a mark.
  *
- * Error: each ACK adds at most 2^-32 segments too little or a part of 2^-16 / w too much to the window, and as much to
- * alpha, by which the window is off by the square of the number of round trips; cuts make both errors smaller.
+ * Error: each ACK adds at most 2^-32 segments too little or a relative 2^-16 / w too much, to window and alpha. The
+ * error of alpha changes the window by the square of the round trips. Cuts reduce both errors.
  */
 #include "window.h"
 
 struct state {
 	fixed32 window;
 	fixed32 alpha;
-	/* Segments delivered when an ACK came last. */
+	/* Segments delivered at the last ACK. */
 	__u32 delivered;
 	/* A mark holds alpha'. */
 	bool held;
@@ -76,7 +76,7 @@ SEC("struct_ops") __u32 ssthresh(__u64 *ctx)
 	struct tcp_sock *tp = tcp_sk(sk);
 	fixed32 w;
 
-	/* Of what asks for ssthresh, a mark alone leaves nothing to undo. */
+	/* A mark alone requires no undo of the window. */
 	if (tp->prior_ssthresh || tp->undo_marker)
 		return rule_ssthresh(sk);
 	w = window_of(sk);

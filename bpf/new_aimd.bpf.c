@@ -2,12 +2,12 @@
 /*
  * New-AIMD: only the window from before congestion avoidance halves (jasem-efficiency-fairness).
  *
- * w = base + gained; base is the window at which congestion avoidance was entered from slow start. At congestion
- * base <- base/2, and what was gained stays: w <- w - base/2. Per round trip w <- w + a. In time a cut takes next to
- * nothing: the rule is implemented as it was published.
+ * w = base + gained, where base is the window at the entry from slow start to congestion avoidance. At congestion
+ * base <- base/2, and the gain stays: w <- w - base/2. Per round trip w <- w + a. The rule is implemented as
+ * published. Over time its cuts become very small.
  *
- * Error: each ACK adds at most 2^-32 segments too little or a part of 2^-16 / w too much; a cut is off by 2^-32, and
- * nothing makes the error smaller before the next slow start.
+ * Error: each ACK adds at most 2^-32 segments too little or a relative 2^-16 / w too much. A cut is wrong by up to
+ * 2^-32. The error does not decrease before the next slow start.
  */
 #include "window.h"
 

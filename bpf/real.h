@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Arithmetic of IEEE 754 doubles, without a floating-point unit: a number is its 64 bits, in a __u64.
+ * Arithmetic of IEEE 754 doubles with integer instructions. A number is its 64 bits, in a __u64.
  *
- * Sums, products, quotients and square roots are rounded to the nearest number, half to even, as everywhere else, so
- * that they are the same bit by bit; but a result below 2^-1022 is zero, and zero has no sign.
+ * Sums, products, quotients and square roots are rounded to the nearest number, half to even, as by a processor.
+ * Results agree bit by bit, except that a result below 2^-1022 is zero, and zero has no sign.
  *
- * These functions are global, so that the verifier looks at each of them once, and not at each call.
+ * These functions are global, so that the verifier checks each of them once, and not at each call.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ typedef __u64 real;
 #define INFINITE (0x7ffULL << 52)
 #define NOT_A_NUMBER (0xfff8ULL << 48)
 #define REAL_ONE (0x3ffULL << 52)
-/* What is added to exponents. */
+/* The bias of the exponents of doubles. */
 #define BIAS 1023
 #define LARGEST_EXPONENT 0x7ff
 
@@ -52,7 +52,7 @@ INLINE __u64 is_some(__u64 x)
 	return (x | -x) >> 63;
 }
 
-/* The number x 2^(exponent - BIAS - 62), where x is from 2^62 to 2^63, and its last bit stands for all behind it. */
+/* The number x 2^(exponent - BIAS - 62), for x from 2^62 to 2^63. Its last bit represents all lower bits. */
 INLINE real rounded(__u64 sign, int exponent, __u64 x)
 {
 	if (exponent <= 0)
@@ -63,7 +63,7 @@ INLINE real rounded(__u64 sign, int exponent, __u64 x)
 	return sign | (((x + 0x1ff + (x >> 10 & 1)) >> 10) + ((__u64)(exponent - 1) << 52));
 }
 
-/* As above, of an x from 1 to 2^63. */
+/* The same for an x from 1 to 2^63. */
 INLINE real normalised(__u64 sign, int exponent, __u64 x)
 {
 	x <<= 1;
@@ -94,13 +94,13 @@ INLINE real normalised(__u64 sign, int exponent, __u64 x)
 	return rounded(sign, exponent, x >> 1 | (x & 1));
 }
 
-/* Of a whole number below 2^63. */
+/* The double of a whole number below 2^63. */
 GLOBAL real real_of(__u64 whole)
 {
 	return whole ? normalised(0, BIAS + 62, whole) : 0;
 }
 
-/* The whole part of a number that is not below 0; at most 2^32 - 1. */
+/* The whole part of a number from 0, at most 2^32 - 1. */
 INLINE __u32 whole_of(real x)
 {
 	int exponent = exponent_of(x) - BIAS;
@@ -155,7 +155,7 @@ GLOBAL real real_multiply(real a, real b)
 	}
 	if (!exponent_of(a) || !exponent_of(b))
 		return 0;
-	/* The upper half of 128 bits, and whether there is anything in the lower one. */
+	/* The upper half of 128 bits, and whether the lower half contains a bit. */
 	a_high = digits_of(a) >> 22;
 	a_low = digits_of(a) << 10 & 0xffffffff;
 	b_high = digits_of(b) >> 21;
@@ -215,7 +215,7 @@ GLOBAL real real_sqrt(real x)
 		digits <<= 1;
 		exponent--;
 	}
-	/* A digit of the root for two of the number. */
+	/* Two digits of the number determine one digit of the root. */
 	for (int i = 0; i < 56; i++) {
 		__u64 tried = root << 2 | 1, fits;
 
@@ -260,7 +260,7 @@ INLINE bool is_equal(real a, real b)
 	return a == b && !is_no_number(a);
 }
 
-/* Truth is 1. */
+/* Comparisons return 1 for true. */
 INLINE real truth(bool is_true)
 {
 	return is_true ? REAL_ONE : 0;
@@ -302,7 +302,7 @@ GLOBAL real real_if(real condition, real a, real b)
 	return condition ? a : b;
 }
 
-/* One that is no number does not count. */
+/* An operand that is not a number is ignored. */
 GLOBAL real real_min(real a, real b)
 {
 	return is_no_number(b) || is_less(a, b) ? a : b;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A rule given as text (docs/rules.md): runs the operations that ackclock compiles it to, which stand in `rule`.
+ * Runs a rule given as text (docs/reference/rules.md): the operations of its compiled form, in the table `rule`.
  *
- * Whoever makes an object of a rule writes that table and nothing else, so that the verifier sees the same program each
- * time. It is a constant for the kernel, which drops what a rule does not use.
+ * Only that table differs between the objects of rules, so the verifier sees the same program each time. The table is
+ * a constant for the kernel, which removes the unused operations.
  *
- * Error: none. Windows and states are IEEE 754 doubles, and so is the arithmetic on them (real.h). A power is a product,
- * whose last digits may be others than a library's: each factor adds at most a part of 2^-53.
+ * The arithmetic has no error. Windows and states are IEEE 754 doubles, and so is the arithmetic (real.h). A power is
+ * a product, so its last digits may differ from a library's. Each factor adds a relative 2^-53 at most.
  *
- * Where a formula gives no finite number, or a window below zero, an ACK leaves the window as it is, a congestion event
- * leaves half of it, and the assignments that follow in a list are not made.
+ * A formula may give a value that is not finite, or a negative window. An ACK then keeps the window, and a congestion
+ * event halves it. The remaining assignments of the list are skipped.
  */
 #include "real.h"
 
@@ -20,7 +20,7 @@
 
 #include "window.h"
 
-/* The numbers that operations have: variables, then states, then what operations gave; constants are numbered behind. */
+/* Numbers of operands: variables, then states, then results of operations, then constants. */
 #define VARIABLES 11
 #define STATES 9
 #define REGISTERS 32
@@ -40,7 +40,7 @@ enum code {
 
 struct operation {
 	__u8 code;
-	/* Where the result goes, and where the operands are. */
+	/* The index of the result, and the indices of the operands. */
 	__u8 to;
 	__u8 operands[3];
 	__u8 unused[3];
@@ -51,7 +51,7 @@ struct rule {
 		__u16 first;
 		__u16 count;
 	} events[EVENTS];
-	/* The variables that occur, by their bits. */
+	/* The variables in use, as bits. */
 	__u32 uses;
 	__u32 states;
 	real initial[STATES];
@@ -64,7 +64,7 @@ const volatile struct rule rule = {};
 struct state {
 	real window;
 	real states[STATES];
-	/* Of the last segment that was acknowledged, and the smallest; 0 before the first. */
+	/* RTT of the last acknowledged segment, and the smallest. Both are 0 before the first. */
 	__u32 rtt_us;
 	__u32 min_rtt_us;
 	/* The first event, and the last congestion event. */
@@ -135,7 +135,7 @@ INLINE real number(const real *registers, __u8 at)
 	return rule.constants[(at - REGISTERS) & (CONSTANTS - 1)];
 }
 
-/* What the operation gives; with two operands, but IF. */
+/* The result of an operation with two operands, or of IF. */
 INLINE real result(__u8 code, real a, real b, real c)
 {
 	switch (code) {
@@ -162,8 +162,8 @@ INLINE real result(__u8 code, real a, real b, real c)
 }
 
 /*
- * What happens at an event, at the window w; gives what the last operation gave. Jumps here depend on the table alone, but
- * for those after a value that is not finite, so that the verifier has few ways to go.
+ * Runs the operations of an event at the window w, and returns the last result. Jumps depend only on the table,
+ * except after a value that is not finite. This limits the paths that the verifier checks.
  */
 static __attribute__((noinline)) real happens(struct sock *sk, enum event event, real w, __u32 acked)
 {

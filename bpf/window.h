@@ -2,35 +2,35 @@
 /*
  * A window rule inside the kernel's TCP: slow start below ssthresh, the rule above it, one cut per congestion event.
  *
- * Windows are numbers of 32.32 bits, in segments, unless a file says before that they are something else, as rule.bpf.c
- * does. The kernel's snd_cwnd is the whole part; the fraction is kept here,
- * through recovery, too, as long as the kernel has not set another window (after an idle time, an undo). In slow start
- * windows are whole.
+ * Windows are 32.32 fixed-point numbers of segments, unless a file defines another type first, as rule.bpf.c does.
+ * The kernel's snd_cwnd is the whole part. The state keeps the fraction, also during recovery.
+ * It discards the fraction if the kernel sets another window (after an idle time, or an undo).
+ * In slow start windows are whole.
  *
- * Error of the arithmetic, of which each file says what follows for its rule:
- *   part()   is at most 2^-32 segments too small;
- *   share()  is at most 2^-32 segments too small, and at most a part of 2^-16 / w too large;
- *   a parameter is at most 2^-33 away from what was given.
+ * The error of the arithmetic, from which each file derives the error of its rule:
+ * - part() is at most 2^-32 segments too small.
+ * - share() is at most 2^-32 segments too small, and at most a relative 2^-16 / w too large.
+ * - A parameter is at most 2^-33 away from its given value.
  * Increases are below 2^16 segments and windows below 2^24.
  *
- * Other rules than the kernel's own Reno: what an ACK acknowledges beyond the end of slow start does not count.
+ * Unlike in the kernel's Reno, segments acknowledged beyond the end of slow start do not count.
  *
- * An algorithm defines `struct state`, whose first member is `fixed32 window`, and four functions:
- *   restart(state, w)       congestion avoidance begins, or begins again, at the window w
- *   grow(state, w, acked)   the window after `acked` segments were acknowledged at w
- *   cut(state, w)           the window that a congestion event at w leaves
- *   floored(state, w)       w is left, which is more than cut() said
- * and ends with WINDOW_RULE(name).
+ * An algorithm defines `struct state`, whose first member is `fixed32 window`, and four functions.
+ * - restart(state, w): congestion avoidance begins at the window w.
+ * - grow(state, w, acked): returns the window after `acked` segments were acknowledged at w.
+ * - cut(state, w): returns the window after a congestion event at w.
+ * - floored(state, w): w is the window after a congestion event, larger than the result of cut().
+ * The file ends with WINDOW_RULE(name).
  */
 #pragma once
 
 #include "kernel.h"
 
-/* 32 bits of a whole number, and 32 of a fraction. */
+/* A fixed-point number: 32 bits of a whole number, and 32 of a fraction. */
 typedef __u64 fixed32;
 
 #define ONE (1ULL << 32)
-/* What windows are: of a number of segments; the segments of one; the largest. Those above zero compare as whole numbers. */
+/* A window from segments, its whole segments, and the largest window. Windows above zero compare as integers. */
 #ifndef WINDOW_OF
 #define WINDOW_OF(segments) ((fixed32)(segments) << 32)
 #define SEGMENTS(w) ((w) >> 32)
@@ -39,10 +39,10 @@ typedef __u64 fixed32;
 /* RFC 5681: ssthresh is at least two segments. */
 #define MIN_SSTHRESH 2
 
-/* A parameter, which whoever loads the program may set, and the range of its value. */
+/* A parameter, which the loader may set, and the range of its value. */
 #define PARAMETER(range) const volatile fixed32 __attribute__((btf_decl_tag("range " range)))
 
-/* A part of a window, as a factor. */
+/* The product of a window and a factor. */
 INLINE fixed32 part(fixed32 w, fixed32 factor)
 {
 	return (w >> 32) * factor + (((w & (ONE - 1)) * factor) >> 32);
@@ -75,7 +75,7 @@ INLINE struct tcp_sock *tcp_sk(struct sock *sk)
 	return (struct tcp_sock *)sk;
 }
 
-/* The window with its fraction: the one that was kept, unless the kernel has set another. */
+/* The window with its fraction. If the kernel has set another window, the fraction is discarded. */
 INLINE fixed32 window_of(struct sock *sk)
 {
 	fixed32 kept = *(fixed32 *)state_of(sk);
@@ -89,7 +89,7 @@ INLINE void keep(struct sock *sk, fixed32 w)
 	*(fixed32 *)state_of(sk) = w;
 }
 
-/* Whether the window limits the sender, as the kernel sees it: in slow start, if half of it was used. */
+/* Whether the window limits the sender. In slow start, the kernel requires that half of it was used. */
 INLINE bool is_limited(struct tcp_sock *tp)
 {
 	if (tp->snd_cwnd < tp->snd_ssthresh)
@@ -121,13 +121,13 @@ INLINE void rule_cong_avoid(struct sock *sk, __u32 acked)
 	tp->snd_cwnd = SEGMENTS(w);
 }
 
-/* Congestion: the kernel takes what is returned for ssthresh, and for the window at the end of recovery. */
+/* Congestion: the kernel uses the result as ssthresh, and as the window at the end of recovery. */
 INLINE __u32 rule_ssthresh(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	fixed32 w = window_of(sk), left;
 
-	/* What slow start gained counts as old. */
+	/* The gain of slow start counts as old. */
 	if (tp->snd_cwnd < tp->snd_ssthresh)
 		restart(state_of(sk), w);
 	left = at_most(cut(state_of(sk), w), LARGEST_WINDOW);
@@ -149,7 +149,7 @@ INLINE __u32 rule_undo_cwnd(struct sock *sk)
 	return cwnd;
 }
 
-/* The functions of an algorithm that the kernel calls; the kernel has set its state to zero. */
+/* The functions of an algorithm that the kernel calls. The kernel has zeroed its state. */
 #define WINDOW_RULE(algorithm)                                                                 \
 	_Static_assert(sizeof(struct state) <= 104, "the kernel has room for 104 bytes");      \
 	SEC("struct_ops") void cong_avoid(__u64 *ctx)                                          \

@@ -4,7 +4,7 @@
 
 Two hundred rule texts are tried on three environments of the suite `core`, shortened. The winner is then
 scored again, on the same environments with fresh seeds, and on all other environments of the suite. Needs
-numpy. docs/search.md has a result.
+numpy. docs/how-to/search-rules.md has a result.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from bbr_figures import share
 
 
 def test_the_page_has_the_share_that_is_measured() -> None:
-    page = (ROOT / "docs" / "bbr.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "validation" / "bbr.md").read_text(encoding="utf-8")
     row = re.search(r"^\| 1 BDP \| (.+) \|$", page, re.MULTILINE)
     assert row is not None
     # The profile of the RFCs, which stays; that of Linux follows the kernel.

@@ -1,4 +1,4 @@
-"""The rows of "Why believe it": what the README says, slices, results at full length and their page."""
+"""The rows of the validation overview: claims, slices, results at full length and their page."""
 
 from __future__ import annotations
 
@@ -36,17 +36,8 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def readme_rows() -> list[str]:
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split("## Why believe it")[1].split("\n## ")[0]
-    return [line for line in section.splitlines() if line.startswith("| ")][1:]
-
-
-def test_the_table_of_the_readme_is_that_of_the_rows() -> None:
-    assert readme_rows() == [each.in_readme for each in rows.rows()]
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_the_readme_names_the_command_that_is_run(name: str) -> None:
+def test_a_row_names_the_command_that_is_run(name: str) -> None:
     """Either it is part of it, or a target of the Makefile that runs it."""
     (found,) = rows.chosen([name])
     target = re.fullmatch(r"make ([a-z0-9-]+)", found.shown)

@@ -60,7 +60,7 @@ def test_defaults_are_those_of_the_page(tmp_path: Path) -> None:
     assert tree["flows"] == [{"name": "cubic", "cc": "cubic"}]
     described = Scenario.from_file(tmp_path / "saved.toml").describe()
     assert described["flows"][0]["base_rtt_s"] == pytest.approx(0.04, rel=0.03)
-    page = (ROOT / "docs" / "scenario.md").read_text()
+    page = (ROOT / "docs" / "reference" / "scenario.md").read_text()
     for option, value in (("--rate RATE", "20 Mbit/s"), ("--rtt TIME", "40 ms"), ("--duration TIME", "30 s")):
         row = next(line for line in page.splitlines() if line.startswith(f"| `{option}`"))
         assert value in row

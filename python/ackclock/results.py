@@ -51,7 +51,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Metrics over `[warmup, end)`; each is defined in `docs/metrics.md`. It can be pickled."""
+    """Metrics over `[warmup, end)`; each is defined in `docs/reference/metrics.md`. It can be pickled."""
 
     scenario: Scenario
     document: dict[str, Any] = field(repr=False)

@@ -25,7 +25,7 @@ from measured import Report, Row
 from workloads import QUICK, TOPOLOGIES, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "validation" / "performance.md"
 PLOT = ROOT / "docs" / "images" / "speed.svg"
 
 

@@ -1,7 +1,7 @@
 """Pages of algorithms: the header of the algorithm's file, with the table of its parameters.
 
-A header (`//!`) has a section for each algorithm of the file, which begins with `# TITLE` and a line with
-`cc = "NAME"`. The text before the first section is not part of a page.
+A header (`//!`) contains a section for each algorithm of the file. A section begins with `# TITLE` and a line
+with `cc = "NAME"`. The text before the first section is not part of a page.
 """
 
 import json
@@ -28,7 +28,7 @@ def pages() -> Iterator[tuple[str, str]]:
     found = dict(sections())
     for algorithm in json.loads(_core.list_json("cc")):
         name = algorithm["name"]
-        # Code of users has one page, docs/own-algorithm.md.
+        # Code of users has one page, docs/how-to/write-an-algorithm.md.
         if algorithm["reference"].startswith("docs/"):
             continue
         if name not in found:

@@ -1,4 +1,4 @@
-"""A headless Chromium, where there is one: what a page becomes, what it complains about, and its picture."""
+"""Loads pages in a headless Chromium: returns their DOM, console and picture."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Page:
     """A page after its scripts ran."""
 
     dom: str
-    #: What was written to the console, errors among it.
+    #: The lines of the console, including errors.
     console: list[str]
 
 

@@ -1,9 +1,9 @@
-"""Runs a notebook in IPython, and writes the page that comes of it, as Markdown, to stdout.
+"""Runs a notebook in IPython and prints the resulting page as Markdown.
 
     python tools/docs/gallery.py NOTEBOOK.ipynb
 
-A cell that fails ends it: the traceback is on stderr, and the exit code is 1. Each notebook has a process of
-its own, as it has a kernel in Jupyter, and a folder of its own, which is gone afterwards.
+A failing cell ends the run: the traceback goes to stderr, and the exit code is 1. Each notebook runs in a
+process of its own, in a temporary folder.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-#: A table is as wide as it is, and does not widen the page.
+#: A wide table scrolls and does not widen the page.
 _SHOWN = '<div style="overflow-x: auto">\n{}\n</div>'
 
 
 class NotebookError(Exception):
-    """A cell failed; the text is its traceback."""
+    """A cell failed, with its traceback as the text."""
 
 
 def run(notebook: Path) -> str:
@@ -67,7 +67,7 @@ def page(notebook: Path) -> str:
 
 
 def _shown(bundle: dict[str, Any]) -> str:
-    """Return what a cell shows in the richest of its forms."""
+    """Return the richest form of a cell's output."""
     if "text/html" in bundle:
         return _SHOWN.format(bundle["text/html"])
     if "image/png" in bundle:

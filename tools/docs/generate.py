@@ -22,6 +22,7 @@ from typing import Any
 import algorithm_page
 import live_figures
 import paper_page
+import trust
 from ackclock import _core
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -132,7 +133,7 @@ def bounds_table(of: str) -> str:
 
 def with_pages(queues: str) -> str:
     """What is said of some queues, each with its page."""
-    return f"only of {', '.join(f'[{name}](queues/{name}.md)' for name in queues.split(', '))}."
+    return f"only of {', '.join(f'[{name}](../queues/{name}.md)' for name in queues.split(', '))}."
 
 
 def table(rows: Iterable[Sequence[str]]) -> str:
@@ -186,6 +187,7 @@ def paper_on_linux(name: str) -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
     "papers": paper_page.summary,
+    "trust": trust.table,
     "agreement": partial(beside_linux, "results.json"),
     "episodes": partial(beside_linux, "episodes.json"),
     "shares": partial(beside_linux, "shares.json"),
@@ -215,7 +217,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is out of date")
     options = parser.parse_args()
     stale = False
-    pages = {page: generated(page.read_text()) for page in DOCS.rglob("*.md")}
+    pages = {page: generated(page.read_text()) for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))}
     pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
     pages |= {DOCS / "algorithms" / f"{name}.md": text for name, text in algorithm_page.pages()}
     for figure in live_figures.figures():

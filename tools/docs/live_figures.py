@@ -1,8 +1,7 @@
-"""Figures of the pages of algorithms and queues: a run of each, as a command, a picture, and in the page.
+"""Figures for the pages of algorithms and queues: a run as command, picture and live chart.
 
-Every algorithm and every queue that is built in has one. In the repository a page shows the command;
-`site.py` puts the picture in its place, and what `web/figures/figure.js` needs to run the scenario in the
-reader's browser.
+Every built-in algorithm and queue has one. In the repository a page shows the command. `site.py` replaces it
+by the picture and by the data with which `web/figures/figure.js` runs the scenario in the browser.
 """
 
 import contextlib
@@ -26,10 +25,10 @@ from ackclock.page.over_time import over_time
 
 SOURCES = Path(__file__).resolve().parents[2] / "web" / "figures"
 
-#: What a figure has in the place of a parameter that has no default, by what it takes.
+#: Values of parameters without a default, by type.
 REQUIRED = {"rate": "5 Mbit/s"}
 PART = re.compile(r"<!-- figure -->.*?<!-- end -->", re.DOTALL)
-#: The panels of a figure, by the names that `figure.js` has for them, and as `over_time` calls them.
+#: The panels of a figure: names in `figure.js` and in `over_time`.
 PANELS = {"window": "cwnd", "rate": "goodput", "queue": "queue"}
 
 
@@ -39,7 +38,7 @@ class Figure(NamedTuple):
     #: The folder of the page in `docs`, and its name.
     folder: str
     name: str
-    #: What is to be seen, in a few words.
+    #: A short description of the content.
     caption: str
     panels: tuple[str, ...]
     #: Options of `ackclock run`.
@@ -122,9 +121,9 @@ def figures() -> Iterator[Figure]:
 
 
 def write_live(folder: Path) -> None:
-    """Write the live page, the page of evaluations, and what figures run with. All of it runs from disk.
+    """Write the live page, the page of evaluations and the code of figures. All of it runs from disk.
 
-    Figures load scripts, which browsers do from disk, too. Raises `InputError` if the module for browsers is
+    Figures load scripts, which browsers permit from disk. Raises `InputError` if the module for browsers is
     not built.
     """
     carried = json.dumps(live.engine())
@@ -144,7 +143,7 @@ def write_live(folder: Path) -> None:
 
 
 def written(entry: Mapping[str, Any]) -> str:
-    """An algorithm or a queue as an option takes it: its name, with what has no default.
+    """An algorithm or a queue as a command-line option: its name, with parameters that lack a default.
 
     Raises:
         ValueError: if `REQUIRED` has nothing to put there.

@@ -144,7 +144,7 @@ def summary() -> str:
         status = Counter(each["readings"]["status"] for each in document["claims"])
         verdicts = Counter(each["verdict"] for each in document["claims"])
         cells = (
-            f"[{name}](papers/{name}.md)",
+            f"[{name}](../papers/{name}.md)",
             str(len(document["claims"])),
             *(str(status[each]) for each in ("robust", "depends", "never")),
             ", ".join(

@@ -2,8 +2,8 @@
 
     python tools/docs/report_picture.py
 
-Evaluates New-AIMD on the core suite and takes a picture of the report in Chromium; scoreboard, wins and
-regret are left out, so that head, rivals, worst environment and charts fit.
+Evaluates New-AIMD on the core suite and takes a picture of the report in Chromium. The picture omits the
+scoreboard, the wins and the regret tables.
 """
 
 import argparse

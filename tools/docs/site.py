@@ -3,10 +3,9 @@
     python tools/docs/site.py FOLDER
     python tools/docs/site.py --live SITE    puts what runs in browsers into the finished site
 
-Relative links hold on the site as they do in the repository: a link to a folder leads to its first page,
-one to a notebook to the page that comes of running it, and one to any other file brings the file along. The
-navigation follows from the folders. Pages of algorithms and queues get their figures (live_figures.py), which
-run where `make web` has been called.
+Relative links work on the site as in the repository. A link to a folder leads to its README. A link to a
+notebook leads to the page with its results. Any other linked file is copied to the site. `nav` in mkdocs.yml
+is the navigation. Pages of algorithms and queues contain figures (live_figures.py), which need `make web`.
 """
 
 import argparse
@@ -20,16 +19,14 @@ import gallery
 import live_figures
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Pages outside of `docs`.
-FRONT = ("README.md", "ARCHITECTURE.md", "CHANGES.md", "NOTICES.md")
-#: Folders with pages.
+#: Folders with pages. The labs link to the lessons of the live page, which are not in the navigation.
 FOLDERS = ("docs", "web/play/lessons")
-#: The folder with notebooks.
+#: The folder of the notebooks.
 GALLERY = ROOT / "docs/gallery"
 LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)]*)?\)")
-#: What stands behind the language of a block is for the tests.
+#: The tests read the words after the language of a block.
 FENCE = re.compile(r"^(```\w+)[^\n]*$", re.MULTILINE)
-#: Where the site has what runs in browsers.
+#: The folder of the site for the code that runs in browsers.
 LIVE = "live"
 
 
@@ -39,10 +36,10 @@ def is_live() -> bool:
 
 
 def lay_out(pages: Path) -> None:
-    """Write all pages and what they link to."""
+    """Write all pages and the files that they link to."""
     shutil.rmtree(pages, ignore_errors=True)
     folders = [sorted((ROOT / folder).rglob("*.md")) for folder in FOLDERS]
-    for source in [*(ROOT / name for name in FRONT), *chain.from_iterable(folders)]:
+    for source in [*sorted(ROOT.glob("*.md")), *chain.from_iterable(folders)]:
         write(source, source.read_text(encoding="utf-8"), pages)
     for notebook in sorted(GALLERY.glob("*.ipynb")):
         write(notebook.with_suffix(".md"), gallery.run(notebook), pages)
@@ -56,14 +53,14 @@ def lay_out(pages: Path) -> None:
 
 
 def write(source: Path, text: str, pages: Path) -> None:
-    """Write the page that stands at this place of the repository."""
+    """Write a page at its path in the repository."""
     target = pages / source.relative_to(ROOT)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(with_links(source, text, pages), encoding="utf-8")
 
 
 def bring(file: Path, pages: Path) -> None:
-    """Put a file that is no page where it stands in the repository."""
+    """Copy a file other than a page to its path in the repository."""
     copy = pages / file.relative_to(ROOT)
     copy.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(file, copy)
@@ -75,8 +72,7 @@ def with_links(source: Path, text: str, pages: Path) -> str:
     def lead(link: re.Match[str]) -> str:
         target = (source.parent / link[1]).resolve()
         if target.is_dir():
-            first = min(target.glob("*.md"))
-            return f"]({link[1].rstrip('/')}/{first.name})"
+            return f"]({link[1].rstrip('/')}/README.md)"
         if target.parent == GALLERY and target.suffix == ".ipynb":
             return f"]({link[1].removesuffix('.ipynb')}.md)"
         if target.suffix != ".md" and target.is_file():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rows import ROOT, Row
 
-PAGE = ROOT / "docs" / "evidence.md"
+PAGE = ROOT / "docs" / "validation" / "README.md"
 RESULTS = Path(__file__).with_name("results.json")
 
 HEAD = """\

@@ -1,4 +1,4 @@
-"""Formulas of docs/metrics.md over lists of numbers."""
+"""Formulas of docs/reference/metrics.md over lists of numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recomputes the metrics of a run from its trace and its scenario alone, as docs/metrics.md defines them.
+"""Recomputes the metrics of a run from its trace and its scenario alone, as docs/reference/metrics.md defines them.
 
 Nothing here comes from the package but the trace, the scenario and its description.
 """

@@ -1,4 +1,4 @@
-"""Keeps what papers' experiments give with the running kernel's TCP, for docs/papers-on-linux.md.
+"""Keeps what papers' experiments give with the running kernel's TCP, for docs/papers/linux.md.
 
     ackclock reproduce jasem-efficiency --quick --backend linux --workers 2 --out out/jasem-efficiency
     ackclock reproduce jasem-utilization --quick --backend linux --workers 2 --out out/jasem-utilization

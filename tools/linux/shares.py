@@ -1,7 +1,7 @@
 """Compares how two algorithms share a link: in the simulator, and with the kernel's TCP.
 
     python tools/linux/shares.py           all pairs, twenty minutes; as root, on an idle machine
-    python tools/linux/shares.py --write   the same, and what docs/agreement.md shows
+    python tools/linux/shares.py --write   the same, and what docs/validation/linux.md shows
     python tools/linux/shares.py --quick   runs of ten seconds, one of each
     python tools/linux/shares.py --only BBR   pairs with such names
 

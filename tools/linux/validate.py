@@ -1,4 +1,4 @@
-"""Compares the simulator with the running kernel, and writes the table of docs/agreement.md.
+"""Compares the simulator with the running kernel, and writes the table of docs/validation/linux.md.
 
     python tools/linux/validate.py            all cells and episodes, 45 minutes; as root, on an idle machine
     python tools/linux/validate.py --write    the same, and what the documentation shows of these cells

@@ -8,7 +8,7 @@ For each measure it prints both means, the difference with Welch's 95 % interval
 the interval lies within the bound, `outside` if it lies without, `undecided` if it holds a bound. Bounds with
 drop-tail: goodput 1 %, drops 25 % where both have 100 or more; with RED: goodput 1.5 %; drops, marks and
 retransmissions 15 % where both have 100 or more; mean queueing delay 10 %. Everything else is shown and not
-judged. The exit code is 1 if anything is outside. docs/ns2.md says where the two differ by design.
+judged. The exit code is 1 if anything is outside. docs/validation/ns2.md says where the two differ by design.
 
 The senders of ackclock follow the rules that the scenario names. `--profile both` runs them under the RFCs'
 rules and under ns-2's, and shows both beside the same runs of ns-2.

@@ -2,7 +2,7 @@
 
     python tools/ns2/environments.py                    64 cases, 20 seeds each, half an hour
     python tools/ns2/environments.py sq-high red reno   those that have all of these words
-    python tools/ns2/environments.py --write            renew the rows of docs/ns2.md
+    python tools/ns2/environments.py --write            renew the rows of docs/validation/ns2.md
 
 For each case it prints what ns-2 measures and the difference of ackclock, with Welch's 95 % interval, and a
 verdict: `inside` if the intervals of all judged measures lie within their bounds, `outside` if one lies

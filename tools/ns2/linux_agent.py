@@ -2,7 +2,7 @@
 
     python tools/ns2/linux_agent.py                    12 cases, 20 seeds each, ten minutes
     python tools/ns2/linux_agent.py reno "50 Mbit/s"   those that have all of these words
-    python tools/ns2/linux_agent.py --write            renew the rows of docs/ns2.md
+    python tools/ns2/linux_agent.py --write            renew the rows of docs/validation/ns2.md
 
 For each case it prints what ns-2 measures and the difference of ackclock, with Welch's 95 % interval, and a
 verdict, as `environments.py` does. The first 40 s, with the overshoot of slow start, do not count. Judged are

@@ -1,4 +1,4 @@
-"""Cases that are run in ns-2 and in ackclock, and the table of docs/ns2.md that they fill."""
+"""Cases that are run in ns-2 and in ackclock, and the table of docs/validation/ns2.md that they fill."""
 
 import argparse
 import dataclasses
@@ -18,7 +18,7 @@ from ackclock import _core
 from intervals import counted
 from scores import Row, Score, judge, line
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "ns2.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "validation" / "ns2.md"
 
 
 class Case(Protocol):
@@ -102,7 +102,7 @@ def main(table: Table, description: str | None) -> int:
     parser.add_argument("--seeds", type=int, default=20, help="runs on either side (default: %(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the scenario")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--write", action="store_true", help="renew the rows of docs/ns2.md")
+    parser.add_argument("--write", action="store_true", help="renew the rows of docs/validation/ns2.md")
     options = parser.parse_intermixed_args()
     if options.seeds < 2:
         parser.error("--seeds: at least 2")

@@ -2,7 +2,7 @@
 
     python tools/ns2/verify.py                   every case; exit code 1 if one that ran does not match
     python tools/ns2/verify.py onedrop_sack      one case, or all of a suite: rfc2581
-    python tools/ns2/verify.py --write           renew the table of docs/verify.md
+    python tools/ns2/verify.py --write           renew the table of docs/validation/ns2-packets.md
 
 A case is run in ns-2, which says what it sets up and what happens to every packet; the run has to give the
 output that Debian's package `ns2-examples` installs. `translate` makes a scenario of the set-up. The case
@@ -29,7 +29,7 @@ from outcomes import Outcome, outcome, table
 from suites import SUITES, Suite
 from translate import translate
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "verify.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "validation" / "ns2-packets.md"
 TABLE = ("<!-- verified -->", "<!-- end of verified -->")
 
 
@@ -74,7 +74,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("cases", nargs="*", help="names of cases or suites; all by default")
-    parser.add_argument("--write", action="store_true", help="renew the table of docs/verify.md")
+    parser.add_argument("--write", action="store_true", help="renew the table of docs/validation/ns2-packets.md")
     parser.add_argument("--show", action="store_true", help="print the scenarios of the cases instead")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     options = parser.parse_args()

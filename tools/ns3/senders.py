@@ -2,7 +2,7 @@
 
     python tools/ns3/senders.py                        Reno, CUBIC and BBRv1 on six paths, 15 minutes
     python tools/ns3/senders.py cubic "10 Mbit/s"      those that have all of these words
-    python tools/ns3/senders.py --write                renew their rows of docs/ns3-senders.md
+    python tools/ns3/senders.py --write                renew their rows of docs/validation/ns3.md
 
 Both sides have the same segments, queue, losses, initial window, delayed ACKs and least timeout, SACK and
 PRR, and nothing is random but the phases of BBR's cycles. For each case and each set of rules of ns-3 it
@@ -14,7 +14,7 @@ within its bounds, else `outside`. Judged are
     queueing delay    mean; BBR: 10 %
 
 The first set of rules is ns-3 as it is. Each of the next has one rule more replaced by the standard's or
-Linux's: senders.cc and docs/ns3-senders.md say which. Ends with 1 if a case is outside with all of them
+Linux's: senders.cc and docs/validation/ns3.md say which. Ends with 1 if a case is outside with all of them
 replaced, with 77 where ns-3.44 is missing.
 """
 
@@ -37,7 +37,7 @@ ROOT = HERE.parents[1]
 SOURCE = HERE / "senders.cc"
 PROGRAM = ROOT / "target" / "ns3" / "senders"
 MODULES = ("applications", "internet", "point-to-point", "network", "core")
-PAGE = ROOT / "docs" / "ns3-senders.md"
+PAGE = ROOT / "docs" / "validation" / "ns3.md"
 TABLE = ("<!-- senders -->", "<!-- end of senders -->")
 
 WORKERS = 2
@@ -301,7 +301,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("words", nargs="*", help="names that a case must have; all cases by default")
     parser.add_argument("--install", action="store_true", help="install ns-3.44 and compile the program only")
-    parser.add_argument("--write", action="store_true", help="renew their rows of docs/ns3-senders.md")
+    parser.add_argument("--write", action="store_true", help="renew their rows of docs/validation/ns3.md")
     options = parser.parse_intermixed_args(arguments)
     cases = [
         (control, link)

@@ -2,7 +2,7 @@
 
     git clone https://github.com/google/packetdrill
     python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp
-    python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp --write    renews docs/packetdrill.md
+    python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp --write    renews docs/validation/packetdrill.md
 
 Nothing is downloaded. The scripts are under the GPL and no part of this project. Other folders are run, too,
 such as `tools/testing/selftests/net/packetdrill` of Linux: those scripts whose topics are below, with names
@@ -32,7 +32,7 @@ TOPICS = (
     "sack",
     "slow_start",
 )
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "packetdrill.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "validation" / "packetdrill.md"
 REASONS = Path(__file__).with_name("reasons.toml")
 MARKS = ("<!-- scripts -->", "<!-- end of scripts -->")
 

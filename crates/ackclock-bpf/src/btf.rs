@@ -79,13 +79,13 @@ impl Kind {
 /// A member of a struct or union.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// Its name; empty for an anonymous struct or union.
+    /// The name, empty for an anonymous struct or union.
     pub name: &'a str,
     /// Its type.
     pub ty: u32,
     /// Where it begins.
     pub bit_offset: u32,
-    /// The bits of a bit field; 0 for another member.
+    /// The bits of a bit field, or 0 for another member.
     pub bits: u32,
 }
 
@@ -94,7 +94,7 @@ pub struct Member<'a> {
 pub struct Btf {
     types: Vec<u8>,
     strings: Vec<u8>,
-    /// Where each type begins; that of number 0, which is void, is not used.
+    /// The place of each type. Number 0 is void, and its place is unused.
     places: Vec<u32>,
 }
 
@@ -151,7 +151,7 @@ impl Btf {
         self.word(ty, 1) as usize & 0xffff
     }
 
-    /// A string by its place; empty where there is none, or a longer one than the kernel takes.
+    /// A string by its place. It is empty if it does not exist or is longer than the kernel accepts.
     pub fn string(&self, at: u32) -> &str {
         let text = self.strings.get(at as usize..).unwrap_or_default();
         let text = text.get(..NAME).unwrap_or(text);
@@ -164,7 +164,7 @@ impl Btf {
         self.string(self.word(ty, 0))
     }
 
-    /// The type that a pointer, typedef, modifier, variable, function or tag refers to; the size of others.
+    /// The type that a pointer, typedef, modifier, variable, function or tag refers to, or the size of another type.
     pub fn refers_to(&self, ty: u32) -> u32 {
         self.word(ty, 2)
     }
@@ -258,7 +258,7 @@ impl Btf {
         })
     }
 
-    /// The number of parameters of a function that other files can see, if whole numbers are all that it takes and gives.
+    /// The number of parameters of a function that other files can see, if it takes and returns whole numbers only.
     pub fn numbers_taken(&self, function: &str) -> Option<usize> {
         const GLOBAL: usize = 1;
         let function = self.find(Kind::Func, function).filter(|function| self.vlen(*function) == GLOBAL)?;

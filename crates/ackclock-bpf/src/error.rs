@@ -1,4 +1,4 @@
-//! What can be wrong with an object, or keep it out of the kernel.
+//! Errors of an object, and obstacles to loading it into the kernel.
 
 /// Why an object cannot be used: one sentence, without the name of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

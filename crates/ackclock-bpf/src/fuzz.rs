@@ -7,7 +7,7 @@ pub use crate::machine::fuzz::fuzz_engines;
 use crate::machine::{BpfFactory, try_out};
 use crate::object_file::BpfObject;
 
-/// Objects that are changed; the first byte chooses one.
+/// Objects to change. The first byte chooses one.
 const OBJECTS: [&[u8]; 3] = [
     include_bytes!("../../../python/ackclock/kernel/objects/aimd.bpf.o"),
     include_bytes!("../../../python/ackclock/kernel/objects/new_aimd.bpf.o"),

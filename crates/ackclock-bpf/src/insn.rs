@@ -1,6 +1,6 @@
 //! Instructions of eBPF (RFC 9669).
 
-/// An instruction of 64 bits; `ld_imm64` takes two.
+/// An instruction of 64 bits. `ld_imm64` occupies two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Insn {
     /// Class, operation or mode, and source or size.
@@ -52,7 +52,7 @@ impl Insn {
         self.code == LD_IMM64
     }
 
-    /// Sets the constant of `ld_imm64`, of which `pair` are both halves.
+    /// Sets the constant of `ld_imm64`, whose two halves are in `pair`.
     pub fn set_wide(pair: &mut [Insn], value: u64) {
         (pair[0].imm, pair[1].imm) = (value as i32, (value >> 32) as i32);
     }

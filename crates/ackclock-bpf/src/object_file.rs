@@ -26,7 +26,7 @@ const FUNCTIONS: usize = 256;
 /// Bytes of a table of operations.
 const TABLE: usize = 4096;
 
-/// What an instruction refers to outside of its program.
+/// A reference of an instruction to something outside of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
     /// A place in a section of data.
@@ -68,14 +68,14 @@ pub struct Data {
     pub is_writable: bool,
 }
 
-/// A program with the functions that it calls, ready but for what it refers to.
+/// A program with the functions that it calls. Its references are unresolved.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Its name in the source.
     pub name: String,
-    /// Its instructions, and after them those of the functions that it calls.
+    /// The instructions of the program, followed by the instructions of its functions.
     pub insns: Vec<Insn>,
-    /// What instructions refer to, by their number.
+    /// The references of instructions, by instruction number.
     pub references: BTreeMap<usize, Reference>,
     /// The functions, in their order.
     pub functions: Vec<Function>,
@@ -88,7 +88,8 @@ pub struct Function {
     pub name: String,
     /// Its first instruction.
     pub start: usize,
-    /// How many whole numbers it takes, if the source gives it to other files: such a function is verified by itself.
+    /// The number of whole-number parameters of a function that is visible to other files. Such a function is
+    /// verified by itself.
     pub numbers_taken: Option<usize>,
 }
 
@@ -121,13 +122,13 @@ pub struct Variable {
     pub place: (usize, usize),
     /// Its size in bytes.
     pub size: usize,
-    /// What its bytes mean.
+    /// The type of its bytes.
     pub form: Form,
     /// The range of its value, if the source gives one.
     pub range: Option<(f64, f64)>,
 }
 
-/// What the bytes of a variable mean.
+/// The type of a variable's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A whole number without a sign.
@@ -147,7 +148,7 @@ pub struct BpfObject {
     pub btf: Btf,
     /// Its sections of global variables.
     pub data: Vec<Data>,
-    /// What it offers: a congestion control each.
+    /// The congestion controls of the object.
     pub operations: Vec<Operations>,
     /// Variables that may be set.
     pub variables: Vec<Variable>,
@@ -210,7 +211,7 @@ impl BpfObject {
         Ok(object)
     }
 
-    /// The table that a name chooses; without one, the first that is a whole congestion control.
+    /// The table with a given name, or the first complete congestion control.
     ///
     /// # Errors
     /// No such table.
@@ -233,7 +234,7 @@ impl BpfObject {
     /// The numbers of the programs' code, for the target: relocated, with the functions that they call.
     ///
     /// # Errors
-    /// What the target has not.
+    /// A feature that the target does not support.
     pub fn programs<T: Target>(&self, operations: &Operations, target: &T) -> Result<BTreeMap<String, Program>> {
         let mut code = self.code.clone();
         for section in code.values_mut() {
@@ -308,7 +309,7 @@ impl BpfObject {
     }
 }
 
-/// What is read from an ELF file.
+/// The data that are read from an ELF file.
 struct Reader<'a> {
     elf: &'a ElfFile64<'a, Endianness>,
     /// Sections of data, as numbered in the object.

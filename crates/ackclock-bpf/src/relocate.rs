@@ -9,7 +9,7 @@ use crate::insn::Insn;
 /// Structs without a name within each other.
 const DEEPEST: u32 = 16;
 
-/// What a record asks for.
+/// The request of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
     ByteOffset,
@@ -55,7 +55,7 @@ pub struct Record {
     question: Question,
 }
 
-/// A step from a struct to what it holds.
+/// A step from a struct to a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A member by name.
@@ -69,7 +69,7 @@ pub enum Step {
 pub struct Place {
     /// From the start of the struct.
     pub bit_offset: u32,
-    /// The bits of a bit field; 0 for another member.
+    /// The bits of a bit field, or 0 for another member.
     pub bits: u32,
     /// The size of its type in bytes.
     pub size: u32,
@@ -191,10 +191,10 @@ fn read_records(data: &[u8], btf: &Btf) -> Option<Vec<(String, Vec<Record>)>> {
     Some(sections)
 }
 
-/// Puts what the target has into the instructions of a section.
+/// Resolves the records of a section for a target.
 ///
 /// # Errors
-/// A field that the target has not, and of which the program does not ask whether it exists.
+/// A field that the target lacks, unless the program tests for its existence.
 pub fn relocate<T: Target>(insns: &mut [Insn], records: &[Record], local: &Btf, target: &T) -> Result<()> {
     for record in records {
         let value = answer(record, records, local, target)?;

@@ -8,14 +8,14 @@ use ackclock::cc::ForeignValue;
 use crate::error::{Result, wrong};
 use crate::object_file::{BpfObject, Form, Variable};
 
-/// What a whole segment, or 1, is in a number of 32.32 bits.
+/// A whole segment, or 1, as a 32.32 fixed-point number.
 const ONE: f64 = 4_294_967_296.0;
 
 impl BpfObject {
     /// Reads the object in a file.
     ///
     /// # Errors
-    /// No such file, or what [`BpfObject::parse`] refuses.
+    /// A missing file, or an error of [`BpfObject::parse`].
     pub fn read(path: &Path) -> Result<BpfObject> {
         let content =
             ackclock_input::read(path, ackclock_input::OBJECT).map_err(|error| wrong!("cannot be read: {error}"))?;
@@ -55,7 +55,7 @@ impl BpfObject {
         }
     }
 
-    /// Sets a variable; one of 32.32 bits to the nearest that there is.
+    /// Sets a variable. A 32.32 fixed-point variable gets the nearest value.
     ///
     /// # Errors
     /// No such variable, or a value out of its range.
@@ -87,7 +87,7 @@ impl BpfObject {
 }
 
 impl Variable {
-    /// The range of values: that of the source, or that of the bytes.
+    /// The range of values, from the source or from the number of bytes.
     pub fn bounds(&self) -> (f64, f64) {
         let bits = 8 * self.size as i32;
         // Whole numbers beyond 2^53 are not among the numbers of files.

@@ -18,7 +18,7 @@ const KIND: &str = "ACKCLOCK_HOSTILE";
 
 const AIMD: &[u8] = include_bytes!("../../../python/ackclock/kernel/objects/aimd.bpf.o");
 
-/// Runs `child` of this file under limits; a signal, a panic and a child that does not end fail.
+/// Runs `child` of this file under limits. A signal, a panic or an endless child fails the test.
 fn in_a_child(kind: &str) {
     let this = std::env::current_exe().unwrap();
     let limits = format!("ulimit -v {MEMORY} -c 0; exec timeout {PATIENCE} \"$0\" child --exact --ignored");

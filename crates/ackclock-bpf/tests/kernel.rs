@@ -1,4 +1,4 @@
-//! Loading into the running kernel; says why it is skipped where that cannot be.
+//! Loads programs into the running kernel, or prints the reason for skipping.
 
 #![cfg(target_os = "linux")]
 

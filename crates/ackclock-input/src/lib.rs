@@ -22,7 +22,7 @@ pub const NAME: usize = 512;
 /// Opens a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// Those of the system, another kind of file, and a larger file.
+/// An error of the system, another kind of file, or a larger file.
 pub fn open(path: &Path, most: u64) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);

@@ -1,4 +1,4 @@
-//! What is seen of a flow at the links: its segments, what became of them, and where its hosts stalled.
+//! The account of a flow at the links: its segments, their outcomes, and the stalls of its hosts.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,12 @@ use ackclock::units::{Duration, Instant};
 
 use crate::packet::Segment;
 
-/// A host that answers at least every second segment has stalled if so many were due and nothing came for long.
+/// A host answers at least every second segment. It has stalled if this many answers are due for long.
 const DUE: u32 = 4;
-/// What a host that stalled sends comes within this time.
+/// A host sends its queued packets within this time after a stall.
 const BURST: Duration = Duration::from_millis(1);
 
-/// Counters of a flow since the start; what each is, `FlowMeasures` of the core says.
+/// Counters of a flow since the start, as defined by `FlowMeasures` of the core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     pub sent: u64,
@@ -45,7 +45,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// The place of a number that is near another place; 0 is the first byte.
+    /// The stream offset of a sequence number near another offset. Byte 0 is the first.
     fn place(self, number: u32, near: u64) -> Option<u64> {
         let first = self.initial?.wrapping_add(1);
         let step = number.wrapping_sub(first).wrapping_sub(near as u32) as i32;
@@ -104,7 +104,7 @@ pub struct Account {
     pub rtts: SojournTimes,
     numbers: Numbers,
     outstanding: VecDeque<Outstanding>,
-    /// How many bytes a transfer has; none if it does not end.
+    /// Bytes of a transfer, or none if it does not end.
     pub size: Option<u64>,
     /// When the last byte of a transfer was acknowledged.
     pub finished: Option<Instant>,

@@ -10,10 +10,10 @@ use ackclock_bpf::{BpfObject, compile_rule};
 
 use crate::error::EmulationError;
 
-/// Algorithms that there are as programs, too, by their names in scenarios.
+/// Algorithms that also exist as eBPF programs, by their names in scenarios.
 const PROGRAMS: [&str; 8] = ["aimd", "aiad", "mimd", "miad", "aimd-fc", "aimd-fc+", "new-aimd", "mr-aimd"];
 
-/// What the kernel runs for a flow.
+/// The congestion control that the kernel runs for a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InKernel {
     /// An algorithm that the kernel has.
@@ -27,7 +27,7 @@ pub enum InKernel {
 }
 
 impl InKernel {
-    /// That of a flow.
+    /// The congestion control of a flow.
     ///
     /// # Errors
     /// If there is none that does the same.
@@ -56,7 +56,7 @@ impl InKernel {
         }
     }
 
-    /// What a user calls it.
+    /// The name for users.
     fn title(&self) -> String {
         match self {
             InKernel::Own(name) => (*name).to_owned(),
@@ -110,7 +110,7 @@ fn own(spec: &CcSpec) -> Option<&'static str> {
     }
 }
 
-/// Sets the parameters of an algorithm of [`PROGRAMS`]; what the program has not must be as it is by default.
+/// Sets the parameters of an algorithm of [`PROGRAMS`]. Parameters that the program lacks must keep their default.
 fn set(object: &mut BpfObject, spec: &CcSpec) -> Result<(), String> {
     let table = |spec: &CcSpec| serde_json::to_value(spec).map_err(|error| error.to_string());
     let (given, defaults) = (table(spec)?, table(&CcSpec::by_name(spec.name()).unwrap_or_else(|| spec.clone()))?);
@@ -133,7 +133,8 @@ fn refused<T>(flow: &FlowPlan, message: String) -> Result<T, EmulationError> {
     Err(EmulationError::Refused { key: format!("flows.{}.cc", flow.group), message })
 }
 
-/// The congestion controls of a plan; its programs are in the kernel while this lives, and go with the process.
+/// The congestion controls of a plan. Its programs stay in the kernel during the life of this value, and end with the
+/// process.
 #[derive(Debug, Default)]
 pub struct Algorithms {
     loaded: Vec<(InKernel, String, Option<Link>)>,
@@ -142,10 +143,10 @@ pub struct Algorithms {
 }
 
 impl Algorithms {
-    /// Loads those that the kernel has not; `folder` has the objects of [`PROGRAMS`].
+    /// Loads the congestion controls that the kernel lacks. `folder` contains the objects of [`PROGRAMS`].
     ///
     /// # Errors
-    /// What keeps one out of the kernel; nothing is left behind then.
+    /// The obstacle to loading. Nothing stays loaded then.
     pub fn load(plan: &Plan, folder: &Path) -> Result<Self, EmulationError> {
         let mut all = Algorithms::default();
         for flow in &plan.flows {
@@ -174,7 +175,7 @@ impl Algorithms {
         &self.loaded[self.of_flows[flow]].1
     }
 
-    /// What each group of flows runs.
+    /// The congestion control of each group of flows.
     pub fn titles(&self, plan: &Plan) -> BTreeMap<String, String> {
         let rows = plan.flows.iter().zip(&self.of_flows);
         rows.map(|(flow, place)| (flow.group.to_string(), self.loaded[*place].0.title())).collect()

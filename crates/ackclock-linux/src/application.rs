@@ -1,4 +1,4 @@
-//! The applications at both ends: they connect, write and read, and look at what the kernel says of each connection.
+//! The applications at both ends: they connect, write, read, and sample the kernel's state of each connection.
 
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,7 +16,7 @@ use crate::forwarder::{Clock, Shared};
 use crate::host::{Host, Side};
 use crate::sys::{self, TcpInfo, Waiting};
 
-/// Time between two looks at a connection, in which receivers read what has come.
+/// Time between two samples of a connection. Receivers read the arrived data at each sample.
 const TICK: Duration = Duration::from_millis(5);
 const PORT: u16 = 5001;
 /// Bytes that a sender has ready beyond those in flight.
@@ -77,7 +77,7 @@ fn no_algorithm(flow: &FlowPlan, name: &str, error: &std::io::Error) -> Emulatio
     EmulationError::Refused { key: format!("flows.{}.cc", flow.group), message }
 }
 
-/// What the kernel says of both ends of a flow.
+/// The kernel's state of both ends of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
     pub sender: TcpInfo,
@@ -96,7 +96,7 @@ struct Connection<'a> {
     sender: OwnedFd,
     receiver: Option<OwnedFd>,
     state: State,
-    /// Bytes that remain to be written; none if there is no end.
+    /// Bytes that remain to be written, or none without an end.
     left: Option<u64>,
     /// When a source of constant rate writes next.
     next_write: Instant,
@@ -159,7 +159,7 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Writes what fits.
+    /// Writes as much as the buffer accepts.
     fn write(&mut self, zeros: &[u8]) -> std::io::Result<()> {
         let most = self.left.map_or(zeros.len(), |left| left.min(zeros.len() as u64) as usize);
         let taken = match sys::send(self.sender.as_fd(), &zeros[..most]) {
@@ -221,7 +221,7 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// What the applications leave.
+/// The results of the applications.
 #[derive(Debug, Default)]
 pub struct Applied {
     /// By flow, when the window of measurement began.
@@ -245,7 +245,7 @@ pub struct Applications<'a> {
 }
 
 impl<'a> Applications<'a> {
-    /// Of a plan whose sockets are there; flows of which `takes_part` is false never start.
+    /// Creates the applications of a plan whose sockets exist. A flow never starts if `takes_part` is false for it.
     pub fn new(
         plan: &'a Plan,
         (clock, shared): (Clock, &'a Shared),
@@ -327,7 +327,7 @@ impl<'a> Applications<'a> {
         Ok(())
     }
 
-    /// Reads what the kernel says, and writes down what is due.
+    /// Reads the kernel's state and records the samples that are due.
     fn look(&mut self, now: Instant) -> Result<(), EmulationError> {
         let elapsed = now.since(self.last_look.min(now));
         for connection in &mut self.connections {

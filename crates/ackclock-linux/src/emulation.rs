@@ -30,7 +30,7 @@ const COARSEST_CLOCK_NS: u64 = 1_000;
 /// How to run a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Programs in the place of some flows.
+    /// Programs that replace some flows.
     pub programs: Option<Programs>,
     /// Bytes of each captured packet that are kept.
     pub snaplen: usize,
@@ -38,7 +38,7 @@ pub struct Options {
     pub objects: PathBuf,
 }
 
-/// What a run leaves.
+/// The results of a run.
 pub struct Emulation {
     /// The results.
     pub result: RunResult,
@@ -48,17 +48,17 @@ pub struct Emulation {
     pub forwarding_cpu: Duration,
     /// The packets that the plan captures.
     pub capture: Option<Tap>,
-    /// What the kernel ran for each group of flows.
+    /// The congestion control that the kernel ran for each group of flows.
     pub algorithms: BTreeMap<String, String>,
-    /// How the program ended; none if there is none, or if it was still running.
+    /// The exit status of the program, or none without a program that ended.
     pub program: Option<ExitStatus>,
 }
 
 /// Runs a plan in real time.
 ///
 /// # Errors
-/// What the plan has and the emulator has not, what the system does not allow, and [`EmulationError::Interrupted`] soon
-/// after `stop` became true. Nothing is left of the run in any case.
+/// Fails if the plan contains an unsupported feature or the system denies a request. It fails with
+/// [`EmulationError::Interrupted`] soon after `stop` became true. Every run cleans up after itself.
 pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulation, EmulationError> {
     support::check(plan)?;
     match sys::clock_step_ns() {

@@ -8,12 +8,12 @@ pub enum EmulationError {
     /// It was cancelled.
     #[error("interrupted")]
     Interrupted,
-    /// The scenario has what the emulator has not.
+    /// The scenario contains a feature that the emulator does not support.
     #[error("{key}: {message}")]
     Refused {
         /// The key of the scenario.
         key: String,
-        /// What is wrong with it, and a hint.
+        /// The error, and a hint.
         message: String,
     },
     /// This user may not make network namespaces.
@@ -49,16 +49,16 @@ pub enum EmulationError {
     /// Some other call of the system.
     #[error("{what}: {error}")]
     System {
-        /// What was tried.
+        /// The attempted operation.
         what: &'static str,
         /// Why it failed.
         error: io::Error,
     },
 }
 
-/// Says what was tried.
+/// Adds the attempted operation to an error.
 pub(crate) trait Tried<T> {
-    /// The error with what was tried.
+    /// Returns the error with the attempted operation.
     fn tried(self, what: &'static str) -> Result<T, EmulationError>;
 }
 

@@ -1,4 +1,4 @@
-//! Whether an emulation kept its times: what was measured, and the verdict.
+//! The fidelity of an emulation in time: its measurements and the verdict.
 
 use ackclock::link::SojournTimes;
 use ackclock::qdisc::Limit;
@@ -9,11 +9,12 @@ use serde::Serialize;
 
 /// 99 of 100 packets come to a host no later than this after they were due.
 const MOST_LATE: Duration = Duration::from_millis(1);
-/// A stall is no longer than this, or than a tenth of the smallest base RTT if that is more: what a host sends at once
-/// after it is then a small part of a window.
+/// A permitted stall lasts at most this, or a tenth of the smallest base RTT if that is longer. The packets that a
+/// host then sends at once are a small part of a window.
 const MOST_STALL: Duration = Duration::from_millis(5);
 const RTT_PART: u64 = 10;
-/// And it is no longer than this part of the time in which the shortest queue runs empty: what comes after it has room there.
+/// It also lasts at most this fraction of the time in which the shortest queue empties. The queue then accepts the
+/// packets after it.
 const QUEUE_PART: u64 = 4;
 /// CPU time of the thread that forwards, of the time of the run.
 const MOST_CPU: f64 = 0.9;
@@ -39,7 +40,8 @@ pub struct Fidelity {
     pub lateness_p99_s: f64,
     /// The largest.
     pub lateness_max_s: f64,
-    /// Gaps of 5 ms or more, or longer than the limit if that is less, in which a host owed an answer: data to ACKs, or ACKs to data.
+    /// Gaps of at least 5 ms (or the limit, if less) in which an answer of a host was due. Answers are data after
+    /// ACKs, and ACKs after data.
     pub stalls: u64,
     /// The longest of them, or the longest for which the forwarding thread did not run when it was due.
     pub longest_stall_s: f64,
@@ -49,13 +51,13 @@ pub struct Fidelity {
     pub refused_packets: u64,
     /// CPU time of the thread that forwards.
     pub cpu_share: f64,
-    /// CPU time of the machine that the hypervisor gave to others; none where it does not say.
+    /// Share of the machine's CPU time that the hypervisor took, or none if it is unknown.
     pub steal_share: Option<f64>,
-    /// Time in which a flow was held back by a receive window or a send buffer, of the time it was busy: the worst flow.
+    /// The share of busy time in which a receive window or send buffer limited a flow, for the worst flow.
     pub host_limited_share: f64,
 }
 
-/// What the forwarding thread measures.
+/// Measurements of the forwarding thread.
 #[derive(Debug, Default)]
 pub struct Timing {
     /// How much later than due packets came to a host.
@@ -80,7 +82,7 @@ impl Timing {
     }
 }
 
-/// What others measure.
+/// Measurements of other threads.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
     pub elapsed: Duration,
@@ -178,7 +180,7 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
-    /// Reads it; none where the system does not say.
+    /// Reads the CPU times, or returns none if the system does not report them.
     pub fn read() -> Option<CpuTime> {
         CpuTime::of(&std::fs::read_to_string("/proc/stat").ok()?)
     }

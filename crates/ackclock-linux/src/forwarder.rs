@@ -1,4 +1,4 @@
-//! The loop that moves packets: from the devices into the links, and from the links to the devices, by the clock.
+//! The loop that moves packets from the devices into the links and back to the devices, by the clock.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ use crate::host::{Host, Side};
 use crate::network::{Delivery, Network};
 use crate::sys::{self, Waiting};
 
-/// Packets that are read from a device before anything else is looked at.
+/// Packets that are read from a device in one batch.
 const BATCH: usize = 64;
 /// The longest sleep, so that one that is too long shows.
 const HEARTBEAT: Duration = Duration::from_millis(1);
@@ -40,13 +40,13 @@ impl Clock {
         std::thread::sleep(std::time::Duration::from_nanos(left));
     }
 
-    /// The time; 0 before the start.
+    /// The time since the start, or 0 before it.
     pub fn now(self) -> Instant {
         Instant::from_nanos(sys::monotonic_ns().saturating_sub(self.origin_ns))
     }
 }
 
-/// What the threads of a run tell each other.
+/// State that the threads of a run share.
 #[derive(Debug)]
 pub struct Shared {
     /// By flow: bytes on the wire so far.
@@ -70,7 +70,7 @@ pub struct Snapshot {
     pub links: Vec<LinkCounters>,
 }
 
-/// What forwarding leaves.
+/// The results of forwarding.
 pub struct Forwarded {
     pub network: Network,
     pub before: Snapshot,
@@ -95,7 +95,7 @@ pub struct Forwarder<'a> {
 }
 
 impl<'a> Forwarder<'a> {
-    /// Forwards between the host of the senders and that of the receivers.
+    /// Forwards packets between the hosts of the senders and the receivers.
     pub fn new(
         plan: &'a Plan,
         hosts: [&'a Host; 2],
@@ -190,7 +190,7 @@ impl<'a> Forwarder<'a> {
         });
     }
 
-    /// The window of measurement begins, and samples, as far as they are due; all before them has happened.
+    /// Begins the window of measurement and takes the samples that are due. All earlier events have happened.
     fn observe(&mut self, now: Instant) {
         let (warmup_ends, end) = (Instant::ZERO + self.plan.warmup, Instant::ZERO + self.plan.duration);
         while let Some(at) = self.next_sample.filter(|at| *at <= now && *at < end) {

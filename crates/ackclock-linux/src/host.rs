@@ -16,7 +16,7 @@ use crate::sys::{self, Interface};
 const DEVICE: &str = "link";
 /// Packets that wait to be read at most: far more than a loop that keeps up ever finds.
 const WAITING: u32 = 10_000;
-/// Half of 10.0.0.0/8 are addresses of senders, half of receivers; both hosts take each of theirs for their own.
+/// One half of 10.0.0.0/8 contains the senders' addresses, and the other the receivers'. Each host owns its half.
 const MASK: Ipv4Addr = Ipv4Addr::new(255, 128, 0, 0);
 /// Windows that no path of a scenario fills.
 const MOST_BUFFER: u64 = 1 << 28;
@@ -107,7 +107,7 @@ impl Host {
         &self.device
     }
 
-    /// The next packet that leaves the host; none if there is none now.
+    /// The next packet that leaves the host, or none if the host is idle.
     pub fn read(&self, into: &mut [u8]) -> Option<usize> {
         (&self.device).read(into).ok()
     }
@@ -124,7 +124,8 @@ impl Host {
     }
 }
 
-/// Packets to be sent that a device has dropped, by the table of all: 8 columns of what it receives, then of what it sends.
+/// Packets to be sent that a device has dropped, from the table of all devices. Each row has 8 columns for received
+/// packets, then those for sent packets.
 fn sent_and_dropped(table: &str, device: &str) -> Option<u64> {
     let row = table.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
     row.split_whitespace().nth(8 + 3)?.parse().ok()
@@ -138,7 +139,7 @@ fn largest_packet(plan: &Plan) -> u32 {
     plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
 }
 
-/// What the flows of a plan have in common, as settings of the kernel.
+/// The common settings of a plan's flows, as settings of the kernel.
 fn set_kernel(plan: &Plan) -> Result<(), EmulationError> {
     let transport = plan.flows.first().map(|flow| &flow.transport);
     let switch = |is_on: bool| if is_on { "1" } else { "0" };

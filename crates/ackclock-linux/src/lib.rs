@@ -1,9 +1,9 @@
-//! The emulator: a plan of a scenario runs in real time, with the TCP of the running kernel at both ends.
+//! The emulator runs a plan in real time, with the TCP of the running kernel at both ends.
 //!
-//! Two network namespaces without a name, of senders and of receivers, have a TUN device each. What leaves the one host is
-//! read from its device, goes through the links and queues of the plan, which are those of the simulator stepped by the
-//! clock, and is written to the device of the other host. Namespaces and devices are held by file descriptors of this
-//! process alone, so that nothing is left of them when it ends, however it ends.
+//! Two unnamed network namespaces, one for senders and one for receivers, contain a TUN device each. The emulator
+//! passes a packet from one device through the links and queues of the plan to the other. The links are the
+//! simulator's, stepped by the clock. Only file descriptors of this process hold namespaces and devices, so they end
+//! with the process.
 //!
 //! On other systems the crate is empty.
 #![cfg(target_os = "linux")]

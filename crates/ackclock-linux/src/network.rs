@@ -14,10 +14,10 @@ use crate::host::Side;
 use crate::packet::{self, Ip, Segment};
 use crate::tap::{Place, Tap};
 
-/// Room for a packet beyond the largest of the plan: what programs send is no larger than the device lets pass.
+/// Space for a packet beyond the largest of the plan. Programs send no packets above the MTU of the device.
 const ROOM: usize = 65_536;
 
-/// What moves through links: a place where the bytes are, and what queues ask for.
+/// An item that moves through links: the place of its bytes, and the fields that queues need.
 #[derive(Clone, Debug)]
 pub struct Item {
     place: u32,
@@ -122,11 +122,11 @@ struct Path {
     reverse: Arc<[usize]>,
     flow_hash: u64,
     in_profile: bool,
-    /// Bytes on the wire beyond those of IP.
+    /// Bytes on the wire in addition to IP's.
     beyond_ip: u32,
 }
 
-/// Books what a link does.
+/// Records the events of a link.
 struct Books<'a> {
     packets: &'a mut Packets,
     accounts: &'a mut [Account],
@@ -283,7 +283,8 @@ impl Network {
         self.events.peek().map(|(at, _)| at)
     }
 
-    /// Does what is due by `now`, each at its time, and gives what comes to a host to `deliver`, which says when it did.
+    /// Runs all events due by `now`, each at its time. Passes arriving packets to `deliver`, which returns their
+    /// delivery times.
     pub fn advance(&mut self, now: Instant, mut deliver: impl FnMut(Delivery<'_>) -> Instant) {
         while let Some((at, id)) = self.events.peek().filter(|(at, _)| *at <= now) {
             let index = id.0 as usize;

@@ -1,4 +1,4 @@
-//! Packets of IPv4 and TCP as bytes: what the emulator reads of them, and the two things that it changes.
+//! Packets of IPv4 and TCP as bytes: the fields that the emulator reads, and the two that it changes.
 
 use ackclock::qdisc::Ecn;
 
@@ -48,7 +48,7 @@ fn number(bytes: &[u8], place: usize) -> u32 {
 }
 
 impl Ip {
-    /// Reads the header; none of what is no whole packet of IPv4.
+    /// Reads the header, or returns none for anything but a whole IPv4 packet.
     pub fn read(bytes: &[u8]) -> Option<Ip> {
         if bytes.len() < IP_LEN || bytes[0] >> 4 != 4 {
             return None;
@@ -87,7 +87,7 @@ impl Ip {
     }
 }
 
-/// Sets the ECN field to congestion experienced, and the checksum to what it becomes by that.
+/// Sets the ECN field to congestion experienced, and updates the checksum.
 pub fn set_ce(bytes: &mut [u8]) {
     let before = word(bytes, 0);
     bytes[1] |= ECN_BITS;

@@ -10,23 +10,23 @@ use crate::host::{Host, Side};
 use crate::sys;
 use ackclock::units::{Duration, Instant};
 
-/// How often a program is looked at.
+/// Interval at which the state of a program is polled.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a program has for its end.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Programs in the place of the flows of a group.
+/// Programs that replace the flows of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Programs {
     /// The group of flows whose place they take.
     pub group: String,
-    /// What the shell runs on the host of the senders; the run ends with it.
+    /// The shell command on the host of the senders. The run ends with it.
     pub command: String,
-    /// What the shell runs on the host of the receivers.
+    /// The shell command on the host of the receivers.
     pub server: Option<String>,
 }
 
-/// How a program ended; none if it was asked to.
+/// The exit status of a program, or none if it was stopped on request.
 type Ended = Result<Option<ExitStatus>, EmulationError>;
 
 /// Runs both until the first ends or the run is over.
@@ -60,7 +60,7 @@ fn pause() {
     std::thread::sleep(std::time::Duration::from_nanos(LOOK.as_nanos()));
 }
 
-/// Starts a program, in a namespace of processes too, so that what it starts ends with it.
+/// Starts a program in its own PID namespace, so that its children end with it.
 fn start(command: &str, flow: usize, host: &Host, input: Stdio) -> Result<Child, EmulationError> {
     let failed = |error| EmulationError::Program { command: command.to_owned(), error };
     let namespace: OwnedFd = host.namespace().map_err(failed)?;
@@ -72,7 +72,7 @@ fn start(command: &str, flow: usize, host: &Host, input: Stdio) -> Result<Child,
     sys::unshare_processes().and_then(|()| shell.spawn()).map_err(failed)
 }
 
-/// Waits until a program ends by itself; once `is_over`, it has to.
+/// Waits until a program ends. Stops it once `is_over` is true.
 fn until(program: &mut Child, is_over: impl Fn() -> bool) -> Ended {
     let mut asked = None;
     loop {

@@ -1,4 +1,4 @@
-//! From what threads counted to the results that the simulation gives, too.
+//! Converts the counters of the threads to the results of a simulation.
 
 use ackclock::link::SojournTimes;
 use ackclock::metric::ratio;
@@ -187,7 +187,7 @@ impl Ended<'_> {
         measures.summary()
     }
 
-    /// The row of what a program sent to the host of the receivers.
+    /// The row of datagrams that a program sent to the host of the receivers.
     fn programs(&self) -> Option<DatagramResult> {
         let group = self.programs_group?;
         let index = self.plan.flows.iter().position(|flow| &*flow.group == group)?;

@@ -1,4 +1,4 @@
-//! What the emulator has of a plan, and what it has not.
+//! Checks whether the emulator supports a plan.
 
 use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, Transport};
@@ -9,7 +9,7 @@ use crate::error::EmulationError;
 /// Connections that are made at most.
 const MOST_FLOWS: usize = 1000;
 
-/// What the emulator has not.
+/// A feature that the emulator does not support.
 ///
 /// # Errors
 /// The first key that says such a thing.

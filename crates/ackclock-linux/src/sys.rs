@@ -1,4 +1,4 @@
-//! Calls of the system that the standard library does not have; the only unsafe code of the crate.
+//! System calls that the standard library lacks. This module contains the only unsafe code of the crate.
 #![allow(unsafe_code, reason = "each block is one call of libc with memory that lives on this stack")]
 
 use std::ffi::c_int;
@@ -13,14 +13,14 @@ fn check(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// This thread goes on in a network namespace of its own.
+/// Moves this thread to a new network namespace.
 pub fn unshare_network() -> io::Result<()> {
     // SAFETY: takes no memory.
     check(unsafe { libc::unshare(libc::CLONE_NEWNET) }).map(drop)
 }
 
-/// Makes this process root of a user namespace of its own, so that it may make network namespaces; it must have one
-/// thread only.
+/// Makes this process root of a new user namespace, so that it may create network namespaces. The process must have
+/// one thread only.
 ///
 /// # Errors
 /// Where the system does not allow it.
@@ -34,7 +34,7 @@ pub fn enter_user_namespace() -> io::Result<()> {
     std::fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
-/// This thread goes on in a network namespace.
+/// Moves this thread to a network namespace.
 pub fn enter_network(namespace: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: takes no memory.
     check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
@@ -45,7 +45,7 @@ pub fn current_network() -> io::Result<OwnedFd> {
     Ok(File::open("/proc/thread-self/ns/net")?.into())
 }
 
-/// A TUN device of this name, of whole IP packets; it goes when it is closed.
+/// Opens a TUN device of this name for whole IP packets. The device ends when it is closed.
 pub fn open_tun(name: &str) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
     let mut request = interface(name);
@@ -78,7 +78,7 @@ fn any_address(of: Ipv4Addr) -> libc::sockaddr {
     any
 }
 
-/// What there is to set of an interface.
+/// Settings of a network interface.
 pub enum Interface {
     /// It is up.
     Up,
@@ -196,7 +196,7 @@ pub fn accept(listener: BorrowedFd<'_>) -> io::Result<(OwnedFd, Ipv4Addr)> {
     Ok((socket, Ipv4Addr::from(u32::from_be(peer.sin_addr.s_addr))))
 }
 
-/// Writes to a connection; how much it took.
+/// Writes to a connection and returns the number of accepted bytes.
 pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
     // SAFETY: the bytes outlive the call.
@@ -204,7 +204,7 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// Throws away what has arrived, up to so many bytes, without a copy; how much it was.
+/// Discards up to this many arrived bytes without copying, and returns their number.
 pub fn discard(socket: BorrowedFd<'_>, most: usize) -> io::Result<usize> {
     let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
     // SAFETY: with this flag TCP writes no byte to the place.
@@ -218,7 +218,7 @@ pub fn end_writing(socket: BorrowedFd<'_>) -> io::Result<()> {
     check(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) }).map(drop)
 }
 
-/// What the kernel says of a connection: `struct tcp_info` of linux/tcp.h, of which later fields are zero on older kernels.
+/// The kernel's state of a connection: `struct tcp_info` of linux/tcp.h. Older kernels leave later fields zero.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo([u8; 256]);
 
@@ -271,7 +271,7 @@ impl TcpInfo {
         self.u32_at(68)
     }
 
-    /// `tcpi_snd_ssthresh`, segments; infinite while there is none.
+    /// `tcpi_snd_ssthresh`, segments, or infinity if it is unset.
     pub fn ssthresh(&self) -> f64 {
         match self.u32_at(76) {
             0x7fff_ffff.. => f64::INFINITY,
@@ -294,7 +294,7 @@ impl TcpInfo {
         self.u64_at(128)
     }
 
-    /// `tcpi_min_rtt`, microseconds; none before the first measurement.
+    /// `tcpi_min_rtt`, microseconds, or none before the first measurement.
     pub fn min_rtt_us(&self) -> Option<u32> {
         Some(self.u32_at(148)).filter(|us| *us != u32::MAX && *us > 0)
     }
@@ -315,7 +315,7 @@ impl TcpInfo {
     }
 }
 
-/// What the kernel says of a connection.
+/// Reads the kernel's state of a connection.
 pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     let mut info = TcpInfo::default();
     let mut len = size_of::<TcpInfo>() as libc::socklen_t;
@@ -325,7 +325,7 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     Ok(info)
 }
 
-/// What to wait for at a file.
+/// The awaited events of a file.
 #[repr(transparent)]
 pub struct Waiting(libc::pollfd);
 
@@ -395,13 +395,14 @@ pub fn be_prompt(priority: c_int) {
     }
 }
 
-/// What this thread starts from now on is in a namespace of processes of its own, and goes with the first of them.
+/// Makes later child processes of this thread run in a new PID namespace. They end with its first process.
 pub fn unshare_processes() -> io::Result<()> {
     // SAFETY: takes no memory.
     check(unsafe { libc::unshare(libc::CLONE_NEWPID) }).map(drop)
 }
 
-/// In a child before it runs its program: it goes on in a network namespace, and ends when the thread does that started it.
+/// Prepares a child before it runs its program. The child joins a network namespace, and ends with the thread that
+/// started it.
 pub fn prepare_child(command: &mut std::process::Command, namespace: OwnedFd) {
     use std::os::unix::process::CommandExt;
     // SAFETY: between fork and exec it makes two calls of the system, which take no memory.

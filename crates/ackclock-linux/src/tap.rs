@@ -18,7 +18,7 @@ pub enum Place {
     Start(usize),
 }
 
-/// What was captured.
+/// The captured packets.
 #[derive(Clone, Debug, Default)]
 pub struct Tap {
     at: String,

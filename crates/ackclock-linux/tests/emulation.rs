@@ -23,7 +23,7 @@ fn plan(sets: &[&str]) -> Plan {
     Scenario::from_toml(text, "cell.toml", sets).unwrap().plan(None, 0)
 }
 
-/// Runs a plan; none where this machine cannot, which is said.
+/// Runs a plan, or prints why this machine cannot run it and returns none.
 fn emulated(plan: &Plan, options: &Options) -> Option<Emulation> {
     match run(plan, options, &AtomicBool::new(false)) {
         Ok(emulation) => Some(emulation),
@@ -36,8 +36,8 @@ fn emulated(plan: &Plan, options: &Options) -> Option<Emulation> {
     }
 }
 
-/// Reno fills the link, and what is seen of it at the links agrees with what the kernel says. That holds whether or not the
-/// machine had the time for it.
+/// Reno fills the link, and the counters at the links agree with the kernel's. Both hold even if the run is not
+/// valid.
 #[test]
 fn the_kernels_reno_fills_the_link() {
     let plan = plan(&[]);
@@ -63,7 +63,7 @@ fn the_kernels_reno_fills_the_link() {
     assert!(samples.links.backlog_packets.iter().all(|packets| *packets <= 40));
 }
 
-/// CUBIC with ECN behind RED: what the queue marks arrives marked, and the sender answers.
+/// CUBIC with ECN behind RED: marks of the queue arrive, and the sender responds.
 #[test]
 fn marks_reach_the_kernel() {
     let plan = plan(&[
@@ -77,7 +77,7 @@ fn marks_reach_the_kernel() {
     assert_eq!(flow.arrived - flow.corrupted, flow.sent + flow.in_flight_start - flow.lost - flow.in_flight_end);
 }
 
-/// A transfer ends; its connection crosses a link that loses, doubles and corrupts packets.
+/// A transfer ends although its connection crosses a link that loses, duplicates and corrupts packets.
 #[test]
 fn a_transfer_ends_over_a_link_with_impairments() {
     let plan = plan(&[
@@ -113,7 +113,7 @@ fn a_program_runs_behind_the_scenario() {
     assert!(result.flows.is_empty() && row.sent > 10, "{row:?}");
 }
 
-/// What a program of a user cannot do is one line.
+/// An unsupported feature of a user's program produces one line.
 #[test]
 fn what_the_kernel_does_not_know_is_refused() {
     let error = run(&plan(&["flows.test.cc=bbr3"]), &Options::default(), &AtomicBool::new(false)).err().unwrap();

@@ -21,10 +21,10 @@ pub struct ClockStep {
     pub packets: usize,
 }
 
-/// Keeps the most packets between two steps of the clock; `headers` in the order of the file.
+/// Keeps the longest part between two steps of the clock, in packets. `headers` has the order of the file.
 ///
-/// The clock was set where it goes back, or where it goes ahead by minutes although data wait for their ACK or the clock of
-/// timestamps did not move as far (RFC 7323 §5.4: its tick takes a second at most).
+/// A step back is an adjustment of the clock. A step of minutes ahead is one if data wait for their ACK. It is also
+/// one if the clock of timestamps moved less. A tick of that clock is at most a second (RFC 7323 §5.4).
 pub(crate) fn keep_between_steps(headers: &mut Vec<TcpHeader>) -> Option<ClockStep> {
     let mut bounds = vec![0];
     let (mut largest, mut state) = (0.0_f64, Waiting::default());

@@ -12,7 +12,8 @@ use crate::left_out::LeftOut;
 /// Connections of a file that are followed.
 pub const MAX_CONNECTIONS: usize = 100_000;
 
-/// Bytes by which a sequence number may be off: more than a capture mostly misses, and a small part of all numbers.
+/// The tolerance of sequence numbers in bytes. Gaps of captures are mostly smaller, and it is a small part of all
+/// numbers.
 const FAR: u32 = 1 << 24;
 /// Bytes from the first one in flight to the last: the largest window (RFC 7323 §2.3).
 const MAX_WINDOW: u32 = 1 << 30;
@@ -48,7 +49,7 @@ impl Connection {
         Connection { ends, packets: 0, bytes: [0; 2], first_ns: time_ns, last_ns: time_ns, syn, numbers, stray }
     }
 
-    /// What a segment that is no first SYN is to this connection.
+    /// Assigns a segment that is not a first SYN to this connection or another.
     fn judge(&mut self, header: &TcpHeader, side: usize) -> Verdict {
         let fits = self.numbers.fit(header, side);
         if fits == (true, true) || header.ends && header.len == 0 {
@@ -138,8 +139,8 @@ pub(crate) struct Connections {
 impl Connections {
     /// The connection of a segment, and the end that sent it.
     ///
-    /// Another one between the same ends begins with a SYN of its own, or where the numbers of both directions are far from
-    /// those before in two packets.
+    /// A new connection between the same ends begins with its own SYN. It also begins if two packets have numbers far
+    /// from the earlier ones in both directions.
     pub(crate) fn take(&mut self, segment: &Segment) -> Result<(usize, usize), LeftOut> {
         if self.copies.is_copy(segment) {
             return Err(LeftOut::Copy);

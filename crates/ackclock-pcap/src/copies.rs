@@ -1,4 +1,4 @@
-//! Packets that a capture has twice: on several interfaces of a host, by a mirror of a switch, or duplicated on the way.
+//! Duplicate packets of a capture: from several interfaces of a host, a mirror port, or duplication on the path.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};

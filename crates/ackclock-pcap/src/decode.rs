@@ -12,12 +12,12 @@ use pcap_parser::Linktype;
 use crate::left_out::LeftOut;
 use crate::packets::Packet;
 
-/// A TCP segment; the direction in its header is not known yet.
+/// A TCP segment. The direction in its header is still unknown.
 pub(crate) struct Segment {
     pub(crate) from: (IpAddr, u16),
     pub(crate) to: (IpAddr, u16),
     pub(crate) header: TcpHeader,
-    /// The identification of IPv4; 0 where there is none.
+    /// The identification of IPv4, or 0 without one.
     pub(crate) ip_id: u16,
     /// The interface, and whether the packet came in or went out, as far as the file tells.
     pub(crate) place: (u32, u8),

@@ -1,4 +1,4 @@
-//! A capture file: its connections, and what the packets of one show.
+//! A capture file: its connections, and the view of one connection's packets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::input::Source;
 use crate::left_out::LeftOut;
 use crate::packets::{End, NoCapture, Packet, for_each_packet};
 
-/// Packets of a connection that are looked at.
+/// The most packets of a connection that are analysed.
 pub const MAX_PACKETS: usize = 1 << 23;
 /// Intervals of each series.
 const POINTS: usize = 900;
@@ -52,7 +52,7 @@ pub struct Described {
     pub sender: String,
     /// The other one.
     pub receiver: String,
-    /// Whether the addresses are those of IPv6.
+    /// Whether the addresses belong to IPv6.
     pub ipv6: bool,
     /// Of both directions.
     pub packets: u64,
@@ -78,7 +78,7 @@ pub struct Seen {
     pub not_looked_at: u64,
 }
 
-/// Why a connection cannot be looked at.
+/// The reason why a connection cannot be analysed.
 #[derive(Debug)]
 pub enum NoView {
     /// There is no connection with this number.
@@ -103,7 +103,7 @@ impl Capture {
     /// Reads a file for its connections.
     ///
     /// # Errors
-    /// If it cannot be read, or is no capture.
+    /// Fails if the file cannot be read or is not a capture.
     pub fn from_file(path: &Path) -> Result<Self, NoCapture> {
         Capture::of(Source::of_file(path)?)
     }
@@ -111,7 +111,7 @@ impl Capture {
     /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// If they are no capture.
+    /// Fails if the bytes are not a capture.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, NoCapture> {
         Capture::of(Source::Bytes(bytes))
     }
@@ -157,7 +157,7 @@ impl Capture {
         }
     }
 
-    /// Looks at the packets of the connection with this number, from 0.
+    /// Analyses the packets of the connection with this number, from 0.
     ///
     /// # Errors
     /// If there is none, or its packets show nothing.
@@ -167,7 +167,7 @@ impl Capture {
         Ok(Seen { observed, clock_step, not_looked_at })
     }
 
-    /// The time-sequence plot of the connection with this number, from 0; `within` counts from its first packet.
+    /// The time-sequence plot of the connection with this number, from 0. `within` counts from its first packet.
     ///
     /// # Errors
     /// If there is none, or it has no data.

@@ -2,10 +2,10 @@
 
 use crate::file::Capture;
 
-/// Connections of a file that are looked at.
+/// Connections of a file that the fuzz target analyses.
 const LOOKED_AT: usize = 8;
 
-/// Reads bytes as a capture file, and looks at its connections: no input panics or takes much memory.
+/// Reads bytes as a capture file and analyses its connections. Inputs neither panic nor require much memory.
 pub fn fuzz_capture(data: &[u8]) {
     let Ok(capture) = Capture::from_bytes(data.to_vec()) else { return };
     for number in 0..capture.summary().flows.len().min(LOOKED_AT) {

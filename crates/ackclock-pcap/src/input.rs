@@ -35,7 +35,7 @@ impl Source {
         if metadata.is_file() { Ok(Source::File(path.to_owned())) } else { Err(NoCapture::NotRegular) }
     }
 
-    /// The bytes from the beginning, decompressed; and whether the compressed bytes proved to be damaged.
+    /// The decompressed bytes from the beginning, and whether the compressed bytes were found damaged.
     pub(crate) fn open(&self) -> Result<(Box<dyn Read + Send + '_>, Arc<AtomicBool>), NoCapture> {
         let mut raw: Box<dyn Read + Send + '_> = match self {
             Source::File(path) => Box::new(BufReader::new(
@@ -81,7 +81,7 @@ impl<R: Read> Read for Decompressed<R> {
     }
 }
 
-/// Reads until the buffer is full or the bytes end: the parser takes a short first read for the whole file.
+/// Reads until the buffer is full or the bytes end. The parser treats a short first read as the whole file.
 struct Filling<R>(R);
 
 impl<R: Read> Read for Filling<R> {

@@ -22,7 +22,7 @@ pub(crate) struct Packet<'a> {
     /// The number of its interface in the file.
     pub(crate) interface: u32,
     pub(crate) link: Linktype,
-    /// What was kept of it.
+    /// The captured bytes.
     pub(crate) data: &'a [u8],
     /// Its length without a frame check sequence.
     pub(crate) orig_len: u32,
@@ -38,7 +38,7 @@ struct Interface {
     offset: i64,
 }
 
-/// Why a file is no capture.
+/// The reason why a file is not a capture.
 #[derive(Debug)]
 pub enum NoCapture {
     /// It has no bytes.
@@ -88,7 +88,7 @@ pub(crate) enum End {
     Whole,
     /// In the middle of a packet.
     Cut,
-    /// By something that is no packet.
+    /// At data that are not a packet.
     Damaged,
 }
 
@@ -183,7 +183,8 @@ fn on_block(
 
 /// The link type and the bytes of the frame check sequence in the field of a pcap file.
 ///
-/// draft-ietf-opsawg-pcap: the link type has 16 bits; bit 26 says that the upper four count the sequence in units of 16 bits.
+/// draft-ietf-opsawg-pcap: the link type has 16 bits. If bit 26 is set, the upper four bits contain the length of the
+/// sequence in units of 16 bits.
 fn link_and_fcs(field: Linktype) -> (Linktype, u32) {
     const HAS_FCS: u32 = 1 << 26;
     let bits = field.0 as u32;

@@ -1,7 +1,7 @@
 //! Congestion controllers written for s2n-quic-core, unchanged, as algorithms of ackclock.
 //!
-//! A controller is anything that implements `s2n_quic_core::recovery::CongestionController`. It runs over QUIC, whose packets have the
-//! numbers by which its `PacketInfo` is found again; over TCP the run ends with a message.
+//! A controller implements `s2n_quic_core::recovery::CongestionController`. It runs over QUIC, whose packet numbers
+//! identify its `PacketInfo`. Over TCP the run ends with a message.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -25,19 +25,19 @@
 //! assert!(result.summary.utilization.unwrap() > 0.9);
 //! ```
 //!
-//! What the controller is told, and from what:
+//! The calls of the controller, and the events behind them:
 //!
 //! | s2n-quic-core | ackclock |
 //! |---|---|
-//! | `on_packet_sent` | a packet with data leaves; bytes are those of its frame, `max_datagram_size` is `mss` |
+//! | `on_packet_sent` | a packet with data leaves, with the bytes of its frame, and `max_datagram_size` is `mss` |
 //! | `on_rtt_update` | an RTT sample, which moves an `RttEstimator` of s2n with a `max_ack_delay` of 25 ms |
 //! | `on_ack` | packets in flight were acknowledged |
 //! | `on_packet_lost` | a packet is lost, after all losses of the ACK are known |
 //! | `on_explicit_congestion` | the count of marks has grown |
 //! | `congestion_window`, `earliest_departure_time` | the window in packets, and when the next one may leave |
 //!
-//! Deviations: times are whole microseconds, as in s2n; `requires_fast_retransmission` is the transport's own rule, which lets one
-//! packet go when a recovery period begins for the loss or the marks; `send_quantum` and changes of the MTU are not used.
+//! Deviations: times are whole microseconds, as in s2n. `requires_fast_retransmission` is ignored: the transport's
+//! own rule sends one packet when a recovery period begins. `send_quantum` and changes of the MTU are ignored.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -72,7 +72,7 @@ where
 struct Adapter<C: CongestionController> {
     cc: C,
     rtt: RttEstimator,
-    /// Of the packets from `first` on, what the controller wants back; none of a PING.
+    /// The controller's information about packets from `first` on, or none for a PING.
     packets: VecDeque<Option<C::PacketInfo>>,
     first: u64,
     /// The last lost packet, whose successor is of the same burst.
@@ -102,7 +102,7 @@ impl<C: CongestionController> Adapter<C> {
         }
     }
 
-    /// What is kept of the newest packet up to this number of which there is something.
+    /// The stored information of the newest packet up to this number that has any.
     fn info(&self, number: u64) -> Option<C::PacketInfo> {
         let position = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.packets.iter().take(position + 1).rev().find_map(|info| *info)
@@ -221,7 +221,7 @@ fn duration(length: units::Duration) -> Duration {
     Duration::from_nanos(length.as_nanos())
 }
 
-/// What the controller tells: the window with which it left slow start.
+/// The window with which the controller left slow start.
 #[derive(Debug, Default)]
 struct SlowStart {
     left_at: Option<u32>,

@@ -1,4 +1,5 @@
-//! Bounds on what a run writes down: what would take the memory of the machine is refused before it runs.
+//! Bounds on the amount of recorded data. A run that would exhaust the memory of the machine is rejected before it
+//! starts.
 
 use super::mistakes::Misfits;
 use super::schema::Document;
@@ -20,7 +21,7 @@ const ROWS_AT_SENDER: u64 = 2;
 /// More transfers than a run should remember the times of.
 const MOST_ARRIVALS: u64 = 10_000_000;
 
-/// Adds what asks for too much.
+/// Adds the excessive requests.
 pub fn amounts(document: &Document, network: &Network, misfits: &mut Misfits) {
     misfits.check("sampling.interval", samples(document, network));
     misfits.check("sampling.packets", packets(document, network));
@@ -54,7 +55,7 @@ fn samples(document: &Document, network: &Network) -> Result<(), Problem> {
     if rows > MOST_ROWS { Err(Problem::TooManySamples { rows, limit: MOST_ROWS }) } else { Ok(()) }
 }
 
-/// What is written down of all packets, of which a busy bottleneck bounds the number.
+/// Bounds the recorded packet events by the packets that the bottleneck can carry.
 fn packets(document: &Document, network: &Network) -> Result<(), Problem> {
     let Some(rate) = network.links[network.bottleneck].rate.filter(|_| document.sampling.packets) else {
         return Ok(());

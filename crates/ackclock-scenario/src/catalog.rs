@@ -1,4 +1,4 @@
-//! What may stand in a scenario, by name: algorithms, queues, losses and so on, with their parameters.
+//! The named items of a scenario: algorithms, queues, losses and others, with their parameters.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use ackclock::tcp::LossRecovery;
 pub struct Entry {
     /// The name.
     pub name: String,
-    /// What it is.
+    /// The description of the item.
     pub summary: String,
     /// Where it was published.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,13 +34,13 @@ pub struct Entry {
 pub struct Parameter {
     /// The key.
     pub name: String,
-    /// What may be written.
+    /// The permitted values.
     pub takes: String,
     /// Whether it must be given.
     pub required: bool,
-    /// What it is if not given; none for a parameter that must be, that may be left out, or that depends on others.
+    /// The default. Required, optional and dependent parameters have none.
     pub default: Option<Json>,
-    /// What it does.
+    /// The effect.
     pub help: String,
 }
 

@@ -25,7 +25,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads TOML. `source` is the file's name in messages; `sets` are applied as by `--set`, in order.
+    /// Reads TOML. `source` is the file's name in messages. `sets` are applied in order, as by `--set`.
     ///
     /// # Errors
     /// Every mistake, with its place.
@@ -160,7 +160,7 @@ impl Scenario {
         self.document.seed
     }
 
-    /// Equal for scenarios that give equal results; name and seed do not count.
+    /// A hash that is equal for scenarios with equal results. Name and seed do not count.
     pub fn hash(&self) -> String {
         hash::canonical_hash(&self.document)
     }
@@ -170,7 +170,7 @@ impl Scenario {
         !random_inputs::random_inputs(&self.document, &self.network).is_empty()
     }
 
-    /// The network that the replicate of a plan drew; none where all replicates have the same.
+    /// The network that the replicate of a plan drew, or none if all replicates share one.
     pub fn drawn(&self, plan: &Plan) -> Option<Drawn> {
         self.document.replicates.is_some_and(|replicates| replicates.is_random()).then(|| Drawn::of(plan))
     }
@@ -198,12 +198,12 @@ impl Scenario {
 
     /// The document as it was written, in its full form and with the contents of its files, as JSON.
     ///
-    /// Keys of all flows stand in `transport`, so that settings reach them.
+    /// The JSON of the document. `transport` contains the keys of all flows, so that settings reach them.
     pub fn written_json(&self) -> String {
         self.tree.to_json().to_string()
     }
 
-    /// Equal for scenarios whose compiled plans are equal; name and seed do not count.
+    /// A hash that is equal for scenarios with equal compiled plans. Name and seed do not count.
     pub fn fingerprint(&self) -> String {
         let counts: Vec<u32> = self.document.flows.iter().map(|flow| flow.count).collect();
         let plan = self.plan_of_first(1, Some(0), 0);

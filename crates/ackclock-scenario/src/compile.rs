@@ -123,7 +123,7 @@ fn stop_of(flow: &Flow) -> Option<Instant> {
     flow.stop.map(|stop| Instant::ZERO + stop)
 }
 
-/// Limits of queues are those of the network that is written: a replicate has the same buffers.
+/// Queue limits follow from the network in the file, so all replicates have the same buffers.
 fn shared_links(document: &Document, network: &Network, drawn: &DrawnNetwork) -> Vec<LinkPlan> {
     let links = network.links.iter().zip(places(document, network)).enumerate();
     links
@@ -178,7 +178,7 @@ pub fn private_links(document: &Document, flow: &Flow, route: &Route, network: &
     }
 }
 
-/// The path of a flow; that of its group if it is the same.
+/// The path of a flow, shared with its group if both are equal.
 fn shared(path: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
     if *path == **of_group { of_group.clone() } else { path.into() }
 }
@@ -216,7 +216,7 @@ impl SingleFlow<'_> {
         drawn.base_rtt(&self.name, wanted, path_rtt)
     }
 
-    /// Adds its private links; returns it as one of TCP.
+    /// Adds the private links of the flow, and returns it as a TCP flow.
     fn add_to(self, plan: &mut Plan) -> FlowPlan {
         let Around { network, path_rtt, rngs, .. } = self.around;
         let start = start_of(self.flow, &self.name, rngs);
@@ -259,7 +259,7 @@ impl SingleFlow<'_> {
         }
     }
 
-    /// Adds its private links; returns it as a source of datagrams, which have no reverse path.
+    /// Adds the private links of the flow, and returns it as a source of datagrams, which has no reverse path.
     fn add_source_to(self, plan: &mut Plan) -> SourcePlan {
         let Around { network, path_rtt, .. } = self.around;
         let out = (self.base_rtt() - path_rtt) / 2;

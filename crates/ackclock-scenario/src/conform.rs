@@ -14,7 +14,7 @@ use ackclock::units::show_number;
 const RENAMED: [(&str, &str, &str); 3] =
     [("traffic", "crowd", "population"), ("first_cut", "law", "rule"), ("timeout_ssthresh", "law", "rule")];
 
-/// Checks a document in its full form; what does not fit, in the order of the file.
+/// Checks a document in its full form, and returns its misfits in the order of the file.
 pub fn conform(root: &Node) -> Misfits {
     let mut walk = Walk::default();
     // The other keys mean nothing before the version is known.
@@ -25,14 +25,14 @@ pub fn conform(root: &Node) -> Misfits {
     walk.found
 }
 
-/// Checks what stands at a key of some table against the schema of its type.
+/// Checks the value of a key of some table against the schema of its type.
 pub fn conform_at(key: &str, node: &Node, schema: &Json) -> Misfits {
     let mut walk = Walk::default();
     walk.below(key, |walk| walk.node(node, schema));
     walk.found
 }
 
-/// What is wrong with the document as a whole.
+/// The misfit of the document as a whole.
 fn version(root: &Node) -> Option<Misfit> {
     let Value::Table(entries) = &root.value else {
         return Some((Vec::new(), Problem::NotATable { found: root.in_words() }));
@@ -109,7 +109,7 @@ impl Walk {
         self.below("kind", |walk| walk.wrong(problem));
     }
 
-    /// The problem with a name that is none of `known` at this place.
+    /// The problem with a name that is not in `known` at this place.
     fn unknown_name<'a>(&self, what: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
         let key = self.path.last().map(String::as_str);
         match RENAMED.iter().find(|(place, old, _)| key == Some(*place) && *old == name) {
@@ -118,7 +118,7 @@ impl Walk {
         }
     }
 
-    /// What the `kind` at this place is a kind of.
+    /// The noun for the `kind` at this place.
     fn what_kind(&self) -> &'static str {
         match self.path.last().map(String::as_str) {
             Some("cc") => "algorithm",
@@ -276,7 +276,7 @@ fn wrong_type(node: &Node, alternatives: &[&Json]) -> Problem {
     Problem::WrongType { expected: in_words(alternatives), found: node.in_words() }
 }
 
-/// What a value may be: `a duration such as "30 ms" or a table with the keys uniform`.
+/// The permitted values in words: `a duration such as "30 ms" or a table with the keys uniform`.
 fn in_words(alternatives: &[&Json]) -> String {
     let mut words: Vec<String> = Vec::new();
     for schema in alternatives.iter().filter(|schema| types(schema).next() != Some("null")) {
@@ -302,7 +302,7 @@ fn in_words(alternatives: &[&Json]) -> String {
     words.join(" or ")
 }
 
-/// What could be written for a key that is missing.
+/// An example of a missing key.
 fn example(key: &str, schema: &Json) -> String {
     let alternatives = alternatives(schema);
     let value = alternatives.iter().find_map(|schema| {

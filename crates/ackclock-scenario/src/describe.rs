@@ -1,5 +1,4 @@
-//! A scenario in full: the named links of the shorthand, each flow's path and base RTT, and
-//! everything that is random.
+//! Describes a scenario in full: the named links of the shorthand, paths and base RTTs of flows, and random inputs.
 
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ pub struct Description {
     pub seed: u64,
     /// Length of the run.
     pub duration_s: f64,
-    /// What metrics leave out.
+    /// The time that metrics omit.
     pub warmup_s: f64,
     /// Name of the link that the summary is about.
     pub bottleneck: String,
@@ -46,19 +45,19 @@ pub struct Description {
     pub channels: BTreeMap<String, String>,
     /// Every directed link.
     pub links: Vec<LinkDescription>,
-    /// Every single flow, and after them groups of arrivals and datagrams; drawn values are those of the first
-    /// replicate, of a group those of its first slot.
+    /// Every flow, and after them groups of arrivals and datagrams. Drawn values belong to the first replicate, and
+    /// in groups to the first slot.
     pub flows: Vec<FlowDescription>,
-    /// Every meter, in words; left out where there is none.
+    /// Every meter in words, omitted without a meter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub meters: Vec<String>,
     /// Everything that differs from replicate to replicate.
     pub random_inputs: Vec<String>,
     /// True if there is any of it.
     pub is_random: bool,
-    /// What one should know before looking at the results.
+    /// Notes for the interpretation of the results.
     pub notes: Vec<String>,
-    /// What one should look at before one trusts them.
+    /// Conditions to check before relying on the results.
     pub warnings: Vec<String>,
 }
 
@@ -67,10 +66,10 @@ pub struct Description {
 pub struct LinkDescription {
     /// Its name.
     pub name: String,
-    /// The channel of which it is a station, if it is one.
+    /// The channel of a station.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
-    /// Bits per second; none for a pure delay.
+    /// Bits per second, or none for a pure delay.
     pub rate_bps: Option<u64>,
     /// How the rate varies, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,19 +97,19 @@ pub struct FlowDescription {
     pub name: String,
     /// Name of the group that it was declared in.
     pub group: String,
-    /// Name of the algorithm; none for datagrams.
+    /// Name of the algorithm, or none for datagrams.
     pub cc: Option<Arc<str>>,
-    /// Name of the loss recovery; none for datagrams.
+    /// Name of the loss recovery, or none for datagrams.
     pub recovery: Option<&'static str>,
-    /// Name of the ECN feedback; none for datagrams.
+    /// Name of the ECN feedback, or none for datagrams.
     pub ecn: Option<&'static str>,
-    /// What the application writes, or what is sent.
+    /// The traffic of the application or the source.
     pub traffic: String,
     /// Links that data crosses.
     pub path: Vec<String>,
-    /// Links that ACKs cross; none for datagrams.
+    /// Links that ACKs cross, empty for datagrams.
     pub reverse_path: Vec<String>,
-    /// Propagation there and back; none for datagrams.
+    /// Propagation in both directions, or none for datagrams.
     pub base_rtt_s: Option<f64>,
     /// When the application starts.
     pub start_s: f64,
@@ -119,7 +118,7 @@ pub struct FlowDescription {
 }
 
 impl Scenario {
-    /// What the scenario amounts to.
+    /// Describes the scenario.
     pub fn describe(&self) -> Description {
         self.describe_first(u32::MAX)
     }
@@ -254,7 +253,7 @@ fn loss_in_words(loss: &LossPlan) -> String {
     }
 }
 
-/// What goes wrong beside jitter and losses.
+/// Impairments other than jitter and losses, in words.
 fn impairments_in_words(impairments: &ImpairmentsPlan) -> Vec<String> {
     let ImpairmentsPlan { course, outages, jitter, jitter_reorders, reordering, loss: _, duplication, corruption } =
         impairments;

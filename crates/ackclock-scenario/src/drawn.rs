@@ -1,8 +1,8 @@
 //! The network of one replicate: base RTTs and rates are drawn around those that are written.
 //!
-//! One geometry can keep flows in or out of step for a whole run, so that replicates of it agree on a figure that the next
-//! geometry does not have. All rates share a factor, so that the slowest link stays the slowest. Each flow has a base RTT of its
-//! own: links are shorter by the largest share, and a private delay adds the rest.
+//! One geometry can keep flows in or out of step for a whole run. Its replicates then agree on a figure that holds
+//! for this geometry only. All rates share a factor, so that the slowest link stays the slowest. Each flow has its
+//! own base RTT. Links are shorter by the largest share, and a private delay adds the rest.
 
 use super::network::Access;
 use super::replicates::Replicates;
@@ -14,7 +14,7 @@ use ackclock::variation::VariationPlan;
 /// The component whose stream the draw of the whole network comes from.
 const NETWORK: &str = "replicates";
 
-/// A number around 1; 1 where there is nothing to draw.
+/// A factor around 1, or exactly 1 without variation.
 fn factor(share: f64, component: &str, purpose: &str, rngs: RngStreams) -> f64 {
     if share > 0.0 { 1.0 + share * (2.0 * rngs.stream(component, purpose).next_f64() - 1.0) } else { 1.0 }
 }
@@ -28,13 +28,13 @@ pub struct DrawnNetwork {
 }
 
 impl DrawnNetwork {
-    /// What the replicate of these streams draws.
+    /// Draws the network of a replicate from its random streams.
     pub fn new(shares: Replicates, rngs: RngStreams) -> Self {
         let rate_factor = factor(shares.rate, NETWORK, "rate", rngs);
         DrawnNetwork { rtt: shares.rtt, rate_factor, rngs }
     }
 
-    /// The rate of a link; at least 1 bit/s.
+    /// The drawn rate of a link, at least 1 bit/s.
     pub fn rate(&self, rate: Rate) -> Rate {
         let bps = (rate.as_bps() as f64 * self.rate_factor).round() as u64;
         Rate::from_bps(bps.max(1)).expect("invariant: at least 1 bit/s")
@@ -57,13 +57,13 @@ impl DrawnNetwork {
         shared.chain(access).fold(Duration::ZERO, |sum, delay| sum + delay)
     }
 
-    /// The delay of a shared link; a station has that of its channel.
+    /// The drawn delay of a shared link. A station uses the delay of its channel.
     pub fn link_delay(&self, link: usize, network: &Network) -> Duration {
         let link = &network.links[link];
         if link.channel.is_some() { link.delay } else { self.delay(link.delay) }
     }
 
-    /// The base RTT of a flow: `wanted` is that of the file, `path_rtt` that of the links.
+    /// The drawn base RTT of a flow. `wanted` is the RTT of the file, and `path_rtt` the RTT of the links.
     pub fn base_rtt(&self, flow: &str, wanted: Duration, path_rtt: Duration) -> Duration {
         let factor = factor(self.rtt, flow, "replicates.rtt", self.rngs);
         if factor == 1.0 { wanted } else { wanted.mul_f64_floor(factor).max(path_rtt) }

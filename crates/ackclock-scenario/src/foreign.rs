@@ -1,4 +1,4 @@
-//! Algorithms whose code comes with the scenario: what the files say becomes part of it.
+//! User-supplied algorithms: the contents of their files become part of the scenario.
 
 use super::mistakes::Misfits;
 use super::traces::ReadFiles;
@@ -11,7 +11,7 @@ pub(super) const SOURCES: [(&str, &str); 4] = [("python", "source"), ("library",
 const BPF: (&str, &str) = ("bpf", "object");
 const RULE: (&str, &str) = ("rule", "file");
 
-/// The kind that a name in the place of an algorithm is a file of: `cc = "my_cc.py:MyCc"`.
+/// The kind of algorithm file that a name denotes, as in `cc = "my_cc.py:MyCc"`.
 pub fn kind_of(name: &str) -> Option<(&'static str, &'static str)> {
     let file = name.rsplit_once(".py:").map_or(name, |(stem, _)| &name[..stem.len() + 3]);
     let is_library = [".so", ".dylib", ".dll"].iter().any(|suffix| file.ends_with(suffix)) || file.contains(".so.");
@@ -24,12 +24,12 @@ pub fn kind_of(name: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The key of a table of this kind that a new value of changes everything beside it.
+/// The key of a table of this kind whose value determines all other keys.
 pub fn source_key(kind: Option<&str>) -> Option<&'static str> {
     SOURCES.iter().find(|(name, _)| Some(*name) == kind).map(|(_, key)| *key)
 }
 
-/// Completes every algorithm from outside. Adds to `misfits` what is wrong with one.
+/// Completes every user-supplied algorithm. Adds their mistakes to `misfits`.
 pub fn complete(root: &mut Node, files: &dyn ReadFiles, misfits: &mut Misfits) {
     let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return };
     for (index, flow) in flows.iter_mut().enumerate() {
@@ -55,7 +55,7 @@ pub fn complete(root: &mut Node, files: &dyn ReadFiles, misfits: &mut Misfits) {
     }
 }
 
-/// The table of a rule with the texts and numbers of its file; those beside the name of the file count instead of them.
+/// The table of a rule with the texts and numbers of its file. Values in the table override the file.
 fn with_rule(cc: &serde_json::Value, text: &str) -> Result<serde_json::Value, (String, String)> {
     let wrong = |message: String| (RULE.1.to_owned(), message);
     let rule = RuleSource::from_line(text).map_err(|error| wrong(error.in_one_line()))?;
@@ -68,7 +68,7 @@ fn with_rule(cc: &serde_json::Value, text: &str) -> Result<serde_json::Value, (S
     Ok(full)
 }
 
-/// Takes the values of `full`; what was written keeps its place in the file.
+/// Takes the missing values from `full`. Written values keep their place in the file.
 fn add_missing(cc: &mut Node, full: &serde_json::Value) {
     let Value::Table(entries) = &mut cc.value else { return };
     for (key, value) in full.as_object().into_iter().flatten() {

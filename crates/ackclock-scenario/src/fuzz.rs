@@ -1,4 +1,4 @@
-//! The entry of fuzzers: any bytes at all, and what must hold for them.
+//! The entry point of fuzzers: arbitrary bytes, and the properties that hold for them.
 
 use super::checked::Scenario;
 use super::mistakes::Mistake;
@@ -7,8 +7,8 @@ use ackclock::quantity::Problem;
 /// More flows than a fuzzer should wait for.
 const MOST_FLOWS: u32 = 1_000;
 
-/// Reads bytes as a scenario, `--set` texts after zero bytes, and checks what must hold for every text: it is
-/// a scenario or there is a message; the plan is consistent; what is resolved reads back as itself.
+/// Reads bytes as a scenario, with `--set` texts after zero bytes, and checks the properties of every text. The text
+/// is a scenario or has a message. The plan is consistent, and the resolved form reads back unchanged.
 ///
 /// # Panics
 /// If one of these does not hold.

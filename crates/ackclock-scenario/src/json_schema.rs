@@ -1,4 +1,4 @@
-//! The JSON Schema of a scenario, made from the types or read as a build stored it, and the few steps to walk it.
+//! The JSON Schema of a scenario, generated from the types or stored by a build, and functions that walk it.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 #[cfg(not(feature = "stored-schema"))]
 use ackclock::tcp::{Profile, TransportKeys};
 
-/// The key of the JSON Schema under which stands what a key of the transport is under a profile that says otherwise.
+/// The key of the JSON Schema for defaults of the transport that a profile changes.
 pub const PROFILES_KEY: &str = "x-profiles";
 
 /// The schema of the document, shorthand included.
@@ -17,7 +17,7 @@ pub fn document_schema() -> &'static Json {
     SCHEMA.get_or_init(schema)
 }
 
-/// The schema as the build has it: the code that makes it would be a sixth of what a browser loads.
+/// The schema of the build. The code that generates it would add a sixth to the size of the browser module.
 #[cfg(feature = "stored-schema")]
 fn schema() -> Json {
     serde_json::from_str(include_str!(env!("ACKCLOCK_SCHEMA"))).expect("invariant: the stored schema is JSON")
@@ -47,7 +47,7 @@ fn inherit_transport(schema: &mut Json) {
     }
 }
 
-/// What profiles say stands beside the defaults.
+/// Adds the values of profiles to the defaults.
 #[cfg(not(feature = "stored-schema"))]
 fn show_profiles(schema: &mut Json) {
     for (name, profile) in Profile::ALL {
@@ -73,7 +73,7 @@ pub fn resolve(schema: &Json) -> &Json {
     here
 }
 
-/// The alternatives of a schema, references resolved; the schema itself where there is one.
+/// The alternatives of a schema with resolved references, or the schema itself.
 pub fn alternatives(schema: &Json) -> Vec<&Json> {
     let schema = resolve(schema);
     match schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Json::as_array) {

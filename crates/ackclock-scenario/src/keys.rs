@@ -16,27 +16,27 @@ pub struct KeyInfo {
     pub path: String,
     /// The `kind` of the table around it to which the key belongs, if it belongs to one only.
     pub of_kind: Option<String>,
-    /// What may stand there, in words.
+    /// The permitted values, in words.
     pub kind: String,
-    /// What stands there if nothing is written; none for a key that must be given, or may be left out.
+    /// The default. Required and optional keys have none.
     pub default: Option<String>,
-    /// What stands there instead under a profile, by the profile's name.
+    /// The defaults under a profile, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub profiles: BTreeMap<String, String>,
     /// True if the key must be given.
     pub required: bool,
-    /// What it means.
+    /// The meaning.
     pub help: String,
 }
 
-/// Every key. Algorithms and their parameters stand in the catalog `cc`.
+/// Every key. Algorithms and their parameters are in the catalog `cc`.
 pub fn keys() -> Vec<KeyInfo> {
     let mut list = Vec::new();
     collect("", None, document_schema(), None, &mut list);
     list
 }
 
-/// Adds the keys of a table; `place` is the table's own default at this place, if it has one.
+/// Adds the keys of a table. `place` is the table's own default at this place.
 fn collect(path: &str, of_kind: Option<&str>, table: &Json, place: Option<&Json>, list: &mut Vec<KeyInfo>) {
     let required = |key: &str| {
         table.get("required").and_then(Json::as_array).is_some_and(|keys| keys.iter().any(|name| name == key))
@@ -90,7 +90,7 @@ fn default_in_words(default: &Json) -> Option<String> {
     }
 }
 
-/// What may be written where a schema holds.
+/// The permitted values of a schema, in words.
 pub(super) fn in_words(schema: &Json) -> String {
     let mut words: Vec<String> = Vec::new();
     for alternative in alternatives(schema) {

@@ -1,8 +1,9 @@
 //! Scenario files: schema, validation, canonical hash, and the compilation to a `Plan`.
 //!
-//! A text is parsed into a tree with line numbers (`parse`), expanded to its full form (`shorthand`), changed by
-//! `--set` (`sets`), checked against the schema (`conform`), read into types (`resolve`), checked as a whole
-//! (`validate`), and compiled for each replicate (`compile`). All mistakes are reported at once (`mistakes`).
+//! A text is parsed into a tree with line numbers (`parse`) and expanded to its full form (`shorthand`). `--set`
+//! changes it (`sets`). It is then checked against the schema (`conform`), read into types (`resolve`) and checked as
+//! a whole (`validate`). Finally it is compiled for each replicate (`compile`). All mistakes are reported at once
+//! (`mistakes`).
 
 mod amounts;
 mod catalog;

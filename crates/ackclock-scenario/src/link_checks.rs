@@ -1,4 +1,4 @@
-//! What of links, queues and channels does not fit its place.
+//! Checks links, queues and channels against their place in the network.
 
 use super::mistakes::Misfits;
 use super::places::{place_of_access, places};

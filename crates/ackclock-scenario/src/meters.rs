@@ -1,4 +1,4 @@
-//! Meters on the network: the links in front of which they stand, and their plans.
+//! Meters on the network: their links and their plans.
 
 use super::meter::{Edge, Fate, Meter, Per, Sight};
 use super::mistakes::Misfits;
@@ -19,7 +19,7 @@ fn flows_of<'a>(
         .filter(move |(_, flow, _)| flow.meter.as_deref() == Some(name))
 }
 
-/// The link in front of which a meter stands: the one that it names, or the first one of its first flow.
+/// The link whose queue a meter precedes: the named link, or the first link of its first flow.
 fn link(document: &Document, network: &Network, name: &str) -> Option<usize> {
     match &document.meters[name].edge().link {
         Some(wanted) => network.links.iter().position(|link| link.name == *wanted),
@@ -52,7 +52,7 @@ pub fn plans(document: &Document, network: &Network) -> Vec<MeterPlan> {
     document.meters.iter().map(plan).collect()
 }
 
-/// Adds the mistakes of meters: those that do not exist, those that are not on the path of their flows, and wrong keys.
+/// Adds the mistakes of meters: unknown names, meters off the path of their flows, and wrong keys.
 pub fn check_meters(document: &Document, network: &Network, misfits: &mut Misfits) {
     let unknown = |what, name: &str, known: Vec<&str>| Problem::UnknownName {
         what,
@@ -86,7 +86,7 @@ pub fn check_meters(document: &Document, network: &Network, misfits: &mut Misfit
     }
 }
 
-/// What one hardly means to do with a meter.
+/// Warnings about probably unintended keys of meters.
 pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     let mut warnings = Vec::new();
     for (name, meter) in &document.meters {

@@ -11,7 +11,7 @@ const MOST_SHOWN: usize = 100;
 /// A problem and the path of the key that has it, lists by index.
 pub type Misfit = (Vec<String>, Problem);
 
-/// Problems as they are found; of a great many only the first ones are kept.
+/// The problems found so far. Only the first ones of many are kept.
 #[derive(Debug, Default)]
 pub struct Misfits {
     found: Vec<Misfit>,
@@ -29,7 +29,7 @@ impl Misfits {
         self.found.iter()
     }
 
-    /// Adds one, unless the key has a problem already, of which another may be a consequence.
+    /// Adds a problem, unless its key already has one, because it may be a consequence.
     pub fn push(&mut self, path: Vec<String>, problem: Problem) {
         if self.found.iter().any(|(other, _)| *other == path) {
             return;
@@ -41,12 +41,12 @@ impl Misfits {
         }
     }
 
-    /// The value of a check of the key at `path`, written with dots; or adds what is wrong.
+    /// The value of a check of the key at `path`, written with dots. Adds the problem otherwise.
     pub fn check<T>(&mut self, path: &str, result: Result<T, Problem>) -> Option<T> {
         result.map_err(|problem| self.push(path.split('.').map(str::to_owned).collect(), problem)).ok()
     }
 
-    /// Adds those of `others` whose keys have no problem yet, nor lie above or below one that has.
+    /// Adds the problems of `others` unless their key, or a key above or below it, already has one.
     pub fn extend_beside(&mut self, others: Misfits) {
         let known = self.found.len();
         for (path, problem) in others.found {
@@ -58,7 +58,7 @@ impl Misfits {
         self.more += others.more;
     }
 
-    /// The error they make, if there are any; `place` gives each its place.
+    /// The error of all problems, if there are any. `place` gives each its place.
     pub fn into_error(self, mut mistakes: Vec<Mistake>, place: impl Fn(Misfit) -> Mistake) -> Option<ScenarioError> {
         mistakes.extend(self.found.into_iter().map(place));
         let mut error = ScenarioError::of(mistakes)?;
@@ -77,7 +77,7 @@ pub struct ScenarioError {
 }
 
 impl ScenarioError {
-    /// The error with these mistakes; none if there is no mistake.
+    /// The error with these mistakes, or none without mistakes.
     fn of(mut mistakes: Vec<Mistake>) -> Option<Self> {
         // What is said once for many flows, in [transport], is wrong once.
         let mut kept: Vec<Mistake> = Vec::with_capacity(mistakes.len());
@@ -94,7 +94,7 @@ impl ScenarioError {
         (!kept.is_empty()).then_some(ScenarioError { mistakes: kept, more: 0 })
     }
 
-    /// The mistakes, at least one: those without a line first, then by line, then those of changed keys.
+    /// The mistakes, at least one: first without a line, then by line, then mistakes of changed keys.
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
     }
@@ -173,7 +173,7 @@ impl Mistake {
         &self.path
     }
 
-    /// What is wrong with it.
+    /// The problem of the key.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -191,7 +191,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The text with its control characters written out: what a file holds must not steer a terminal.
+/// The text with its control characters escaped, because the contents of a file must not control a terminal.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -9,7 +9,7 @@ use super::mistakes::Mistake;
 use super::tree::{Node, Origin, Value};
 use ackclock::quantity::Problem;
 
-/// Reads TOML; every value knows its line.
+/// Reads TOML. Every value knows its line.
 ///
 /// # Errors
 /// Anything that is not TOML.
@@ -116,7 +116,7 @@ impl TomlReader {
     }
 }
 
-/// A JSON value; none for `null`.
+/// A JSON value, or none for `null`.
 struct MaybeNull(Option<Node>);
 
 impl<'de> Deserialize<'de> for MaybeNull {

@@ -1,6 +1,6 @@
-//! What else is wrong with a document whose keys do not all conform to the schema.
+//! Finds further mistakes of a document whose keys do not all conform to the schema.
 //!
-//! The wrong keys are left out, and what is left is checked as far as that cannot depend on them.
+//! The wrong keys are removed, and the rest is checked as far as the result cannot depend on them.
 
 use super::mistakes::Misfits;
 use super::resolve::resolve;
@@ -11,7 +11,7 @@ use ackclock::quantity::{Hint, Problem};
 /// As long as a run may be: nothing is too late for it.
 const LONGEST: &str = "2400 h";
 
-/// The misfits of the rest of a document of which `known` are wrong.
+/// The misfits of the rest of a document, without its `known` misfits.
 pub fn misfits_beside(root: &Node, known: &Misfits) -> Misfits {
     let mut root = root.clone();
     let touches =
@@ -45,8 +45,8 @@ pub fn misfits_beside(root: &Node, known: &Misfits) -> Misfits {
     }
 }
 
-/// Takes what is at `path` out of a document, with the table around it where that needs it; false if nothing can be
-/// said without it.
+/// Removes the value at `path` from a document, with the surrounding table where necessary. Returns false if no
+/// statement is possible without the value.
 fn leave_out(root: &mut Node, path: &[String]) -> bool {
     match path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] | ["schema", ..] | ["flows"] | ["flows", _] => false,

@@ -1,11 +1,11 @@
-//! What the queues of a network have to know of their links, and of who crosses them.
+//! The information that queues need about their links and the flows that cross them.
 
 use super::network::Access;
 use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network, Route};
 use ackclock::qdisc::Place;
 
-/// What the queue of each shared link has to know: who crosses it makes the bandwidth-delay product.
+/// The place of the queue of each shared link. The flows that cross it determine the bandwidth-delay product.
 pub fn places(document: &Document, network: &Network) -> Vec<Place> {
     let mut crossings = vec![Crossings::default(); network.links.len()];
     for (number, (flow, route)) in document.flows.iter().zip(&network.routes).enumerate() {
@@ -34,7 +34,7 @@ struct Crossings {
     last: usize,
 }
 
-/// What some of those who cross a link amount to.
+/// Sums over a set of flows that cross a link.
 #[derive(Clone, Debug, Default)]
 struct Crossing {
     flows: f64,
@@ -43,7 +43,7 @@ struct Crossing {
 }
 
 impl Crossings {
-    /// Adds a group by what it sends first over the link: data, or else ACKs.
+    /// Adds a group by its first packets on the link: data or ACKs.
     fn add(&mut self, number: usize, flow: &Flow, route: &Route, packet_bytes: u64) {
         if std::mem::replace(&mut self.last, number + 1) == number + 1 {
             return;
@@ -55,7 +55,7 @@ impl Crossings {
     }
 }
 
-/// What the queue of an access link has to know.
+/// The place of the queue of an access link.
 pub fn place_of_access(flow: &Flow, route: &Route, access: &Access, is_way_of_acks: bool) -> Place {
     Place {
         rate: access.rate,

@@ -14,8 +14,8 @@ use ackclock::quantity::Problem;
 const KEY: &str = "queue";
 
 impl Scenario {
-    /// The queue that a link of the plan has by what the scenario could have as its `queue`, as JSON: a name, or a table with a
-    /// `kind`. `place` is the link, as it is by now.
+    /// The queue of a link of the plan, from `queue` as JSON: a name, or a table with `kind`. `place` describes the
+    /// link at the present time.
     ///
     /// # Errors
     /// Every mistake.
@@ -41,7 +41,7 @@ impl Scenario {
     }
 }
 
-/// The keys are those of the queue.
+/// The error of the keys of a queue.
 fn error_of(misfits: Misfits) -> ScenarioError {
     let place = |(path, problem): (Vec<String>, Problem)| Mistake::new(KEY, Origin::File, path[1..].join("."), problem);
     misfits.into_error(Vec::new(), place).expect("invariant: there is a mistake")

@@ -1,4 +1,4 @@
-//! What is random in a scenario.
+//! Lists the random inputs of a scenario.
 
 use super::impairments::{Impairments, Loss};
 use super::replicates::Replicates;

@@ -1,7 +1,8 @@
 //! Settings that reach nothing: no run depends on them.
 //!
-//! A setting reaches a run if the compiled plan changes without it. A setting that repeats the present value leaves the
-//! plan as it is, so other values are tried at its place: if none of them changes the plan, the setting reaches nothing.
+//! A setting reaches a run if the compiled plan changes without it. A setting that repeats the present value does not
+//! change the plan, so other values are tried in its place. If none of them changes the plan, the setting reaches
+//! nothing.
 
 use std::sync::Arc;
 
@@ -39,8 +40,8 @@ const MOST_PLACES: usize = 64;
 /// No key has this value, so the check of names lists those that there are.
 const NO_NAME: &str = "\u{1}";
 
-/// Finds the settings that reach nothing. `before` is the document without them in its full form, `after` with all of
-/// them; `plan` identifies the plan of a document that is valid.
+/// Finds the settings that reach nothing. `before` is the document without them in its full form, and `after` the
+/// document with all of them. `plan` identifies the plan of a valid document.
 pub fn unreached(
     before: &Node,
     after: &Node,
@@ -69,7 +70,7 @@ pub fn unreached(
     found
 }
 
-/// The document with all settings but one; none where the others need it.
+/// The document with all settings but one, or none where the others need it.
 fn without(before: &Node, settings: &[Setting], index: usize) -> Option<Node> {
     let mut tree = before.clone();
     for (other, setting) in settings.iter().enumerate() {
@@ -140,7 +141,7 @@ fn replaced(tree: &Node, place: &[String], value: Value) -> Option<Node> {
     Some(tree)
 }
 
-/// Other values that could stand at a place: near ones first.
+/// Other permitted values at a place, near ones first.
 fn others(tree: &Node, place: &[String]) -> Vec<Value> {
     let Some(node) = sets::at(tree, place) else { return Vec::new() };
     let near: Vec<Value> = match &node.value {
@@ -166,7 +167,7 @@ fn scaled(text: &str) -> Vec<String> {
     [2.0 * number, 0.5 * number, number + 1.0].map(|number| format!("{number}{unit}")).to_vec()
 }
 
-/// The names that may stand at a place.
+/// The permitted names at a place.
 fn names(tree: &Node, place: &[String]) -> Vec<String> {
     let Some(tree) = replaced(tree, place, Value::Text(NO_NAME.to_owned())) else { return Vec::new() };
     let listed = conform(&tree).iter().find_map(|(path, problem)| match problem {
@@ -176,7 +177,7 @@ fn names(tree: &Node, place: &[String]) -> Vec<String> {
     listed.unwrap_or_default()
 }
 
-/// What to set instead.
+/// A suggestion for another key.
 fn hint(tree: &Node, path: &[String]) -> String {
     let flows = tree.get("flows").map(Node::items).unwrap_or_default();
     match path {

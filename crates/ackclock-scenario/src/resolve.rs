@@ -1,4 +1,4 @@
-//! From a checked tree to the typed document: what one key says about another is written out.
+//! Turns a checked tree into the typed document, and fills in the keys that follow from others.
 
 use serde_json::Value as Json;
 
@@ -10,7 +10,7 @@ use ackclock::tcp::{Profile, TransportKeys};
 /// The document of a tree that conforms to the schema.
 ///
 /// # Errors
-/// In words, where the types refuse what the schema allows.
+/// Fails in words where the types reject a value that the schema permits.
 pub fn resolve(root: &Node) -> Result<Document, String> {
     let mut root = root.clone();
     spread_transport(&mut root);
@@ -23,7 +23,7 @@ pub fn resolve(root: &Node) -> Result<Document, String> {
     Ok(Document { transport: TransportKeys::default(), ..document })
 }
 
-/// Flows take from `[transport]` what they do not say themselves.
+/// Copies the keys of `[transport]` to flows that do not set them.
 fn spread_transport(root: &mut Node) {
     let Some(Node { value: Value::Table(shared), .. }) = root.get("transport").cloned() else { return };
     let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return };
@@ -49,7 +49,7 @@ fn default_profile(root: &mut Node) -> Profile {
     }
 }
 
-/// What a profile says of a flow, and nobody said before.
+/// Fills in the unset keys of flows from their profiles.
 fn fill_profiles(root: &mut Node, default: Profile) {
     let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") else { return };
     for flow in flows.iter_mut().filter(|flow| !is_datagrams(flow)) {
@@ -68,8 +68,8 @@ fn fill_profiles(root: &mut Node, default: Profile) {
     }
 }
 
-/// The default limit of a queue is a multiple of a rate; a link without one takes the limit that needs none, and so does
-/// a station, whose share of its channel nobody knows.
+/// The default limit of a queue is a multiple of a rate. A link without a rate uses the default limit that needs
+/// none. So does a station, whose share of its channel is unknown.
 fn plain_delays_have_no_bdp(root: &mut Node) {
     let Some(Node { value: Value::Table(links), .. }) = root.get_mut("links") else { return };
     for (_, link) in links.iter_mut().filter(|(_, link)| link.get("channel").is_some()) {

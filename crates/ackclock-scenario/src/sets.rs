@@ -1,4 +1,4 @@
-//! `a.b=c`, as of `--set`: one key of the full form, replaced.
+//! Applies `a.b=c` of `--set`, which replaces one key of the full form.
 
 use std::sync::Arc;
 
@@ -47,9 +47,8 @@ pub fn at_mut<'a>(root: &'a mut Node, path: &[String]) -> Option<&'a mut Node> {
 
 /// Applies one change to a document in its full form, and brings the result into its full form.
 ///
-/// The value is read as TOML, and taken as a string where it is none. Missing tables are made if they are
-/// not there; items of lists are found by index or by name. A new `kind` drops the parameters of the old one, as does another
-/// file of code.
+/// The value is read as TOML, or otherwise as a string. Missing tables are created, and items of lists are found by
+/// index or by name. A new `kind` drops the parameters of the old one, and so does another file of code.
 ///
 /// # Errors
 /// A text without `=`, an item that is not there, a key below a plain value.

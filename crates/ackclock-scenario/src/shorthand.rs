@@ -1,8 +1,8 @@
 //! Shorthand, and the full form of a document.
 //!
-//! The name of a kind may stand in the place of a table that has nothing but its `kind`:
-//! `queue = "drop-tail"` for `queue = { kind = "drop-tail" }`. The full form has such tables, a name for every
-//! flow, and in every table with a default the keys that were left out, so that `--set` finds them.
+//! A name may replace a table that contains only its `kind`: `queue = "drop-tail"` for
+//! `queue = { kind = "drop-tail" }`. The full form contains such tables and a name for every flow. Every table with a
+//! default contains its omitted keys, so that `--set` finds them.
 
 use serde_json::Value as Json;
 
@@ -12,7 +12,7 @@ use super::kinds::SHORTHAND_KEY;
 use super::tree::{Node, Origin, Value};
 use ackclock::cc::CcSpec;
 
-/// Brings a document into its full form; what is wrong with it stays as it is.
+/// Expands a document to its full form. Mistakes stay unchanged.
 pub fn expand(root: &mut Node) {
     if let Some(Node { value: Value::Array(flows), .. }) = root.get_mut("flows") {
         for (index, flow) in flows.iter_mut().enumerate() {
@@ -86,7 +86,7 @@ pub fn name_to_table(node: &mut Node) {
     }
 }
 
-/// `cc = "my_cc.py:MyCc"` names code from outside.
+/// Expands `cc = "my_cc.py:MyCc"`, the name of user-supplied code.
 fn file_to_table(cc: &mut Node) {
     let Some((kind, key)) = cc.as_text().and_then(kind_of) else { return };
     let source = cc.clone();

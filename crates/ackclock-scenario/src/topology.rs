@@ -24,9 +24,9 @@ const REVERSE: &str = ".reverse";
 /// The links that flows share, and the paths across them.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Directed links; the reverse of a link follows it.
+    /// Directed links. The reverse of a link follows it.
     pub links: Vec<DirectedLink>,
-    /// What each flow has for itself.
+    /// The private links of each flow.
     pub access: Option<Access>,
     /// Whether a flow without a path crosses all links.
     is_chain: bool,
@@ -41,11 +41,11 @@ pub struct Network {
 pub struct DirectedLink {
     /// `x` or `x.reverse`.
     pub name: String,
-    /// The channel of which it is a station, in the order of their names.
+    /// The channel of a station, in the order of names.
     pub channel: Option<usize>,
     /// None for a pure delay.
     pub rate: Option<Rate>,
-    /// Capacity over time; none if constant.
+    /// Capacity over time, or none if constant.
     pub varies: Option<Varies>,
     /// Propagation.
     pub delay: Duration,
@@ -64,7 +64,7 @@ pub struct Route {
     pub reverse: Arc<[usize]>,
     /// Propagation there and back, access links included.
     pub path_rtt: Duration,
-    /// The expected base RTT of a flow of the group: the wanted one, or that of the path.
+    /// The expected base RTT of a flow of the group: the requested RTT, or the RTT of the path.
     pub mean_rtt: Duration,
 }
 
@@ -80,8 +80,8 @@ impl DirectedLink {
 }
 
 impl Network {
-    /// The network of a document; none if there is none, or two. Adds to `misfits` what is wrong: paths that lead
-    /// nowhere, RTTs that cannot be. A flow with such a path has an empty one.
+    /// The network of a document, or none if the document describes none or two. Adds mistakes to `misfits`, such as
+    /// paths that lead nowhere and impossible RTTs. A flow with such a path has an empty path.
     pub fn build(document: &Document, misfits: &mut Misfits) -> Option<Self> {
         let (links, access) = match (&document.topology, document.links.is_empty()) {
             (None, true) => {
@@ -236,7 +236,7 @@ fn both_ways(name: &str, link: &Link) -> [DirectedLink; 2] {
     [DirectedLink { name: name.to_owned(), channel: None, rate, varies, delay, queue, impairments }, back]
 }
 
-/// The links of a document that names them; none if one of them is a station that cannot be.
+/// The links of a document that names them, or none if a link cannot be a station of its channel.
 fn links_by_name(document: &Document, misfits: &mut Misfits) -> Option<Vec<DirectedLink>> {
     let mut links = Vec::with_capacity(2 * document.links.len());
     let mut are_sound = true;
@@ -254,7 +254,7 @@ fn links_by_name(document: &Document, misfits: &mut Misfits) -> Option<Vec<Direc
     are_sound.then_some(links)
 }
 
-/// Makes both directions of a link stations of a channel; else says which keys do not fit, and why.
+/// Makes both directions of a link stations of a channel, or returns the misfitting keys with reasons.
 fn join(
     both: &mut [DirectedLink; 2],
     link: &Link,

@@ -1,11 +1,11 @@
-//! Trace files: what they say becomes part of the scenario, which then needs no file.
+//! Trace files: their contents become part of the scenario, which then needs no file.
 
 use super::mistakes::Misfits;
 use super::tree::{Node, Origin, Value};
 use super::variation::{MOST_OPPORTUNITIES, check_trace};
 use ackclock::quantity::Problem;
 
-/// What scenarios get from files. A closure that reads a file is one.
+/// Reads the files of scenarios. A closure that reads a file implements it.
 pub trait ReadFiles {
     /// Gives the text of a file by the name that the scenario has for it.
     ///
@@ -13,19 +13,19 @@ pub trait ReadFiles {
     /// In words, why not.
     fn read_file(&self, name: &str) -> Result<String, String>;
 
-    /// Gives the text of a rule; `is_set` if a changed key names its file.
+    /// Returns the text of a rule. `is_set` is true if a changed key names its file.
     ///
     /// # Errors
-    /// The key that is wrong, and in words what is.
+    /// The wrong key, and the problem in words.
     fn read_rule(&self, name: &str, _is_set: bool) -> Result<String, (String, String)> {
         self.read_file(name).map_err(|message| ("file".to_owned(), message))
     }
 
-    /// Gives the table of an algorithm from outside with its code and all of its parameters; `is_set` if a changed key
-    /// names its file.
+    /// Returns the table of a user-supplied algorithm with its code and all of its parameters. `is_set` is true if a
+    /// changed key names its file.
     ///
     /// # Errors
-    /// The key that is wrong, and in words what is.
+    /// The wrong key, and the problem in words.
     fn complete_cc(&self, cc: &serde_json::Value, _is_set: bool) -> Result<serde_json::Value, (String, String)> {
         Ok(cc.clone())
     }
@@ -37,8 +37,8 @@ impl<F: Fn(&str) -> Result<String, String>> ReadFiles for F {
     }
 }
 
-/// Puts the lines of every trace file that a document names in the place of its name. Adds to `misfits` files that
-/// cannot be read, lines that are no number and times that fall, with file and line.
+/// Replaces the name of every trace file of a document by the lines of the file. Adds mistakes to `misfits` with file
+/// and line: unreadable files, lines without a number, decreasing times.
 pub fn read(root: &Node, files: &dyn ReadFiles, misfits: &mut Misfits) -> Node {
     let mut root = root.clone();
     read_below(&mut root, &mut Vec::new(), files, misfits);

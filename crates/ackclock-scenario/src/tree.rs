@@ -39,7 +39,7 @@ pub enum Value {
     Date(String),
     /// A list.
     Array(Vec<Node>),
-    /// Keys with their values, in the order in which they were written; no key twice.
+    /// Keys with their values, in the order of the file. Keys are unique.
     Table(Vec<(String, Node)>),
 }
 
@@ -92,7 +92,7 @@ impl Node {
         }
     }
 
-    /// The items of a list; none for anything else.
+    /// The items of a list, empty for other values.
     pub fn items(&self) -> &[Node] {
         match &self.value {
             Value::Array(items) => items,
@@ -100,7 +100,7 @@ impl Node {
         }
     }
 
-    /// What the value is, in words, for an error message.
+    /// The type of the value in words, for an error message.
     pub fn in_words(&self) -> String {
         const LONGEST: usize = 40;
         match &self.value {

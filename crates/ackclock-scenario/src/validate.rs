@@ -1,4 +1,4 @@
-//! What no schema can say: how the keys of a document have to fit together.
+//! Checks how the keys of a document fit together, beyond the schema.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ const MOST_HOPS: u64 = 20_000_000;
 /// Checks the keys against each other.
 ///
 /// # Errors
-/// Everything that does not fit, as far as it can be told apart.
+/// Finds all misfits that do not follow from others.
 pub fn validate(document: &Document) -> Result<Network, Misfits> {
     let mut misfits = keys_alone(document);
     let network = Network::build(document, &mut misfits);
@@ -48,7 +48,7 @@ pub fn validate(document: &Document) -> Result<Network, Misfits> {
     }
 }
 
-/// What can be said of a document without knowing the network.
+/// Checks a document without its network.
 pub fn keys_alone(document: &Document) -> Misfits {
     let mut misfits = Misfits::default();
     misfits.check("name", title(&document.name));
@@ -128,7 +128,7 @@ fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(allowed) && !name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What can be said of a flow without knowing the network.
+/// Checks a flow without the network.
 fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(), Problem>)) {
     match &flow.cc {
         Some(cc) => {
@@ -180,7 +180,7 @@ fn in_order(draw: &Draw) -> Result<(), Problem> {
     if min > max { Err(Problem::EmptyRange { min, max }) } else { Ok(()) }
 }
 
-/// What no range says of losses.
+/// Checks losses beyond their ranges.
 fn losses(document: &Document, network: &Network, misfits: &mut Misfits) {
     for (index, link) in network.links.iter().enumerate() {
         check_times(&network.place(document, index), &link.impairments, link.delay, misfits);

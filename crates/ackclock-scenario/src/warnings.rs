@@ -1,4 +1,4 @@
-//! What a scenario says that it hardly means: look before you trust the results.
+//! Warns of probably unintended settings of a scenario, to be checked before relying on the results.
 
 use super::meters;
 use super::schema::{Document, Flow};
@@ -12,8 +12,9 @@ use ackclock::variation::VariationPlan;
 /// The links of a dumbbell that each flow has for itself.
 const ACCESS: &str = "access";
 
-/// The keys of the transport that say how windows grow and are cut: those first that user-supplied code replaces with its own cuts
-/// and its own growth, then those that the host applies to its windows as well. Compiled programs read none of them.
+/// The transport keys that control the growth and reduction of windows. First come the keys that user-supplied code
+/// replaces by its own rules. The host also applies the remaining keys to the windows of the code. Compiled programs
+/// read none of them.
 const OF_WINDOW_RULES: [&str; 9] = [
     "first_cut",
     "cut_window",
@@ -90,7 +91,7 @@ fn deaf(flow: &Flow, place: Option<&str>) -> Option<String> {
     ))
 }
 
-/// What is to show that a recovery was spurious, and is not there.
+/// Warns where the undo of spurious recoveries needs a missing feature.
 fn cannot_undo(flow: &Flow) -> impl Iterator<Item = String> {
     let (name, keys) = (&flow.name, &flow.transport);
     let timestamps = (keys.undo.by_timestamps() && !keys.timestamps)
@@ -101,7 +102,7 @@ fn cannot_undo(flow: &Flow) -> impl Iterator<Item = String> {
     timestamps.into_iter().chain(duplicates)
 }
 
-/// Keys that differ from those of the profile, in a flow whose code does not read them.
+/// Warns of keys that differ from the profile in a flow whose code does not read them.
 fn no_window_rule(flow: &Flow) -> Option<String> {
     let cc = flow.cc.as_ref().filter(|cc| cc.is_foreign())?;
     let (given, profile) = (json(&flow.transport)?, flow.transport.profile.settings());

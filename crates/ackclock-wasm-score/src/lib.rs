@@ -1,12 +1,12 @@
 //! Scores for JavaScript: a module of its own, which is loaded where something is evaluated.
 //!
-//! Thin: what is computed is `ackclock::score`.
+//! The binding contains no computation. `ackclock::score` computes.
 
 use ackclock::score::{Environment, Evaluation, Runs, Suite};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
-/// The value of each metric of an environment of a suite in a run; both are JSON.
+/// The value of each metric of an environment of a suite in a run. Both are JSON.
 #[wasm_bindgen(js_name = valuesOf)]
 pub fn values_of(environment: &str, document: &str) -> Result<Vec<f64>, JsError> {
     let environment: Environment = serde_json::from_str(environment)?;
@@ -14,7 +14,7 @@ pub fn values_of(environment: &str, document: &str) -> Result<Vec<f64>, JsError>
     environment.values(&document).map_err(|message| JsError::new(&message))
 }
 
-/// An evaluation as JSON: `document`, what `ackclock evaluate --json` prints, and `overview`, the same at a glance.
+/// An evaluation as JSON: `document`, the output of `ackclock evaluate --json`, and `overview`, its summary.
 #[wasm_bindgen(js_name = evaluateJson)]
 pub fn evaluate_json(suite: &str, runs: &str) -> Result<String, JsError> {
     let suite: Suite = serde_json::from_str(suite)?;

@@ -27,7 +27,7 @@ impl Table {
     }
 }
 
-/// Where a column is: valid until the run goes on or is freed.
+/// The place of a column, valid until the run continues or is freed.
 #[wasm_bindgen]
 #[derive(Clone)]
 pub struct Column {
@@ -52,7 +52,7 @@ impl Column {
         self.kind.to_owned()
     }
 
-    /// What its numbers name, as a JSON list, empty for plain numbers. A number that is no index of the list names nothing.
+    /// The names of its numbers, as a JSON list, empty for plain numbers. A number beyond the list has no name.
     #[wasm_bindgen(getter, js_name = namesJson)]
     pub fn names_json(&self) -> String {
         to_json(&self.names)
@@ -115,7 +115,7 @@ fn of_names<T: Number>(name: &str, values: &[T], names: &[impl AsRef<str>]) -> C
     }
 }
 
-/// The columns of a table; `timers` are those of the packets.
+/// The columns of a table. `timers` are the packets' timers.
 pub fn columns(samples: &Samples, timers: &[u8], table: Table) -> Vec<Column> {
     match table {
         Table::Flows => flows(&samples.flows, &samples.flow_names),

@@ -4,7 +4,7 @@ use ackclock_scenario::{ScenarioError, printable};
 use serde_json::json;
 use wasm_bindgen::prelude::*;
 
-/// An `Error` with the message as commands print it, and its `mistakes`: a list of `line`, `key` and `message` as JSON.
+/// An `Error` with the message of the commands, and its `mistakes`: a list of `line`, `key` and `message` as JSON.
 pub fn scenario_error(error: &ScenarioError) -> JsValue {
     let mistakes: Vec<_> = error
         .mistakes()

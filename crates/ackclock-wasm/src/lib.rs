@@ -1,4 +1,4 @@
-//! ackclock for JavaScript: scenarios are checked, run, and stepped through; samples are read where they lie in memory.
+//! ackclock for JavaScript: checks, runs and steps through scenarios. Samples are read without copies.
 //!
 //! Thin: no logic of simulation is here. Times are in seconds, seeds are BigInt.
 

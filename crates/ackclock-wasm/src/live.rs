@@ -1,4 +1,4 @@
-//! A run in progress: stepped, looked at, changed.
+//! A run in progress: its steps, state and changes.
 
 use std::sync::atomic::AtomicBool;
 
@@ -32,7 +32,7 @@ pub struct Live {
     timers: Vec<u8>,
 }
 
-/// What a flow shows between two steps.
+/// The state of a flow between two steps.
 #[wasm_bindgen]
 #[derive(Clone, Copy)]
 pub struct LiveFlow {
@@ -50,11 +50,11 @@ pub struct LiveFlow {
     pub retransmits: f64,
 }
 
-/// What a link shows between two steps.
+/// The state of a link between two steps.
 #[wasm_bindgen]
 #[derive(Clone, Copy)]
 pub struct LiveLink {
-    /// Rate of a link whose rate does not vary; not a number for others.
+    /// Rate of a link with a constant rate, or not a number for others.
     pub rate_bps: f64,
     /// Propagation, s.
     pub delay_s: f64,
@@ -108,7 +108,7 @@ impl Live {
         self.with(|run| Ok(run.now().as_secs_f64()))
     }
 
-    /// Goes on to a time, in seconds; true if the run goes on beyond it.
+    /// Continues to a time, in seconds. Returns true if the run continues beyond it.
     pub fn step(&mut self, until: f64) -> Result<bool, JsError> {
         let until = Instant::ZERO + time(until)?;
         self.with(|run| Ok(run.step(until, &AtomicBool::new(false))? == Progress::Paused))
@@ -147,8 +147,13 @@ impl Live {
         })
     }
 
-    /// The packets at a link, five numbers each: the flow, or -1; 0 for data, 1 for an ACK, 2 for a request; bytes on the wire; 1 if
-    /// it is marked; when it comes to the far end, s, not a number while it is queued.
+    /// The packets at a link, five numbers each.
+    ///
+    /// 1. the flow, or -1
+    /// 2. the kind: 0 for data, 1 for an ACK, 2 for a request
+    /// 3. bytes on the wire
+    /// 4. 1 if it is marked
+    /// 5. arrival time at the far end in seconds, not a number for a queued packet
     pub fn packets(&mut self, link: usize) -> Result<Vec<f64>, JsError> {
         within(link, self.run.borrow_owner().links.len(), "link")?;
         self.with(|run| Ok(run.packets(link).iter().flat_map(numbers_of).collect()))
@@ -184,7 +189,7 @@ impl Live {
         self.with(|run| Ok(run.set_limit(link, QueueLimit::Packets(packets))?))
     }
 
-    /// Another queue takes the place of that of a link: its name, or the table `queue`, as JSON. Returns it in words.
+    /// Replaces the queue of a link by another one: a name, or the table `queue`, as JSON. Returns it in words.
     #[wasm_bindgen(js_name = setQueue)]
     pub fn set_queue(&mut self, link: usize, queue: &str) -> Result<String, JsError> {
         within(link, self.run.borrow_owner().links.len(), "link")?;
@@ -220,7 +225,7 @@ impl Live {
         self.with(|run| Ok(run.end_flow(index)?))
     }
 
-    /// The columns of a table of the samples so far: valid until the run goes on.
+    /// The columns of a table of the samples so far, valid until the run continues.
     pub fn columns(&mut self, table: &str) -> Result<Vec<Column>, JsError> {
         let table = Table::by_name(table).ok_or_else(|| JsError::new(&format!("unknown table {table:?}")))?;
         let timers = &mut self.timers;
@@ -231,7 +236,7 @@ impl Live {
         })
     }
 
-    /// Goes on to the end and gives the result.
+    /// Continues to the end, and returns the result.
     pub fn finish(mut self) -> Result<Finished, JsError> {
         let result = self.run.with_dependent_mut(|_, run| {
             let run = run.take().ok_or_else(ended)?;

@@ -40,8 +40,8 @@ pub struct Scenario {
 
 #[wasm_bindgen]
 impl Scenario {
-    /// Reads TOML, or with `is_json` the same tree from JSON; `sets` are `KEY=VALUE` texts as of `--set`, `files` names and texts
-    /// of files in turns.
+    /// Reads TOML, or with `is_json` the same tree from JSON. `sets` are `KEY=VALUE` texts of `--set`. `files`
+    /// contains names and texts of files alternately.
     #[wasm_bindgen(constructor)]
     pub fn new(text: &str, is_json: bool, sets: Vec<String>, files: Vec<String>) -> Result<Scenario, JsValue> {
         let (source, files) = ("scenario", Files::new(files));
@@ -72,7 +72,7 @@ impl Scenario {
         self.inner.name().to_owned()
     }
 
-    /// The canonical hash: equal for scenarios that give equal results; name and seed do not count.
+    /// The canonical hash, equal for scenarios with equal results. Name and seed do not count.
     #[wasm_bindgen(getter)]
     pub fn hash(&self) -> String {
         self.inner.hash()
@@ -158,7 +158,7 @@ pub struct Finished {
 
 #[wasm_bindgen]
 impl Finished {
-    /// Everything but samples and histograms, as JSON: what `ackclock run --json` prints of a run; no CPU time.
+    /// Everything except samples and histograms, as the JSON of `ackclock run --json`, without the CPU time.
     #[wasm_bindgen(js_name = toJson)]
     pub fn to_json(&self) -> String {
         self.document.clone()

@@ -1,7 +1,7 @@
 //! ackclock: a congestion-control laboratory.
 //!
-//! The core depends on nothing outside. Time, bytes, randomness and configuration come in as arguments;
-//! results and samples go out. `ARCHITECTURE.md` has the map.
+//! The core has no side effects. Time, bytes, randomness and configuration come in as arguments. Results and samples
+//! go out. `ARCHITECTURE.md` has the map.
 //!
 //! # An algorithm of one's own
 //!
@@ -72,9 +72,11 @@
 //!
 //! # Features and versions
 //!
-//! `contract`, on by default, has the suites that algorithms, rules, queues and links must pass, and needs nothing more.
-//! From 1.0 on, public items follow semantic versioning: a struct of an event may get fields and a trait methods with
-//! a default in a minor version. Before 1.0 a minor version may change them, and CHANGES.md says how.
+//! `contract`, on by default, contains the checks that algorithms, rules, queues and links must pass, without further
+//! dependencies.
+//!
+//! From 1.0 on, public items follow semantic versioning. A minor version may then add fields to event structs and
+//! methods with defaults to traits. Before 1.0 a minor version may change them, and CHANGES.md says how.
 
 pub mod capture;
 pub mod cc;

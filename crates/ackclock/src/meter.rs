@@ -1,7 +1,7 @@
 //! Meters: token buckets that colour packets by how well they keep within a profile.
 //!
-//! References: RFC 2697 (single rate), RFC 2698 (two rates). A packet of B bytes meets two buckets, which are full to
-//! begin with; the colour that it has already says which of them it may ask.
+//! References: RFC 2697 (single rate), RFC 2698 (two rates). A packet of B bytes meets two buckets, which are
+//! initially full. Its present colour determines the buckets that it may use.
 //!
 //! ```text
 //! single rate   Tc fills at CIR up to CBS; what no longer fits fills Te, up to EBS
@@ -17,8 +17,8 @@
 //!
 //! A meter that is blind to colours is one that finds every packet green.
 //!
-//! Tokens are billionths of a bit: a rate in bits per second earns a whole number of them in a nanosecond, and nothing is
-//! ever rounded.
+//! Tokens are billionths of a bit. A rate in bits per second earns a whole number of them in a nanosecond, without
+//! rounding.
 //!
 //! Deviations: tokens arrive evenly, not a byte at a time. Sizes are those on the wire, where the RFCs count bytes of IP.
 
@@ -70,7 +70,7 @@ pub struct Meter {
     at: Instant,
 }
 
-/// The bucket beside the committed one.
+/// The second bucket, after the committed one.
 #[derive(Clone, Debug)]
 enum Second {
     Excess(Bucket),
@@ -91,7 +91,7 @@ impl Bucket {
         Bucket { tokens: depth, depth }
     }
 
-    /// Puts tokens in; returns those that find no room.
+    /// Adds tokens, and returns those that overflow.
     fn fill(&mut self, earned: u128) -> u128 {
         let room = self.depth - self.tokens;
         self.tokens += earned.min(room);
@@ -125,8 +125,7 @@ impl Meter {
         Meter { committed_rate, committed: Bucket::full(committed_burst), second, at: Instant::ZERO }
     }
 
-    /// The colour of a packet of so many bytes that comes at `now`, no earlier than the one before, and `was` of that
-    /// colour.
+    /// The new colour of a packet of this size and colour that arrives at `now`, not before the previous one.
     pub fn colour(&mut self, now: Instant, bytes: u32, was: Colour) -> Colour {
         let length = now.since(self.at);
         self.at = now;
@@ -181,7 +180,7 @@ mod tests {
         Instant::ZERO + Duration::from_micros(micros)
     }
 
-    /// What becomes of green packets of 1000 bytes at these times, in microseconds.
+    /// The colours of green packets of 1000 bytes at these times, in microseconds.
     fn colours(mut meter: Meter, micros: &[u64]) -> Vec<Colour> {
         micros.iter().map(|micros| meter.colour(at(*micros), 1000, Green)).collect()
     }
@@ -269,8 +268,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whenever and whatever comes, no more is green in any time than the rate gives and the burst holds, nor less
-        /// than could be.
+        /// In any time and for any arrivals, the green bytes never exceed the rate plus the burst. They never fall
+        /// below the possible amount.
         #[test]
         fn green_is_bounded_in_any_time(packets in prop::collection::vec((0u64..3000, 1u32..3000), 1..200)) {
             let mut meter = single(5000, 3000);

@@ -1,13 +1,13 @@
 //! Asking for memory before it is needed.
 
-/// Whether [`prefetch`] does something here: where it does not, there is no use in looking for what to ask for.
+/// Whether [`prefetch`] has an effect here. If it has none, callers need not search for the next values.
 pub const PREFETCHES: bool = cfg!(target_arch = "x86_64");
 
 /// Lines of the processor's caches, in bytes.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// Tells the processor that this value will be used soon; where that cannot be said, nothing happens.
+/// Tells the processor that this value will be used soon. It has no effect on other processors.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline(always)]
@@ -24,7 +24,7 @@ pub fn prefetch<T>(value: &T) {
     ask(size_of::<T>().saturating_sub(1));
 }
 
-/// Tells the processor that this value will be used soon; where that cannot be said, nothing happens.
+/// Tells the processor that this value will be used soon. It has no effect on this processor.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn prefetch<T>(_value: &T) {}

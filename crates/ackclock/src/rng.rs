@@ -1,7 +1,7 @@
 //! Named random streams.
 //!
-//! A stream is identified by the seed, the replicate, the name of a component and a purpose. The order
-//! in which components are declared or draw does not matter, and a new component does not change the draws of others.
+//! A stream is identified by the seed, the replicate, the name of a component and a purpose. The order of
+//! declarations and draws does not matter, and a new component does not change the draws of others.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,7 +27,7 @@ impl RngStreams {
         self.0
     }
 
-    /// A number for the component of this name; it orders simultaneous events.
+    /// A number for the component of this name, which orders simultaneous events.
     pub fn key(&self, component: &str) -> u64 {
         xxh3_64_with_seed(component.as_bytes(), self.0)
     }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: The synchronous model, which `run` has beside the backends of jobs.
 MODEL = "model"
-_BACKEND_HELP = "sim, the simulation, or linux, the running kernel's TCP in real time (docs/emulator.md)"
+_BACKEND_HELP = "sim, the simulation, or linux, the running kernel's TCP in real time (docs/how-to/same-scenario-on-linux.md)"
 
 backend_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--backend",
@@ -38,7 +38,7 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "backends",
             type=click.Choice((*BACKENDS, MODEL)),
             multiple=True,
-            help=f"What runs the scenario: {_BACKEND_HELP}; model, the synchronous model (docs/model.md). "
+            help=f"What runs the scenario: {_BACKEND_HELP}; model, the synchronous model (docs/reference/synchronous-model.md). "
             "Several are compared.",
         ),
         click.option(
@@ -117,7 +117,7 @@ def tell_kernels_keys(scenario: Scenario) -> None:
         more = f" and {len(differ) - _NAMED} more" if len(differ) > _NAMED else ""
         talk(
             f"warning: the kernel's TCP does as it does, whatever the scenario says of "
-            f"{', '.join(differ[:_NAMED])}{more} (docs/emulator.md)"
+            f"{', '.join(differ[:_NAMED])}{more} (docs/how-to/same-scenario-on-linux.md)"
         )
 
 

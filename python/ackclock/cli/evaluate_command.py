@@ -45,7 +45,7 @@ MOST_OF_A_NAME = 100
     "rules",
     multiple=True,
     metavar="TEXT",
-    help="A rule as a candidate, such as 'grow = 1/w; cut = w/2' (docs/rules.md); may be repeated.",
+    help="A rule as a candidate, such as 'grow = 1/w; cut = w/2' (docs/reference/rules.md); may be repeated.",
 )
 @click.option(
     "--against",
@@ -62,7 +62,7 @@ MOST_OF_A_NAME = 100
     "--budget",
     metavar="BUDGET",
     help="What the runs may take: seconds of one core, such as 30s, or a number of runs. Candidates that are "
-    "clearly worse are dropped early (docs/scores.md).",
+    "clearly worse are dropped early (docs/learn/how-algorithms-are-compared.md).",
 )
 @click.option(
     "--metric",

@@ -187,7 +187,7 @@ def _show(
     for name, data in trajectories.items():
         last = ", ".join("-" if window is None else f"{window:.2f}" for window in data["windows"][-1])
         say(f"{name}: windows at the end {last} segments; Jain {data['jain_index'][-1]:.4f}")
-    say("\nconventions: docs/model.md, or --json")
+    say("\nconventions: docs/reference/synchronous-model.md, or --json")
 
 
 def _expansion(rows: list[dict[str, float]]) -> Table:

@@ -19,7 +19,7 @@ from ackclock.metrics.quantities import number_of
 from ackclock.scenario import SCHEMA, Scenario, algorithm_text
 from ackclock.studies.vary import parts
 
-#: What the options stand for where they are not given; `docs/scenario.md` has the reasons.
+#: What the options stand for where they are not given; `docs/reference/scenario.md` has the reasons.
 _RATE, _RTT, _QUEUE, _LIMIT, _FLOWS, _DURATION = "20 Mbit/s", "40 ms", "drop-tail", "1 BDP", "cubic", "30 s"
 #: Parts of the duration: the warm-up, and the time within which several flows start.
 _WARMUP_PART, _START_PART = 10, 30

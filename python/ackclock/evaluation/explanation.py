@@ -15,7 +15,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One group of flows under one algorithm: means over runs, put together as docs/metrics.md says."""
+    """One group of flows under one algorithm: means over runs, put together as docs/reference/metrics.md says."""
 
     group: str
     cc: str

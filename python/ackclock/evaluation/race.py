@@ -1,4 +1,4 @@
-"""A race: candidates get more and more replicates, and what is clearly worse is dropped (`docs/scores.md`).
+"""A race: candidates get more and more replicates, and what is clearly worse is dropped (`docs/learn/how-algorithms-are-compared.md`).
 
 All decisions follow from results that do not depend on the machine: a budget counts simulated events.
 """

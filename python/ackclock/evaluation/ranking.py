@@ -1,7 +1,7 @@
 """One figure per candidate, and what of their order the replicates can show.
 
 The score is regret as a mean: over replicates, over environments, and over the metrics that are shares of
-something. Differences are taken replicate by replicate. `docs/scores.md`.
+something. Differences are taken replicate by replicate. `docs/learn/how-algorithms-are-compared.md`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Reddy et al. call them C and D: `d_a(e) = S_best(e) - S_a(e)`, `C_a = max over e of d_a(e)`,
 `D_a = sum over e of d_a(e)`. Scores become costs first (`Metric.cost`), so less is better throughout.
-`docs/scores.md`.
+`docs/learn/how-algorithms-are-compared.md`.
 """
 
 from __future__ import annotations

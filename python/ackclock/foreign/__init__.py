@@ -1,4 +1,4 @@
-"""Algorithms whose code comes with the scenario; `docs/own-algorithm.md`.
+"""Algorithms whose code comes with the scenario; `docs/how-to/write-an-algorithm.md`.
 
 The core calls the functions here by their names: `complete_json` for each algorithm from outside as a
 scenario is read, `load_class` as a run begins, `failure` for an exception of its code.

@@ -1,4 +1,4 @@
-"""The metrics of a run's summary, and how they are shown. `docs/metrics.md` has the definitions."""
+"""The metrics of a run's summary, and how they are shown. `docs/reference/metrics.md` has the definitions."""
 
 from __future__ import annotations
 

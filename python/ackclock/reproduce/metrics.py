@@ -1,6 +1,6 @@
 """Numbers of a run in the units that papers print, and series by the second.
 
-`docs/metrics.md` defines what they are made from. kB is 1000 bytes.
+`docs/reference/metrics.md` defines what they are made from. kB is 1000 bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """C and D of controls over environments, and how far their order is the printed one.
 
 A grid with the axes `environment` and `control` has them; its other axes say under what they are taken.
-`docs/scores.md` has the formulas, after Reddy et al.
+`docs/learn/how-algorithms-are-compared.md` has the formulas, after Reddy et al.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The synchronous (Chiu-Jain) model: its table, trajectories, and throughput against load.
 
-The model itself is in the core; `docs/model.md` explains its conventions.
+The model itself is in the core; `docs/reference/synchronous-model.md` explains its conventions.
 """
 
 from __future__ import annotations

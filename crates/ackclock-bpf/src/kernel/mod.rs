@@ -1,7 +1,7 @@
 //! Compiled congestion controls in the running kernel: loaded, listed and unloaded.
 //!
-//! A table that is loaded to stay is held by the kernel itself: there is no file and no process behind it, and it is gone
-//! with the next start of the machine. A small map that is tied to its programs says who loaded it, with what parameters.
+//! The kernel itself holds a table that is loaded to stay, without a file or a process. The table is gone after the
+//! machine restarts. A small map, tied to the programs of the table, records the loader and the parameters.
 
 mod syscall;
 mod types;
@@ -21,10 +21,10 @@ const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const TABLE: &str = "tcp_congestion_ops";
 const VALUE: &str = "bpf_struct_ops_tcp_congestion_ops";
-/// The map that says what was loaded.
+/// The map that describes a loaded table.
 const ABOUT: &str = "ackclock_about";
 const ABOUT_SIZE: usize = 4096;
-/// What the kernel says where it has no such thing; `errno.h` does not have it.
+/// The kernel's error for a missing feature, which `errno.h` does not define.
 const ENOTSUPP: i32 = 524;
 /// Characters of a name (`TCP_CA_NAME_MAX`, without its end).
 const LONGEST_NAME: usize = 15;
@@ -34,11 +34,12 @@ const LONGEST_NAME: usize = 15;
 pub struct Loaded {
     /// The name that `TCP_CONGESTION` takes.
     pub name: String,
-    /// What whoever loaded it said of it; none if something else did, or if it is part of the kernel.
+    /// The description by its loader. Congestion controls of the kernel and of other loaders have none.
     pub about: Option<String>,
 }
 
-/// A congestion control that is in the kernel as long as this lives, and that of a process that ends is taken out.
+/// A congestion control that stays in the kernel during the life of this value. The kernel also removes it when the
+/// process ends.
 #[derive(Debug)]
 pub struct Link {
     _link: OwnedFd,
@@ -84,7 +85,7 @@ fn available() -> Vec<String> {
 /// Loads a congestion control to stay until it is unloaded.
 ///
 /// # Errors
-/// What keeps it out of the kernel; nothing is left behind then.
+/// The obstacle to loading. Nothing stays loaded then.
 pub fn load(object: &BpfObject, name: &str, about: &str) -> Result<()> {
     register(object, name, about, 0).map(drop)
 }
@@ -92,17 +93,17 @@ pub fn load(object: &BpfObject, name: &str, about: &str) -> Result<()> {
 /// Loads a congestion control for as long as the result lives.
 ///
 /// # Errors
-/// What keeps it out of the kernel; nothing is left behind then.
+/// The obstacle to loading. Nothing stays loaded then.
 pub fn attach(object: &BpfObject, name: &str, about: &str) -> Result<Link> {
     let map = register(object, name, about, FOR_LINK)?;
     let link = syscall::create_link(&map).map_err(|error| denied("cannot be attached", &error))?;
     Ok(Link { _link: link, _map: map })
 }
 
-/// As [`attach`], under a name that nothing else has; gives the name, too.
+/// Like [`attach`], under a generated unique name, which it returns.
 ///
 /// # Errors
-/// What keeps it out of the kernel; nothing is left behind then.
+/// The obstacle to loading. Nothing stays loaded then.
 pub fn attach_unnamed(object: &BpfObject, about: &str) -> Result<(String, Link)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let known = available();
@@ -150,7 +151,7 @@ fn register(object: &BpfObject, name: &str, about: &str, flags: u32) -> Result<O
     Ok(map)
 }
 
-/// What a user can do about an error of the kernel.
+/// Translates an error of the kernel to a remedy for the user.
 fn denied(what: &str, error: &io::Error) -> BpfError {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
@@ -252,7 +253,7 @@ fn bound(kernel: &Btf, program: &Program, data: &[OwnedFd]) -> Result<Vec<Insn>>
     Ok(insns)
 }
 
-/// The value that the kernel takes for a table of operations, with programs in the place of functions.
+/// The kernel's value for a table of operations, with programs instead of functions.
 fn table(kernel: &Btf, operations: &Operations, name: &str, programs: &BTreeMap<String, OwnedFd>) -> Result<Vec<u8>> {
     let value = kernel.find(Kind::Struct, VALUE).unwrap_or_default();
     let mut bytes = vec![0; kernel.size(value) as usize];
@@ -277,7 +278,7 @@ fn table(kernel: &Btf, operations: &Operations, name: &str, programs: &BTreeMap<
     Ok(bytes)
 }
 
-/// The tables of operations for congestion control that were loaded, with what was said of each.
+/// The loaded tables of operations for congestion control, each with its description.
 fn tables() -> Result<Vec<(OwnedFd, Loaded)>> {
     let kernel = kernel_types()?;
     let value = kernel.find(Kind::Struct, VALUE).unwrap_or_default();
@@ -308,7 +309,7 @@ fn tables() -> Result<Vec<(OwnedFd, Loaded)>> {
     Ok(found)
 }
 
-/// What was said of the table that has a program.
+/// The description of the table that contains a program.
 fn about(program: u32) -> Option<String> {
     let program = syscall::program_by_id(program).ok()?;
     for id in syscall::maps_of(&program).ok()? {
@@ -323,7 +324,7 @@ fn about(program: u32) -> Option<String> {
     None
 }
 
-/// The congestion controls of the kernel; without rights, by their names alone.
+/// The congestion controls of the kernel. Without privileges the list contains names only.
 ///
 /// # Errors
 /// A kernel that cannot be asked.
@@ -336,7 +337,7 @@ pub fn list() -> Result<Vec<Loaded>> {
     Ok(available().into_iter().map(known).collect())
 }
 
-/// Takes a congestion control out of the kernel; connections that use it keep it until they end.
+/// Removes a congestion control from the kernel. Connections that use it keep it until they end.
 ///
 /// # Errors
 /// One that nothing loaded, or that a process holds.

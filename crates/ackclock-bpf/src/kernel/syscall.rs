@@ -33,10 +33,10 @@ const STRUCT_OPS_PROGRAM: u32 = 27;
 const STRUCT_OPS_ATTACH: u32 = 44;
 /// Names of maps and programs, with the zero at their end.
 const NAME: usize = 16;
-/// Bytes of what the verifier says.
+/// Size of the buffer for the verifier's log.
 const LOG: usize = 1 << 18;
 
-/// The attributes of a call, of which each is at its place in `union bpf_attr`.
+/// The attributes of a call, each at its place in `union bpf_attr`.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 struct Attributes([u8; 144]);
@@ -92,7 +92,7 @@ pub fn load_types(data: &[u8]) -> io::Result<OwnedFd> {
     Attributes::new().long(0, at(data)).word(16, data.len() as u32).open(BTF_LOAD)
 }
 
-/// What a map is.
+/// The properties of a map.
 pub struct MapKind<'a> {
     pub ty: u32,
     pub name: &'a str,
@@ -124,7 +124,7 @@ pub fn lookup(map: &OwnedFd, size: usize) -> io::Result<Vec<u8>> {
     Ok(value)
 }
 
-/// Takes the entry of a map away; that of a table of operations leaves the kernel.
+/// Deletes the entry of a map. For a table of operations, this removes it from the kernel.
 pub fn delete(map: &OwnedFd) -> io::Result<()> {
     let key = 0_u32;
     Attributes::new().word(0, raw(map)).long(8, at(&key)).call(MAP_DELETE).map(|_| ())
@@ -135,7 +135,7 @@ pub fn freeze(map: &OwnedFd) -> io::Result<()> {
     Attributes::new().word(0, raw(map)).call(MAP_FREEZE).map(|_| ())
 }
 
-/// What a program is.
+/// The properties of a program.
 pub struct ProgramKind<'a> {
     pub name: &'a str,
     pub insns: &'a [u8],
@@ -146,7 +146,7 @@ pub struct ProgramKind<'a> {
     pub functions: Option<(&'a OwnedFd, &'a [[u32; 2]])>,
 }
 
-/// Loads a program; or says what the verifier has against it.
+/// Loads a program, or returns the verifier's objection.
 pub fn load_program(kind: &ProgramKind<'_>) -> Result<OwnedFd, (io::Error, String)> {
     let license = c"GPL";
     let mut attributes = Attributes::new()
@@ -214,7 +214,7 @@ pub fn program_by_id(id: u32) -> io::Result<OwnedFd> {
     Attributes::new().word(0, id).open(PROG_GET_FD_BY_ID)
 }
 
-/// What the kernel tells of a map.
+/// The kernel's description of a map.
 pub struct MapInfo {
     pub ty: u32,
     pub value_size: u32,

@@ -1,4 +1,4 @@
-//! The types that the kernel gets with an object: those of its functions, and no others.
+//! The types that are loaded with an object. Only the types of its functions are needed.
 
 use crate::btf::{HEADER, MAGIC};
 use crate::object_file::Function;
@@ -15,14 +15,15 @@ const NUMBER_NAME: u32 = 1;
 const PARAMETER_NAME: u32 = 5;
 const FIRST_NAMES: [u8; 7] = *b"\0u64\0x\0";
 
-/// Types of an object, without which the kernel takes no table of operations: it looks at none of them there, so that one
-/// is enough.
+/// Minimal types of an object. The kernel requires types for a table of operations but does not read them, so one
+/// type is sufficient.
 pub fn none() -> Vec<u8> {
     of_functions(&[]).0
 }
 
-/// The types of functions as BTF, and of each its first instruction and its type. One that takes whole numbers and is
-/// visible to other files is verified once, by itself; of others the kernel looks at no type.
+/// The types of functions as BTF, and for each function its first instruction and its type. A function that takes
+/// whole numbers and is visible to other files is verified once, by itself. The kernel ignores the types of other
+/// functions.
 pub fn of_functions(functions: &[Function]) -> (Vec<u8>, Vec<[u32; 2]>) {
     let mut types = vec![NUMBER_NAME, INT << 24, 8, 64];
     let mut names = FIRST_NAMES.to_vec();

@@ -1,6 +1,6 @@
 //! The functions of the kernel that programs call, in the simulator.
 //!
-//! Reference: what the kernel's headers and documentation say of them (`bpf-helpers(7)`; RFC 5681 for the window).
+//! Reference: the kernel's headers and documentation (`bpf-helpers(7)`), and RFC 5681 for the window.
 
 use super::interpreter::Fault;
 use super::memory::{Memory, SOCKET};
@@ -8,7 +8,7 @@ use super::socket::{
     IS_CWND_LIMITED, MAX_PACKETS_OUT, PRIOR_CWND, SND_CWND, SND_CWND_CLAMP, SND_CWND_CNT, SND_SSTHRESH,
 };
 
-/// What a program sees beside its memory.
+/// The state outside of its memory that a program can read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Environment {
     /// Time in the run.
@@ -32,9 +32,9 @@ type Run = fn([u64; 5], &mut Memory, &mut Environment) -> Result<u64, Fault>;
 pub struct Known {
     /// Its name.
     pub name: &'static str,
-    /// Its number among the helpers; 0 for a function that is called by name.
+    /// The number of a helper, or 0 for a function that is called by name.
     pub helper: i32,
-    /// What it does.
+    /// The implementation.
     pub run: Run,
 }
 
@@ -94,7 +94,7 @@ impl Call {
     /// Set in the constant of an instruction that calls another function.
     pub const FUNCTION: u64 = 1 << 32;
 
-    /// What the constant of an instruction stands for.
+    /// The function that the constant of an instruction denotes.
     #[inline]
     pub fn from_imm(imm: i64) -> Call {
         if imm as u64 & Self::FUNCTION == 0 { Call::Kernel(imm as u8) } else { Call::Function(imm as i32) }
@@ -108,7 +108,7 @@ impl Call {
         }
     }
 
-    /// Does what a function of the kernel does.
+    /// Runs a function of the kernel.
     #[inline]
     pub fn run(self, arguments: [u64; 5], memory: &mut Memory, environment: &mut Environment) -> Result<u64, Fault> {
         let Call::Kernel(number) = self else { return Err(Fault::Instruction) };
@@ -138,7 +138,7 @@ fn probe_read([to, size, from, ..]: [u64; 5], memory: &mut Memory, _: &mut Envir
     Ok(0)
 }
 
-/// RFC 5681: one segment more for each that was acknowledged, up to ssthresh; returns what is left of them.
+/// RFC 5681: adds one segment for each acknowledged segment, up to ssthresh. Returns the remaining segments.
 fn slow_start(memory: &mut Memory, acked: u32) -> u32 {
     let before = memory.field(SND_CWND);
     let cwnd = before.saturating_add(acked).min(memory.field(SND_SSTHRESH));

@@ -1,4 +1,4 @@
-//! A compiled congestion control as an algorithm of the simulator: what the kernel's TCP would call, and when.
+//! Runs a compiled congestion control as an algorithm of the simulator, with the calls of the kernel's TCP.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{Code, Machine};
 use crate::error::{Result, wrong};
 use crate::object_file::BpfObject;
 
-/// What the kernel has in the place of no threshold, and of no rate.
+/// The kernel's values for an unset threshold and an unlimited rate.
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 const NO_RATE: u64 = u64::MAX;
 /// The kernel's states (`enum tcp_ca_state`) and events (`enum tcp_ca_event`).
@@ -26,7 +26,7 @@ const TX_START: u64 = 0;
 const CWND_RESTART: u64 = 1;
 const COMPLETE_CWR: u64 = 2;
 const LOSS_EVENT: u64 = 3;
-/// Of `in_ack_event`: `CA_ACK_SLOWPATH | CA_ACK_WIN_UPDATE` are never set; this one says that the ACK echoes a mark.
+/// The flag of `in_ack_event` for an ACK that echoes a mark. `CA_ACK_SLOWPATH | CA_ACK_WIN_UPDATE` are never set.
 const CA_ACK_ECE: u64 = 4;
 /// `TCP_ECN_OK` of `ecn_flags`.
 const ECN_OK: u8 = 1;
@@ -41,13 +41,13 @@ impl BpfFactory {
     /// Prepares the congestion control of an object.
     ///
     /// # Errors
-    /// What the simulator has not, by name.
+    /// A feature that the simulator does not support, by name.
     pub fn new(object: &BpfObject) -> Result<Self> {
         Ok(BpfFactory { machine: Arc::new(Machine::new(object, false)?) })
     }
 
-    /// As [`new`](Self::new), with programs translated to code of the processor (JIT): faster, and of its accesses to memory
-    /// nothing is checked but that they stay within the memory of the flow's program.
+    /// Like [`new`](Self::new), with programs translated to machine code (JIT). It is faster, and checks only that
+    /// accesses stay within the memory of the flow's program.
     ///
     /// # Errors
     /// Also a processor or a system for which there is no such code.
@@ -100,7 +100,7 @@ pub struct BpfController {
     environment: Environment,
     machine: Arc<Machine>,
     initial_window: u32,
-    /// What a timeout leaves, and any reduction at the least, in segments.
+    /// The window after a timeout, and the least window after any reduction, in segments.
     min_window: u32,
     /// Parts of segments that were acknowledged and not yet told.
     uncounted: f64,
@@ -117,7 +117,7 @@ fn micros(time: Duration) -> u64 {
 }
 
 impl BpfController {
-    /// Calls a program, if there is one; returns what it returns.
+    /// Calls a program, if it exists, and returns its result.
     #[inline]
     fn call(
         &mut self,
@@ -159,7 +159,7 @@ impl BpfController {
         self.memory.byte(field::ICSK_CA_STATE)
     }
 
-    /// What the sender knows of time and path.
+    /// Copies the sender's time and measurements of the path into the socket.
     #[inline]
     fn observe(&mut self, now: Instant, path: &PathView) {
         self.environment.now_ns = now.as_nanos();
@@ -171,7 +171,7 @@ impl BpfController {
         self.set(field::SND_NXT, end);
     }
 
-    /// The state of loss recovery; the algorithm hears of another before it is set.
+    /// Sets the state of loss recovery. The algorithm is informed before the change.
     fn set_state(&mut self, state: u8) {
         if self.state() == state {
             return;
@@ -184,7 +184,7 @@ impl BpfController {
         self.call("cwnd_event", |machine| &machine.cwnd_event, event, 0);
     }
 
-    /// What the algorithm leaves of the window; the kernel asks at a loss, a mark and a timeout.
+    /// Asks the algorithm for ssthresh, as the kernel does at a loss, a mark and a timeout.
     fn ask_ssthresh(&mut self) {
         let left = self.call("ssthresh", |machine| &machine.ssthresh, 0, 0).unwrap_or(2);
         self.set(field::SND_SSTHRESH, left as u32);
@@ -400,7 +400,7 @@ impl CongestionControl for BpfController {
 /// Why an object cannot run in the simulator, if it cannot.
 ///
 /// # Errors
-/// What the simulator has not.
+/// A feature that the simulator does not support.
 pub fn try_out(object: &BpfObject) -> Result<()> {
     let controller = BpfFactory::new(object)?.controller(CcContext::new(10.0));
     controller.fault.map_or(Ok(()), |fault| Err(wrong!("{fault}")))

@@ -1,4 +1,4 @@
-//! Any bytes as a program: what passes the check runs in both engines, which agree.
+//! Runs arbitrary bytes as a program: programs that pass the check give the same results in both engines.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Runs instructions of eBPF (RFC 9669), and looks at every access to memory.
+//! Runs eBPF instructions (RFC 9669) and checks every memory access.
 
 use super::call::{Call, Environment};
 use super::memory::{BadAccess, FRAME, FRAMES, Memory, STACK};
@@ -17,12 +17,12 @@ pub struct Op {
     pub src: u8,
     /// A distance of a jump, or from an address.
     pub off: i16,
-    /// A constant; of `ld_imm64` all of it; of a call what [`Call::from_imm`] reads.
+    /// A constant: all 64 bits of `ld_imm64`, or for a call the input of [`Call::from_imm`].
     pub imm: i64,
 }
 
 impl Op {
-    /// How far a jump goes; one of 32 bits has it in the constant.
+    /// The distance of a jump. A 32-bit jump stores it in the constant.
     pub fn distance(&self) -> isize {
         if self.code == 0x06 { self.imm as isize } else { self.off as isize }
     }
@@ -31,7 +31,7 @@ impl Op {
 /// Why a program ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An access to what is no memory of the program.
+    /// An access outside of the program's memory.
     Memory(BadAccess),
     /// Too many instructions.
     Endless,
@@ -39,7 +39,7 @@ pub enum Fault {
     Depth,
     /// An instruction that there is not, or a jump to none.
     Instruction,
-    /// A function of the kernel that cannot do what is asked of it.
+    /// A failed function of the kernel.
     Call(&'static str),
 }
 
@@ -64,7 +64,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// What a function goes on with when the one that it called returns.
+/// The state of a function that continues when the called function returns.
 #[derive(Clone, Copy)]
 struct Frame {
     pc: usize,
@@ -72,7 +72,7 @@ struct Frame {
     saved: [u64; 4],
 }
 
-/// Runs a program with the arguments in `memory`; returns what it returns.
+/// Runs a program with the arguments in `memory`, and returns its result.
 ///
 /// # Errors
 /// The fault that ended it.
@@ -128,7 +128,7 @@ pub fn run(ops: &[Op], memory: &mut Memory, environment: &mut Environment) -> Re
     Err(Fault::Endless)
 }
 
-/// Runs any other instruction; gives the place of the next one.
+/// Runs any other instruction, and returns the place of the next one.
 #[inline]
 fn step(op: &Op, memory: &mut Memory, registers: &mut [u64; 16], pc: usize) -> Result<usize, Fault> {
     let (dst, src) = (usize::from(op.dst & 15), usize::from(op.src & 15));
@@ -282,7 +282,7 @@ fn swapped(bits: i64, value: u64) -> Result<u64, Fault> {
     }
 }
 
-/// To the order of bytes that is asked for; ours is little-endian.
+/// Converts a little-endian value to the requested byte order.
 fn ordered(op: &Op, value: u64) -> Result<u64, Fault> {
     match (op.code & 8, op.imm) {
         (8, bits) => swapped(bits, value),
@@ -332,7 +332,7 @@ mod tests {
         run(ops, &mut Memory::new(&[]), &mut Environment::default())
     }
 
-    /// r0 = left; r0 = r0 OP right.
+    /// Computes r0 = left, then r0 = r0 OP right.
     fn of_two(code: u8, off: i16, left: u64, right: u64) -> u64 {
         let ops =
             [op(0x18, 0, 0, 0, left as i64), EXIT, op(0x18, 1, 0, 0, right as i64), EXIT, op(code, 0, 1, off, 0), EXIT];

@@ -1,4 +1,4 @@
-//! The memory of a program in the simulator: some regions, each at an address that is the same on any machine.
+//! The memory of a program in the simulator: regions at addresses that are the same on any machine.
 
 use super::socket;
 
@@ -28,7 +28,7 @@ pub const SAMPLE: u64 = 4 << 32 | SAMPLE_AT as u64;
 /// The number of the first region of data.
 const FIRST_DATA: u64 = 5;
 
-/// An access to what is no memory of the program, or may not be written.
+/// An access outside of the program's memory, or a write to read-only memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadAccess {
     /// Where.
@@ -42,13 +42,13 @@ pub struct BadAccess {
 /// A section of global variables.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What is in it.
+    /// The bytes of the region.
     pub content: Box<[u8]>,
     /// True for variables that programs may set.
     pub is_writable: bool,
 }
 
-/// What a program may do with the bytes of a region.
+/// The permitted access to the bytes of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Read,
@@ -64,7 +64,7 @@ struct Region {
     access: Access,
 }
 
-/// What a program can read and write.
+/// The memory that a program can read and write.
 #[derive(Clone, Debug)]
 pub struct Memory {
     /// All regions, one behind the other.

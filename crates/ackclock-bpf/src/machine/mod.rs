@@ -28,7 +28,7 @@ use socket::Simulator;
 
 pub use controller::{BpfController, BpfFactory, try_out};
 
-/// What variables outside of an object stand for.
+/// Values of variables outside of an object.
 const EXTERNS: [(&str, u64); 1] = [("CONFIG_HZ", 1000)];
 
 /// A program that the kernel may call.
@@ -40,7 +40,7 @@ struct Code {
 }
 
 impl Code {
-    /// Runs it with the arguments in `memory`; returns what it returns.
+    /// Runs the program with the arguments in `memory`, and returns its result.
     #[inline]
     fn run(&self, memory: &mut Memory, environment: &mut Environment) -> std::result::Result<u64, Fault> {
         match &self.native {
@@ -109,7 +109,7 @@ fn decode(object: &BpfObject, program: &Program, sections: &[Section]) -> Result
     decode_with(program, |reference| address(object, program, reference, sections))
 }
 
-/// The operations of a checked program; `address_of` knows what its instructions refer to.
+/// The operations of a checked program. `address_of` resolves the references of its instructions.
 fn decode_with(program: &Program, address_of: impl Fn(&Reference) -> Result<u64>) -> Result<Vec<Op>> {
     let mut ops = Vec::with_capacity(program.insns.len());
     let mut second_half = false;

@@ -1,11 +1,11 @@
-//! In the place of the translation of programs, where there is none for the processor.
+//! Replaces the translation of programs on other processors.
 
 use super::call::Environment;
 use super::interpreter::{Fault, Op};
 use super::memory::Memory;
 use crate::error::{Result, wrong};
 
-/// A program as code of the processor, of which there is none.
+/// A program as machine code, which does not exist on this processor.
 #[derive(Debug)]
 pub enum Native {}
 

@@ -8,7 +8,7 @@ pub const CA_PRIV_SIZE: usize = 104;
 /// Bytes of a socket.
 pub const SIZE: usize = CA_PRIV + CA_PRIV_SIZE;
 
-/// Declares the fields of a struct with their places; each has eight bytes of its own.
+/// Declares the fields of a struct with their places. Each field occupies eight bytes.
 macro_rules! fields {
     ($table:ident: $($place:tt = $at:literal, $name:literal, $size:literal $(, $writable:ident)?;)*) => {
         $(fields!(# $place $at);)*

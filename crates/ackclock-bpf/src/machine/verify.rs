@@ -8,7 +8,7 @@ use crate::object_file::Program;
 
 /// The frame pointer, which programs only read.
 const FRAME_POINTER: u8 = 10;
-/// Operations of `0xc3` and `0xdb`, by the constant; an odd one fetches the old value.
+/// Operations of `0xc3` and `0xdb`, by the constant. An odd constant fetches the old value.
 const ATOMIC: [i32; 10] = [0x00, 0x01, 0x40, 0x41, 0x50, 0x51, 0xa0, 0xa1, CMPXCHG - 0x10, CMPXCHG];
 const CMPXCHG: i32 = 0xf1;
 
@@ -119,7 +119,7 @@ fn ends(insn: &Insn) -> bool {
     matches!(insn.code, EXIT | 0x05 | 0x06)
 }
 
-/// The distance of a jump from the next instruction; that of `gotol` is in the constant.
+/// The distance of a jump from the next instruction. `gotol` stores it in the constant.
 fn distance(insn: &Insn) -> Option<i64> {
     match insn.code {
         CALL | EXIT => None,

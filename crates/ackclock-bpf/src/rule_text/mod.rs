@@ -1,4 +1,4 @@
-//! A rule given as text as a program for the kernel: `bpf/rule.bpf.c` with the operations of the rule in its table.
+//! Compiles rule text to a program for the kernel: `bpf/rule.bpf.c` with the operations of the rule in its table.
 
 mod table;
 mod translate;
@@ -13,10 +13,10 @@ use translate::translated;
 /// The variable of the program that has the table.
 const TABLE: &str = "rule";
 
-/// Makes an object of a rule; `program` is what `bpf/rule.bpf.c` was compiled to.
+/// Makes an object of a rule. `program` is the compiled `bpf/rule.bpf.c`.
 ///
 /// # Errors
-/// A mistake in the rule, or what the program has not, with its place in the text.
+/// A mistake in the rule or an unsupported feature, with its place in the text.
 pub fn compile_rule(program: &[u8], rule: &RuleText) -> Result<Vec<u8>> {
     let compiled = rule.compiled().map_err(|mistake| match mistake {
         CcMistake::Formula { key, error } => BpfError(format!("{key}: {}", error.in_one_line())),

@@ -2,14 +2,14 @@
 
 use ackclock::formula::Code;
 
-/// Registers, of which the first are those of variables, and the next those of states.
+/// The number of registers: variables first, then states, then results.
 pub const REGISTERS: u8 = 32;
-/// The variables with their registers, as `enum variable` has them; `w` and `acked` are always there.
+/// The variables by their registers, as in `enum variable`. `w` and `acked` are always set.
 pub const VARIABLES: [&str; 11] =
     ["w", "acked", "ssthresh", "srtt", "rtt", "min_rtt", "queue_delay", "in_flight", "mss", "time", "since_cut"];
 /// Registers of variables that are always there.
 pub const ALWAYS: u8 = 2;
-/// Registers of variables, behind which those of states begin.
+/// The first register of states, after the registers of variables.
 pub const STATES_FROM: u8 = VARIABLES.len() as u8;
 /// States that the kernel has room for.
 pub const STATES: usize = 9;
@@ -36,10 +36,10 @@ pub const EVENTS: [Event; 6] =
 /// Where a number is: a register, or behind them a constant.
 pub type Place = u8;
 
-/// What the program does (`enum code`).
+/// The operation of the program (`enum code`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// What formulas do.
+    /// An operation of formulas.
     Formula(Code),
     /// Gives its operand.
     Give,
@@ -95,7 +95,7 @@ pub struct Table {
     pub steps: Vec<Step>,
 }
 
-/// The bits of a number; the program has no zero with a sign, and nothing below 2^-1022.
+/// The bits of a number. The program has neither a negative zero nor numbers below 2^-1022.
 fn bits(number: f64) -> u64 {
     if number.is_normal() { number.to_bits() } else { 0 }
 }

@@ -1,4 +1,4 @@
-//! From the operations of formulas to those of the program, which has fewer registers and fewer operations.
+//! Translates the operations of formulas to operations of the program, which has fewer registers and operations.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ const ACKED: Place = 1;
 /// Translates a rule.
 ///
 /// # Errors
-/// What the program has not, with its place in the text.
+/// An unsupported feature, with its place in the text.
 pub fn translated(source: &RuleSource, rule: &CompiledRule) -> Result<Table> {
     let texts = source.texts();
     if let Some((key, _)) = texts.iter().find(|(key, text)| !text.trim().is_empty() && !TEXTS_THERE.contains(key)) {
@@ -87,7 +87,7 @@ impl<'a> Translation<'a> {
         Ok(Translation { rule, table, cuts, free, results: BTreeMap::new() })
     }
 
-    /// All that happens at an event, of which the last operation gives the window.
+    /// Translates all texts of an event. The last operation returns the window.
     fn event(&mut self, event: Event) -> Result<()> {
         let rule = self.rule;
         let first = self.table.steps.len();
@@ -113,7 +113,7 @@ impl<'a> Translation<'a> {
         self.formula(event, key, list, |_, _| Some(()))
     }
 
-    /// A formula or a list of assignments, and what is done with its value.
+    /// Translates a formula or a list of assignments, and the use of its value.
     fn formula(
         &mut self,
         event: Event,
@@ -133,7 +133,7 @@ impl<'a> Translation<'a> {
         Ok(())
     }
 
-    /// The window with what a formula adds to it.
+    /// Adds the value of a formula to the window.
     fn add_to_the_window(&mut self, increase: Place) -> Option<()> {
         let to = self.free.last().copied()?;
         let mut added = increase;
@@ -144,7 +144,7 @@ impl<'a> Translation<'a> {
         self.step(Does::Formula(Code::Add), to, [W, added, W])
     }
 
-    /// What a formula leaves, after the cut was counted.
+    /// Sets the window to the value of a formula, after counting the cut.
     fn leave(&mut self, left: Place) -> Option<()> {
         if let Some(cuts) = self.cuts {
             let (to, one) = (self.free.last().copied()?, self.table.constant(1.0)?);
@@ -215,7 +215,7 @@ impl<'a> Translation<'a> {
         Ok(())
     }
 
-    /// The exponent of a power that is a product; what the program cannot do is refused.
+    /// The exponent of a power that becomes a product. Other powers are rejected.
     fn power(
         &self,
         program: &Program,

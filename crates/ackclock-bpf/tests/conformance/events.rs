@@ -7,10 +7,10 @@ use ackclock::cc::{
 use ackclock::units::{Duration, Instant};
 use proptest::prelude::*;
 
-/// The windows beyond which a run ends, as those of a multiplicative increase have no bound.
+/// The largest windows of a run. Multiplicative increases would exceed any bound.
 pub const LARGEST: f64 = 20_000.0;
 
-/// What happens to a window.
+/// An event of a window.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// ACKs of one segment each.
@@ -21,7 +21,7 @@ pub enum Event {
     Timeout,
 }
 
-/// A list of events; an ACK comes after a timeout, before which another would not be told.
+/// A list of events. An ACK follows each timeout, because a second timeout before it is not reported.
 pub fn some() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
         6 => (1_u16..120).prop_map(|count| vec![Event::Acks(count)]),
@@ -32,7 +32,7 @@ pub fn some() -> impl Strategy<Value = Vec<Event>> {
     proptest::collection::vec(event, 1..30).prop_map(|events| events.concat())
 }
 
-/// As Linux: ssthresh is whole, and a timeout leaves what the rule says.
+/// Settings as in Linux: ssthresh is whole, and a timeout sets it by the rule.
 pub fn context(initial_window: f64) -> CcContext {
     CcContext {
         cut_window: CutWindow::Capped { max_window: f64::INFINITY },
@@ -41,7 +41,7 @@ pub fn context(initial_window: f64) -> CcContext {
     }
 }
 
-/// An event as algorithms hear of it.
+/// An event as algorithms receive it.
 pub enum At {
     Ack(Ack),
     Congestion(Congestion),

@@ -1,4 +1,4 @@
-//! Programs for the kernel and what they are in the simulator, fed the same events, have the same window within a segment.
+//! Kernel programs and their simulated counterparts have the same window within a segment after the same events.
 
 mod events;
 mod programs;

@@ -1,4 +1,4 @@
-//! The programs of `bpf/` and the window rules of the core, fed the same events, have the same window within a segment.
+//! The programs of `bpf/` and the core's window rules have the same window within a segment after the same events.
 
 use ackclock::cc::{Ack, CaState, CcSpec, CongestionControl, CongestionKind};
 use ackclock_bpf::{BpfController, BpfFactory, BpfObject};
@@ -24,7 +24,7 @@ const PAIRS: [(&str, &str); 8] = [
     ("mr_aimd", "mr-aimd"),
 ];
 
-/// What happens to a window.
+/// An event of a window.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// ACKs of one segment each, a number of windows in percent.
@@ -102,7 +102,7 @@ fn parameters() -> impl Strategy<Value = (usize, Vec<(&'static str, f64)>)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
 
-    /// The whole segments of the two differ by one at the most, whatever happens.
+    /// The whole segments of both differ by at most one after any events.
     #[test]
     fn program_and_rule_have_the_same_window_within_a_segment(
         (pair, given) in parameters(),

@@ -1,4 +1,4 @@
-//! Rules given as text, compiled for the kernel: the same windows as in the simulator, the same arithmetic, and what is refused.
+//! Rule text, compiled for the kernel: the windows and the arithmetic of the simulator, and the rejected features.
 
 use ackclock::cc::{Cc, CcSpec, CongestionControl, RuleSource, RuleText};
 use ackclock_bpf::{BpfController, BpfFactory, BpfObject, compile_rule};
@@ -38,7 +38,7 @@ impl Both {
         Both { program, rule: CcSpec::Rule(rule).build(context), path: Path::default() }
     }
 
-    /// Runs an event on both; gives both windows, unless the rule has failed.
+    /// Runs an event on both, and returns both windows unless the rule has failed.
     fn happens(&mut self, event: Event) -> Option<(f64, f64)> {
         self.path.happens(event, &mut |at| {
             at.on(&mut self.program);
@@ -49,7 +49,7 @@ impl Both {
         self.rule.fault().is_none().then(|| (self.program.cwnd(), self.rule.cwnd()))
     }
 
-    /// The windows are the same until the rule fails; with a power, within a segment.
+    /// The windows are the same until the rule fails, or within a segment if the rule contains a power.
     fn agree(line: &str, initial_window: f64, events: &[Event]) -> Result<(), TestCaseError> {
         let mut both = Both::new(line, initial_window);
         for event in events {
@@ -91,7 +91,7 @@ fn formula() -> impl Strategy<Value = String> {
     })
 }
 
-/// A rule whose window does not leave the range of the events, whatever its formulas give; mostly.
+/// A rule whose window mostly stays in the range of the events for any values of its formulas.
 fn line() -> impl Strategy<Value = String> {
     let formulas = (formula(), formula(), formula(), formula(), formula(), formula());
     (formulas, prop::bool::weighted(0.9), 0.0..4.0_f64).prop_map(|((grow, cut, x, y, z, late), is_bounded, start)| {
@@ -122,7 +122,7 @@ proptest! {
 
 /// The rules of a page of the documentation, with numbers for the letters that they leave open.
 fn documented() -> Vec<String> {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/rules.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows = page.lines().filter(|line| line.starts_with('|')).filter_map(|line| line.split('`').nth(1));
     // The program in the kernel leaves the end of slow start to Linux.
@@ -155,7 +155,7 @@ fn the_rules_of_the_documentation_give_the_windows_of_the_simulator() {
     }
 }
 
-/// Two numbers of which sums, products and quotients are all numbers with 53 digits.
+/// Two numbers whose sums, products and quotients are all normal doubles.
 fn numbers() -> impl Strategy<Value = (f64, f64)> {
     let digits = prop_oneof![
         any::<u64>(),
@@ -174,7 +174,7 @@ fn numbers() -> impl Strategy<Value = (f64, f64)> {
     })
 }
 
-/// The bits of the window that a cut leaves, of those of conditions.
+/// The bits of the window after a cut that encodes conditions.
 fn conditions(states: &[(&str, f64)], numbers: &[(&str, f64)], conditions: &[&str]) -> u32 {
     let bits = conditions.iter().enumerate().map(|(bit, condition)| format!("if({condition}, {}, 0)", 1 << bit));
     let mut source = RuleSource { grow: "0".into(), ..RuleSource::default() };

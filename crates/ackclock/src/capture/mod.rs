@@ -1,6 +1,6 @@
-//! What was seen at one place of a network, and its bytes as other tools read them.
+//! The packets observed at one place of a network, and their bytes in the formats of other tools.
 //!
-//! A [`Recording`] is collected by a run; the encoders are pure functions of it.
+//! A run collects a [`Recording`]. The encoders are pure functions of it.
 
 mod observed;
 mod pcapng;

@@ -1,8 +1,8 @@
-//! What the packets of a connection at one place show of its sender: data in flight, RTTs, retransmissions, losses.
+//! Analyses a sender from the packets at one place: data in flight, RTTs, retransmissions, losses.
 //!
-//! The window itself is not in packets. Data in flight are what was sent and is acknowledged neither cumulatively nor
-//! selectively; a segment that the network lost counts until a copy of it is acknowledged. Segments larger than the MSS, as
-//! segmentation offload leaves them, count as segments of an MSS.
+//! Packets do not contain the window. Data in flight are data that were sent and acknowledged neither cumulatively
+//! nor selectively. A segment that the network lost counts until a copy of it is acknowledged. Segments larger than
+//! the MSS, as segmentation offload leaves them, count as segments of an MSS.
 
 mod counts;
 mod found;
@@ -29,7 +29,7 @@ use tracker::Tracker;
 
 use crate::units::Duration;
 
-/// What a capture shows of a connection; times count from its first data.
+/// The analysis of a captured connection. Times count from its first data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Observed {
     /// Where it was captured.
@@ -48,8 +48,8 @@ pub struct Observed {
     pub acked_bytes: u64,
     /// Payload acknowledged, over the time up to the ACK that acknowledged the last of it.
     pub goodput_bps: Option<f64>,
-    /// The fastest that data were delivered over a second or 20 round trips, whichever is longer, and at most a quarter of the
-    /// duration; payload.
+    /// The fastest delivery of payload over a second or 20 round trips, whichever is longer. The period is at most a
+    /// quarter of the duration.
     pub peak_bps: Option<f64>,
     /// Packets and events.
     #[serde(flatten)]
@@ -64,7 +64,8 @@ pub struct Observed {
     pub in_flight_mean_bytes: f64,
     /// The most.
     pub in_flight_max_bytes: u64,
-    /// The part of the time in which less than a segment more fitted the receiver's window; none where its scale is not known.
+    /// The share of time in which less than a further segment fitted into the receive window. None with an unknown
+    /// scale.
     pub receiver_limited: Option<f64>,
     /// The part of the time in which nothing was in flight.
     pub idle: f64,
@@ -99,7 +100,7 @@ impl fmt::Display for NoFlow {
     }
 }
 
-/// Looks at a connection; `headers` in the order of time, series of at most `points` intervals each.
+/// Analyses a connection. `headers` are in the order of time, and each series has at most `points` intervals.
 ///
 /// # Errors
 /// If there are no data, or no ACKs of them, or far more segments than packets.
@@ -140,8 +141,8 @@ fn shifted(headers: &[TcpHeader], back: Duration) -> impl Iterator<Item = TcpHea
     })
 }
 
-/// Payload of a full segment: what both ends offer less options, at most the largest segment; or, where there is no SYN, the
-/// longest segment that fits Ethernet.
+/// Payload of a full segment: the offer of both ends less options, at most the largest segment. Without a SYN it is
+/// the longest segment that fits Ethernet.
 fn mss(headers: &[TcpHeader]) -> u32 {
     const ETHERNET: u32 = 1460;
     const TIMESTAMPS: u32 = 12;
@@ -165,7 +166,7 @@ fn window_scale(headers: &[TcpHeader]) -> Option<u8> {
     Some(if ours.window_scale.is_some() { theirs.window_scale.unwrap_or(0).min(14) } else { 0 })
 }
 
-/// The figures of what was found.
+/// The figures from the raw findings.
 fn summed_up(found: Found, place: Place, headers: &[TcpHeader], points: usize) -> Observed {
     let whole = found.end.since(found.start);
     let share = |time: Duration| if whole.is_zero() { 0.0 } else { time.as_secs_f64() / whole.as_secs_f64() };

@@ -21,14 +21,14 @@ const IF_TSRESOL: u16 = 9;
 /// The time stamps are multiples of 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// What a file says at its beginning.
+/// The contents of a file's first block.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'text> {
     /// The program that wrote it.
     pub application: &'text str,
-    /// What the run was.
+    /// The description of the run.
     pub comment: &'text str,
-    /// Of a packet no more than so many bytes are kept; at least the headers of IP and TCP.
+    /// The largest number of bytes to keep of a packet. The headers of IP and TCP are always kept.
     pub snaplen: u32,
 }
 
@@ -98,7 +98,7 @@ fn begin(at: &str, packets: usize, header: &Header) -> Vec<u8> {
     file
 }
 
-/// The packets in the order of time, handshakes in front of what follows them.
+/// The packets in the order of time, with handshakes before their connections.
 fn frames(recording: &Recording) -> impl Iterator<Item = Frame> {
     let mut handshakes: Vec<Frame> = seen(recording).flat_map(Connection::handshake).collect();
     handshakes.sort_by_key(|frame| frame.time_ns);
@@ -150,7 +150,7 @@ fn packet(frame: &Frame, snaplen: u32, body: &mut Vec<u8>) {
     body.resize((begin + captured as usize).next_multiple_of(4), 0);
 }
 
-/// Appends a block: its type, its length in front and behind, and what `fill` puts between.
+/// Appends a block: its type, its length before and after, and the contents that `fill` writes between.
 fn block(file: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     let begin = file.len();
     file.extend(kind.to_le_bytes());
@@ -161,7 +161,7 @@ fn block(file: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     file.extend(len.to_le_bytes());
 }
 
-/// Appends an option or a record, padded to 32 bits; one that is too long is cut off.
+/// Appends an option or a record, padded to 32 bits. A longer one is cut off.
 fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     let value = &value[..value.len().min(usize::from(u16::MAX))];
     body.extend(code.to_le_bytes());

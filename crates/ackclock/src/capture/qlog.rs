@@ -1,9 +1,9 @@
-//! A recording of senders as a file of qlog, of version 0.3 (draft-ietf-quic-qlog-main-schema-02 and -quic-events-01) or of the
-//! current drafts (-14 and -13).
+//! Writes a recording of senders as qlog version 0.3 (draft-ietf-quic-qlog-main-schema-02 and -quic-events-01) or as
+//! the current drafts (-14 and -13).
 //!
-//! qlog has no events for TCP, whose segments are packets of QUIC here: each transmission has a number of its own, data are
-//! frames of stream 0, and an ACK has ranges of the numbers of those transmissions that it newly acknowledges. Packets of QUIC have
-//! the numbers and ranges that they have, and are lost when their sender says so.
+//! qlog has no events for TCP, so TCP segments become packets of QUIC. Each transmission has its own number, and data
+//! are frames of stream 0. An ACK has ranges of the newly acknowledged transmissions. Packets of QUIC keep their
+//! numbers and ranges, and are lost when their sender declares them lost.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::units::{Duration, Instant};
 pub enum QlogVersion {
     /// 0.3, the newest that qvis opens.
     V03,
-    /// That of the current drafts.
+    /// The version of the current drafts.
     Draft,
 }
 
@@ -148,11 +148,11 @@ struct Trace<'recording> {
     /// Packets sent and received so far.
     sent: u64,
     received: u64,
-    /// By their first bytes, what is not acknowledged.
+    /// Unacknowledged data by their first bytes.
     outstanding: BTreeMap<u64, Outstanding>,
     /// QUIC: packets with numbers below were told of if they were lost.
     lost_below: u64,
-    /// What was last said.
+    /// The last written metrics.
     metrics: Map<String, Value>,
     in_flight: u64,
     phase: Option<Phase>,
@@ -194,7 +194,7 @@ impl<'recording> Trace<'recording> {
         }
     }
 
-    /// The sender takes a segment for lost, or a packet of QUIC, of which it is told once.
+    /// The sender declares a segment lost, or a packet of QUIC, which it declares once.
     fn declare_lost(&mut self, at: Instant, position: u64) {
         if !self.connection.is_quic() {
             self.lose(at, position);

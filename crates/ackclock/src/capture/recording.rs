@@ -1,4 +1,4 @@
-//! What was seen: connections and packets.
+//! Observed connections and packets.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct Recording {
     pub connections: Vec<Connection>,
     /// The packets, in the order of time.
     pub packets: Vec<Packet>,
-    /// The states of senders, whenever one has changed; of captures at senders, where asked for.
+    /// The states of senders after each change, if requested for captures at senders.
     pub senders: Vec<SenderState>,
     /// Segments that senders took for lost, in the order of time, where the states of senders are asked for.
     pub declared: Vec<Declared>,
@@ -37,11 +37,11 @@ pub struct SenderState {
     pub place: usize,
     /// The window, in segments.
     pub cwnd: f64,
-    /// The slow-start threshold, in segments; infinite before the first congestion event.
+    /// The slow-start threshold in segments, infinite before the first congestion event.
     pub ssthresh: f64,
     /// The sender's estimate of the flight size, in segments.
     pub in_flight: u32,
-    /// Smoothed RTT; zero before the first measurement, as the two others.
+    /// Smoothed RTT, zero before the first measurement. So are the next two.
     pub srtt: Duration,
     /// How much the RTT varies.
     pub rttvar: Duration,
@@ -60,7 +60,7 @@ pub struct Declared {
     pub connection: u32,
     /// So many of [`Recording::packets`] were before.
     pub place: usize,
-    /// First byte; of QUIC its packet number.
+    /// First byte, or the packet number of QUIC.
     pub seq: u64,
 }
 
@@ -90,12 +90,12 @@ pub struct Connection {
     pub base_rtt: Duration,
     /// Propagation from the sender to the place of the capture.
     pub distance: Duration,
-    /// The transport; none for datagrams.
+    /// The transport, or none for datagrams.
     pub transport: Option<Arc<Transport>>,
 }
 
 impl Connection {
-    /// Whether its packets are those of QUIC.
+    /// Whether its packets belong to QUIC.
     pub fn is_quic(&self) -> bool {
         self.transport.as_ref().is_some_and(|transport| transport.protocol == Protocol::Quic)
     }
@@ -112,11 +112,11 @@ pub struct Packet {
     pub ecn: Ecn,
     /// Bytes on the wire, as the simulation counts them.
     pub wire_len: u32,
-    /// What it is.
+    /// The segment.
     pub segment: Segment,
 }
 
-/// What a packet is; sequence numbers begin at 0 in each direction of a connection.
+/// The contents of a packet. Sequence numbers begin at 0 in each direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Segment {
     /// From the sender.
@@ -131,18 +131,18 @@ pub enum Segment {
         flags: DataEcn,
         /// The next byte expected from the receiver.
         ack: u64,
-        /// The clock of the receiver in the last ACK that the sender got; none before the first one.
+        /// The receiver's clock in the last ACK that the sender got, or none before the first one.
         echo: Option<Instant>,
     },
     /// From the receiver.
     Ack {
         /// First byte, or the next one where there is no payload.
         seq: u64,
-        /// Payload bytes: those of a request.
+        /// Payload bytes of the request.
         len: u32,
         /// When it left the receiver.
         sent_at: Instant,
-        /// What it acknowledges; none before the first data.
+        /// The acknowledgement, or none before the first data.
         ack: Option<AckSegment>,
     },
     /// A packet of QUIC from the sender.
@@ -151,7 +151,7 @@ pub enum Segment {
         number: u64,
         /// First byte.
         offset: u64,
-        /// Payload bytes; none of a PING.
+        /// Payload bytes, 0 for a PING.
         len: u32,
         /// When it left the sender.
         sent_at: Instant,
@@ -160,7 +160,7 @@ pub enum Segment {
     QuicAck {
         /// Its packet number.
         number: u64,
-        /// What it acknowledges: first and last index into [`Recording::ranges`], the newest range first.
+        /// The acknowledgement: first and last index into [`Recording::ranges`], the newest range first.
         ranges: (u32, u32),
         /// How long the receiver has had the largest one.
         delay: Duration,

@@ -9,30 +9,30 @@ use super::recording::{Packet, Recording, Segment};
 use crate::tcp::RangeSet;
 use crate::units::Instant;
 
-/// The plot of one connection; times in nanoseconds, positions in bytes.
+/// The plot of one connection. Times are in nanoseconds, positions in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sequence {
     /// Its flow.
     pub flow: String,
     /// Which connection of the flow it is, from 0.
     pub successor: u32,
-    /// Segments as they leave the sender: time, first byte, end, and 1 for those that were sent before, 2 for those that are
-    /// lost, 3 for both.
+    /// Segments as they leave the sender: time, first byte, end, and a flag. The flag is 1 for retransmissions, 2 for
+    /// losses, and 3 for both.
     pub data: Vec<(u64, u64, u64, u8)>,
     /// ACKs as they come to the sender: time and next byte expected, only those that move it.
     pub acks: Vec<(u64, u64)>,
-    /// Their SACK blocks, or what ACKs of QUIC newly acknowledge above: time, first byte, end.
+    /// Their SACK blocks, or higher ranges that ACKs of QUIC newly acknowledge: time, first byte, end.
     pub sacks: Vec<(u64, u64, u64)>,
     /// The right edge of the congestion window: time, and the byte up to which cwnd lets the sender send.
     pub window: Vec<(u64, u64)>,
-    /// The right edge of the receiver's window, where that has a bound: time, and byte, as ACKs bring it to the sender.
+    /// The right edge of a limited receive window: time and byte, as ACKs report it to the sender.
     pub receiver_window: Vec<(u64, u64)>,
 }
 
 const RESENT: u8 = 1;
 const LOST: u8 = 2;
 
-/// The plots of all connections that have packets within a time; of a capture at the senders, with their states.
+/// The plots of all connections with packets within a time. The capture is at the senders and contains their states.
 pub fn sequences(recording: &Recording, within: &Range<Instant>) -> Vec<Sequence> {
     let mut plots: Vec<Sequence> = recording
         .connections
@@ -104,7 +104,7 @@ impl Progress {
     }
 }
 
-/// Adds a packet; what comes before the time counts, but is not shown.
+/// Adds a packet. Packets before the time count, but are not shown.
 fn add(
     plot: &mut Sequence,
     packet: &Packet,

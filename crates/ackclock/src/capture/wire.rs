@@ -7,7 +7,7 @@ use crate::qdisc::Ecn;
 use crate::tcp::{AckSegment, EcnFeedback, EcnMode, Transport};
 use crate::units::Instant;
 
-/// The time of captures at which a run begins, in seconds: later than any handshake before the first packet is long.
+/// The start time of runs in captures, in seconds. It exceeds the length of any handshake before the first packet.
 const EPOCH_S: u64 = 1_000_000_000;
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 /// RFC 7323 §5.4: a tick of the clock of timestamps.
@@ -16,7 +16,7 @@ const TICK_NS: u64 = 1_000_000;
 const IP_LEN: u32 = 20;
 const TCP_LEN: u32 = 20;
 const UDP_LEN: u32 = 8;
-/// The discard service: what comes there has no meaning.
+/// The discard service, which ignores its data.
 const DISCARD_PORT: u16 = 9;
 const FIRST_PORT: u16 = 49_152;
 const PORTS: u32 = 16_384;
@@ -51,14 +51,14 @@ pub(super) struct Frame {
     pub(super) wire_len: u32,
 }
 
-/// What is sent where.
+/// The direction of a packet.
 struct Way {
     is_forward: bool,
     ecn: u8,
     id: u16,
 }
 
-/// A TCP segment; numbers as on the wire.
+/// A TCP segment with the numbers on the wire.
 #[derive(Default)]
 struct Tcp {
     flags: u16,
@@ -164,7 +164,7 @@ impl Connection {
         frames.collect()
     }
 
-    /// The packet as it was on the wire; `id` tells it from others.
+    /// The packet on the wire. `id` distinguishes it from others.
     pub(super) fn frame(&self, packet: &Packet, id: u16) -> Frame {
         let ecn = match packet.ecn {
             Ecn::NotEct => 0,
@@ -281,8 +281,8 @@ impl Connection {
         self.ip_packet(way, PROTOCOL_TCP, header, 16, tcp.len)
     }
 
-    /// The short header of QUIC (RFC 9000 §17.3.1), of 13 bytes, with the packet number in clear: a fixed bit, the length of the
-    /// number, the connection ID of the receiving end.
+    /// The short header of QUIC (RFC 9000 §17.3.1), of 13 bytes, with an unencrypted packet number. It contains a
+    /// fixed bit, the length of the number, and the connection ID of the receiving end.
     fn short_header(&self, is_forward: bool, number: u64) -> [u8; 13] {
         const FIXED_BIT: u8 = 0x40;
         const FOUR_BYTES: u8 = 0x03;
@@ -296,7 +296,7 @@ impl Connection {
         header
     }
 
-    /// A datagram whose payload begins so; what the packet has no room for is left out.
+    /// A datagram whose payload begins with `first`. Bytes that do not fit the packet are omitted.
     fn udp_packet(&self, way: &Way, wire_len: u32, first: &[u8]) -> (Vec<u8>, u32) {
         let payload = wire_len.saturating_sub(IP_LEN + UDP_LEN);
         let first = &first[..first.len().min(payload as usize)];
@@ -316,7 +316,7 @@ impl Connection {
         if is_forward { (ephemeral, DISCARD_PORT) } else { (DISCARD_PORT, ephemeral) }
     }
 
-    /// Puts the header of IP in front, and both checksums where they belong; zeros do not change one.
+    /// Prepends the header of IP, and inserts both checksums. Zeros do not change a checksum.
     fn ip_packet(&self, way: &Way, protocol: u8, mut header: Vec<u8>, place: usize, payload: u32) -> (Vec<u8>, u32) {
         let (from, to) = (self.address(way.is_forward), self.address(!way.is_forward));
         let segment_len = header.len() as u32 + payload;
@@ -348,7 +348,7 @@ impl Connection {
     }
 }
 
-/// The flags of ECN of a SYN, of its answer, and of the ACK of that (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
+/// The ECN flags of a SYN, of its answer, and of the final ACK (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
 fn opening_flags(ecn: EcnMode) -> [u16; 3] {
     match ecn {
         EcnMode::Off | EcnMode::Counts => [0; 3],
@@ -378,7 +378,7 @@ fn window_scale(transport: &Transport) -> u8 {
     (0..WINDOW_SCALE).find(shows).unwrap_or(WINDOW_SCALE)
 }
 
-/// A window as its field has it, rounded up: what a sender may send fits.
+/// A window in the encoding of its field, rounded up, so that all permitted data fit.
 fn scaled(window: u64, scale: u8) -> u16 {
     u16::try_from(window.div_ceil(1 << scale)).unwrap_or(WINDOW)
 }
@@ -401,7 +401,7 @@ fn ace_flags(ace: u8) -> u16 {
     u16::from(ace & 7) * ECE
 }
 
-/// RFC 1071, of two texts of which the first one has an even length.
+/// The checksum of RFC 1071 over two texts. The first one has an even length.
 fn checksum(texts: [&[u8]; 2]) -> u16 {
     let words = texts.into_iter().flat_map(|text| text.chunks(2));
     let sum: u32 = words.map(|word| u32::from(word[0]) << 8 | u32::from(word.get(1).copied().unwrap_or(0))).sum();
@@ -441,7 +441,7 @@ mod tests {
         u32::from_be_bytes(bytes[place..place + 4].try_into().unwrap())
     }
 
-    /// The sum of RFC 1071 over what a checksum covers, itself included, is all ones.
+    /// The sum of RFC 1071 over the covered bytes, including the checksum, is all ones.
     fn is_sound(frame: &Frame) -> bool {
         let (ip, rest) = frame.bytes.split_at(20);
         let segment_len = (frame.len - 20).to_be_bytes();

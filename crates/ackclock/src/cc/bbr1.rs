@@ -50,7 +50,7 @@
 //! recovery, long-term sampling. In packets `crates/ackclock/tests/theory/bbr.rs`: against CUBIC over buffers of 0.1 to 16
 //! bandwidth-delay products it is ahead in shallow and behind in deep ones, as published.
 //!
-//! Beside `TcpBbr` of ns-3.44 ([page](../ns3-senders.md)), whose delivery rates count more than their interval has, unless that is
+//! Beside `TcpBbr` of ns-3.44 ([page](../validation/ns3.md)), whose delivery rates count more than their interval has, unless that is
 //! switched. Not compared with a kernel.
 //!
 //! ## What to know before you use it

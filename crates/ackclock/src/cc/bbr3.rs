@@ -71,7 +71,7 @@
 //! round trip on a fast path. And where its recovery ends while segments are missing that it has sent again already, the next
 //! one sends them once more and takes the transmission that is in flight for lost: BBRv3 counts a round trip with a loss in DOWN, and
 //! cruises at `bw_shortterm`. With a buffer of half a product one flow uses 93 % of the link then, and 97 % with RACK.
-//! [What it does beside CUBIC and under random loss](../bbr.md).
+//! [What it does beside CUBIC and under random loss](../validation/bbr.md).
 
 mod control;
 mod machine;

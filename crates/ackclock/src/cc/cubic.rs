@@ -74,7 +74,7 @@
 //!
 //! The arithmetic of Linux: constants, curve and counters by hand (`crates/ackclock/src/cc/cubic/linux.rs`). From a window of 300 segments to
 //! one more than that it takes 10 % less time than the equations at an RTT of 20 ms, and 1 % less at 100 ms. `make validate-linux`
-//! compares it with the running kernel, and `tools/linux/slow_start.py` its slow start with Linux 6.12 ([page](../agreement.md)).
+//! compares it with the running kernel, and `tools/linux/slow_start.py` its slow start with Linux 6.12 ([page](../validation/linux.md)).
 //!
 //! ## What to know before you use it
 //!

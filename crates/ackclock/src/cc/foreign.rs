@@ -85,7 +85,7 @@ pub struct BpfProgram {
 }
 
 impl Foreign for PythonClass {
-    const REFERENCE: &'static str = "docs/own-algorithm.md: a Python class of the user";
+    const REFERENCE: &'static str = "docs/how-to/write-an-algorithm.md: a Python class of the user";
 
     fn check(&self) -> Result<(), CcMistake> {
         there("source", &self.code)
@@ -100,7 +100,7 @@ impl Foreign for PythonClass {
 }
 
 impl Foreign for SharedLibrary {
-    const REFERENCE: &'static str = "docs/own-algorithm.md: a shared object of the user";
+    const REFERENCE: &'static str = "docs/how-to/write-an-algorithm.md: a shared object of the user";
 
     fn check(&self) -> Result<(), CcMistake> {
         there("path", &self.sha256)
@@ -112,7 +112,7 @@ impl Foreign for SharedLibrary {
 }
 
 impl Foreign for BpfProgram {
-    const REFERENCE: &'static str = "docs/kernel.md: a compiled object of the user";
+    const REFERENCE: &'static str = "docs/how-to/run-in-the-kernel.md: a compiled object of the user";
 
     fn check(&self) -> Result<(), CcMistake> {
         there("object", &self.sha256)

@@ -4,7 +4,7 @@
 //!
 //! ## Reference
 //!
-//! The formulas are the user's; everything around them is RFC 5681, as for the window rules here. [Rules](../rules.md)
+//! The formulas are the user's; everything around them is RFC 5681, as for the window rules here. [Rules](../reference/rules.md)
 //! has the grammar, the variables and examples.
 //!
 //! ## Equations

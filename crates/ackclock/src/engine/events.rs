@@ -1,8 +1,8 @@
 //! The event queue: one pending event per component, in a total order.
 //!
-//! Events are ordered by (time, component). Components are numbered by class first and by the hash of
-//! their name within the class, so the order depends neither on heap internals nor on the order of
-//! declaration. A component that has several things to do at one time does them in its own order.
+//! Events are ordered by (time, component). Components are numbered by class first and by the hash of their name
+//! within the class. The order depends neither on heap internals nor on the order of declaration. A component
+//! processes several events of one time in its own order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,11 +14,11 @@ use crate::units::Instant;
 
 /// Pending wake-ups, at most one valid per component.
 ///
-/// Timers are lazy: one that moves into the future, or stops, is a number here until its entry comes up. Those that are
-/// far from due are not in order, so that thousands of them cost no more than a few.
+/// Timers are lazy. A timer that moves into the future, or stops, only changes a number until its entry is due.
+/// Distant timers are unordered, so that thousands of them are cheap.
 #[derive(Debug)]
 pub struct EventQueue {
-    /// What comes next: all timers of the slots of the wheel that are open, and whatever is no timer.
+    /// The next events: all timers in open slots of the wheel, and all events other than timers.
     heap: BinaryHeap<Reverse<Key>>,
     wheel: Wheel,
     /// Later events are discarded.
@@ -30,7 +30,7 @@ pub struct EventQueue {
 #[derive(Clone, Copy, Debug)]
 struct Wake {
     due: Instant,
-    /// The time of the entry that counts, `due` or before; others are stale.
+    /// The time of the valid entry, `due` or before. Other entries are stale.
     entry: Instant,
 }
 
@@ -39,7 +39,7 @@ impl Wake {
 }
 
 impl EventQueue {
-    /// An empty queue for components `0 .. components`; timers that are due after `end` never go off.
+    /// An empty queue for components `0 .. components`. Timers that are due after `end` never expire.
     pub fn new(components: usize, end: Instant) -> Self {
         EventQueue { heap: BinaryHeap::new(), wheel: Wheel::new(), end, wakes: vec![Wake::NEVER; components] }
     }
@@ -55,7 +55,7 @@ impl EventQueue {
         }
     }
 
-    /// Sets a timer: `component` is woken at `at`, whatever is pending, or not at all.
+    /// Sets a timer: `component` is woken at `at` regardless of pending timers, or never.
     #[inline]
     pub fn set(&mut self, component: ComponentId, at: Option<Instant>) {
         let wake = &mut self.wakes[component.0 as usize];
@@ -81,7 +81,7 @@ impl EventQueue {
         }
     }
 
-    /// The heap does not know what comes next: a slot of the wheel is opened, or the entry on top is renewed.
+    /// Opens a slot of the wheel or renews the top entry if the heap does not contain the next event.
     #[inline(never)]
     fn settle(&mut self) {
         if self.heap.peek().is_none_or(|key| key.0.at() >= self.wheel.next()) {
@@ -121,7 +121,7 @@ impl EventQueue {
         Some(candidates[0].max(candidates[1]).0.component())
     }
 
-    /// Ends the event that [`EventQueue::peek`] just returned; its component is woken again at `next`.
+    /// Ends the event that [`EventQueue::peek`] just returned. Its component is woken again at `next`.
     ///
     /// To be called before anything else is scheduled.
     #[inline]
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(drain(&mut queue), [(2, 1), (3, 0)]);
     }
 
-    /// What may be done to a component: its timer is set, or it is to be woken no later than then.
+    /// An action on a component: setting its timer, or waking it at a time at the latest.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Set(u32, Option<u64>),

@@ -1,8 +1,8 @@
-//! What orders events: time, and then the component.
+//! The order of events: by time, and then by component.
 
 use crate::units::Instant;
 
-/// The number of a component; smaller numbers go first among events of one time.
+/// The number of a component. Smaller numbers go first among events of one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ComponentId(pub u32);
 

@@ -5,10 +5,10 @@ use crate::units::Instant;
 
 /// How long a slot is, as a power of two of nanoseconds: about 4 ms.
 const SLOT_BITS: u32 = 22;
-/// A slot has what is due within it in this revolution, about a second, or in a later one.
+/// A slot contains the events due within it in this revolution, about a second, or in a later one.
 const SLOTS: usize = 256;
 
-/// The slots of a revolution. They are opened one after another; what is due in an opened one is no longer here.
+/// The slots of a revolution. They are opened one after another, and an opened slot is empty.
 #[derive(Debug)]
 pub(super) struct Wheel {
     slots: Vec<Vec<Key>>,
@@ -17,7 +17,7 @@ pub(super) struct Wheel {
     entries: usize,
     /// Where the opened slots end, or [`Instant::MAX`] where there are no entries.
     next: Instant,
-    /// What the slot opened last had, and its place in memory for another one.
+    /// The last opened slot's contents, whose memory is reused.
     spare: Vec<Key>,
 }
 
@@ -54,7 +54,7 @@ impl Wheel {
         self.next = self.edge();
     }
 
-    /// Opens the next slot; returns what it had, in no order, some of it for later revolutions.
+    /// Opens the next slot. Returns its contents, unordered, some of them for later revolutions.
     pub(super) fn open(&mut self) -> Vec<Key> {
         let slot = &mut self.slots[self.opened as usize % SLOTS];
         let entries = std::mem::replace(slot, std::mem::take(&mut self.spare));
@@ -64,7 +64,7 @@ impl Wheel {
         entries
     }
 
-    /// Takes back what [`Wheel::open`] returned.
+    /// Takes back the result of [`Wheel::open`].
     pub(super) fn give_back(&mut self, mut entries: Vec<Key>) {
         entries.clear();
         self.spare = entries;

@@ -7,14 +7,14 @@ use crate::units::Instant;
 /// Bytes that a script may write: sequence numbers stay clear of 32 bits.
 const MAX_WRITTEN: u64 = 1 << 31;
 
-/// What a call returned.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Returned {
     /// The value.
     pub value: i64,
     /// The error that a value of -1 stands for.
     pub errno: Option<&'static str>,
-    /// What it asked for and was left out.
+    /// The unsupported part of the request.
     pub note: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! An open connection: a sender and a receiver, with the sequence numbers of a script.
 //!
-//! The sender and the receiver count bytes from 0; in a script data begin at 1, after the SYN.
+//! The sender and the receiver count bytes from 0. In a script data begin at 1, after the SYN.
 
 use super::MAX_SEGMENTS;
 use super::ecn;
@@ -13,8 +13,7 @@ use crate::tcp::{
 };
 use crate::units::{Duration, Instant};
 
-/// RFC 9293 §3.7.1: "If an MSS Option is not received at connection setup, TCP implementations MUST assume a
-/// default send MSS of 536".
+/// RFC 9293 §3.7.1: without an MSS option, TCP "MUST assume a default send MSS of 536".
 const DEFAULT_MSS: u32 = 536;
 /// The smallest MSS that is believed.
 const MIN_MSS: u32 = 48;
@@ -28,11 +27,11 @@ const TICK: Duration = Duration::from_millis(1);
 pub struct Sent {
     /// When.
     pub at: Instant,
-    /// What. Values of timestamps count from the start of the run.
+    /// The segment. Values of timestamps count from the start of the run.
     pub packet: Packet,
 }
 
-/// What the two ends agreed on.
+/// The agreement of both ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreement {
     /// The peer's MSS.
@@ -43,7 +42,7 @@ pub struct Agreement {
     pub sack: bool,
     /// Both offered ECN.
     pub ecn: EcnMode,
-    /// Both offered timestamps; the peer's last value.
+    /// The peer's last timestamp, if both ends offered timestamps.
     pub timestamps: Option<u32>,
     /// How long the handshake took, unless a retransmission made that ambiguous.
     pub rtt: Option<Duration>,
@@ -149,7 +148,7 @@ impl Connection {
         self.receiver.set_delayed_ack(delay);
     }
 
-    /// What assertions read.
+    /// The values that assertions read.
     pub fn reading(&self) -> Reading {
         Reading {
             sender: self.sender.info(),
@@ -162,7 +161,7 @@ impl Connection {
 
     // ---- the application ----
 
-    /// Writes `bytes`; false after `close`.
+    /// Writes `bytes`. Returns false after `close`.
     pub fn write(&mut self, now: Instant, bytes: u64, sent: &mut Vec<Sent>) -> bool {
         if self.fin != Fin::NotAsked {
             return false;
@@ -173,7 +172,7 @@ impl Connection {
         true
     }
 
-    /// Reads up to `bytes`; `None` where there is nothing to read yet, 0 after the peer's FIN.
+    /// Reads up to `bytes`. Returns `None` if no data are available yet, and 0 after the peer's FIN.
     pub fn read(&mut self, now: Instant, bytes: u64, sent: &mut Vec<Sent>) -> Option<u64> {
         let available = self.receiver.delivered() - self.read;
         if available == 0 {
@@ -197,7 +196,7 @@ impl Connection {
 
     // ---- the network ----
 
-    /// A segment arrives; `echo` is when the timestamp that it echoes was sent.
+    /// A segment arrives. `echo` is the transmission time of the timestamp that it echoes.
     pub fn on_packet(&mut self, now: Instant, packet: &Packet, echo: Option<Instant>, sent: &mut Vec<Sent>) {
         let options = packet.options.clone().unwrap_or_default();
         if self.agreement.timestamps.is_some() && options.timestamps.is_none() {
@@ -240,7 +239,7 @@ impl Connection {
         }
     }
 
-    /// True if the segment lies in the window, or may be a copy of what has just come.
+    /// True if the segment is in the window, or may be a copy of the previous segment.
     fn is_acceptable(&self, packet: &Packet) -> bool {
         if packet.flags.has(Flags::SYN) {
             return true;
@@ -252,16 +251,16 @@ impl Connection {
         low <= end && first <= self.receive_window()
     }
 
-    /// RFC 9293 §3.10.7.4: "If the ACK acks something not yet sent (SEG.ACK > SND.NXT), then send an ACK, drop the segment, and
-    /// return."
+    /// RFC 9293 §3.10.7.4: "If the ACK acks something not yet sent (SEG.ACK > SND.NXT), then send an ACK, drop the
+    /// segment".
     fn acknowledges_unsent(&self, packet: &Packet) -> bool {
         let fin = u64::from(self.next_seq() != script_seq(self.sender.sent_once()));
         let most = script_seq(self.sender.acceptable_ack() + fin);
         packet.ack.is_some_and(|ack| distance(most, ack) > 0)
     }
 
-    /// RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply", and "After sending
-    /// the acknowledgment, drop the unacceptable segment and return."
+    /// RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply". The
+    /// segment is dropped.
     fn refuse(&mut self, now: Instant, packet: &Packet, sent: &mut Vec<Sent>) {
         // Old data are reported as such (RFC 2883).
         let is_old = packet.len > 0 && self.beyond_next(packet.seq) < 0;
@@ -271,8 +270,8 @@ impl Connection {
         self.send_ack(now, &ack, sent);
     }
 
-    /// A reset arrives; true if it ends the connection. RFC 9293 §3.10.7.4: "If the RST bit is set and the sequence number exactly
-    /// matches the next expected sequence number (RCV.NXT), then TCP endpoints MUST reset the connection".
+    /// Processes a reset, and returns true if it ends the connection. RFC 9293 §3.10.7.4: endpoints "MUST reset the
+    /// connection" if "the sequence number exactly matches the next expected sequence number (RCV.NXT)".
     pub fn on_reset(&mut self, now: Instant, packet: &Packet, sent: &mut Vec<Sent>) -> bool {
         match self.beyond_next(packet.seq) {
             0 => true,
@@ -290,7 +289,7 @@ impl Connection {
         distance(script_seq(self.receiver.delivered() + u64::from(self.peer_closed())), seq)
     }
 
-    /// RCV.WND; of a receiver that takes everything the largest that its segments can tell of.
+    /// RCV.WND. Without a limit it is the largest window that segments can express.
     fn receive_window(&self) -> i64 {
         let largest = i64::from(u16::MAX) << self.window_shift();
         let edge = self.receiver.window_edge();
@@ -340,7 +339,7 @@ impl Connection {
         self.sender.on_ack(now, &AckSegment { ack, sack, echo, ecn });
     }
 
-    /// The payload and the FIN; the ACK to send at once.
+    /// Processes the payload and the FIN, and returns the ACK to send at once.
     fn on_data(&mut self, now: Instant, packet: &Packet) -> Option<AckSegment> {
         let delivered = self.receiver.delivered();
         let Some(start) = delivered.checked_add_signed(distance(script_seq(delivered), packet.seq)) else {
@@ -389,7 +388,7 @@ impl Connection {
         }
     }
 
-    /// Sends what may be sent.
+    /// Sends the permitted segments.
     fn transmit(&mut self, now: Instant, sent: &mut Vec<Sent>) {
         // A sender that never has enough meets the bound of the run.
         while (sent.len() as u64) <= MAX_SEGMENTS

@@ -1,4 +1,4 @@
-//! ECN on the wire of a script: how it is agreed on, and the flags and the option that carry feedback.
+//! ECN on the wire of a script: its negotiation, and the flags and the option that carry feedback.
 
 use super::packet::{AccEcnCounters, Flags, IpEcn, Packet};
 use crate::tcp::{AccEcnOption, EcnFeedback, EcnMode};
@@ -7,8 +7,7 @@ use crate::tcp::{AccEcnOption, EcnFeedback, EcnMode};
 const ECN_SETUP_SYN: Flags = Flags::ECE.with(Flags::CWR);
 /// RFC 9768 §3.1.5: "a SYN with (AE,CWR,ECE) = (1,1,1) requesting AccECN feedback".
 const ACCECN_SYN: Flags = ECN_SETUP_SYN.with(Flags::AE);
-/// RFC 3168 §6.1.1: "a SYN-ACK packet with only the ECE flag set but the CWR flag not set an 'ECN-setup SYN-ACK
-/// packet'".
+/// RFC 3168 §6.1.1: an ECN-setup SYN-ACK is one "with only the ECE flag set but the CWR flag not set".
 const ECN_SETUP_SYN_ACK: Flags = Flags::ECE;
 
 /// The flags of a SYN that offers `mode`.
@@ -20,7 +19,7 @@ pub fn offer(mode: EcnMode) -> Flags {
     }
 }
 
-/// What is agreed on by one who wants `mode` with a peer who sends this SYN, or answer to a SYN.
+/// The result of a negotiation. `mode` is the local setting, and `flags` are from the SYN or SYN-ACK of the peer.
 pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
     let is_answer = flags.has(Flags::ACK);
     match (mode, is_answer) {
@@ -43,7 +42,7 @@ pub fn answer(mode: EcnMode, seen: Option<IpEcn>) -> Flags {
     }
 }
 
-/// RFC 9768 §3.2.2.1: the ACK of a SYN/ACK reports the ECN field that it came with; none where that needs no answer.
+/// RFC 9768 §3.2.2.1: the ACK of a SYN/ACK reports its ECN field. None if no report is needed.
 pub fn third(mode: EcnMode, seen: Option<IpEcn>) -> Option<Flags> {
     (mode == EcnMode::AccEcn).then(|| handshake(seen))
 }

@@ -15,12 +15,12 @@ const MAX_DOUBLINGS: u32 = 6;
 /// One end of a connection.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// What the script configures.
+    /// The configuration of the script.
     pub settings: Settings,
     state: State,
-    /// What was sent and no line of the script has taken yet.
+    /// The sent segments that no line of the script has matched yet.
     sent: Vec<Sent>,
-    /// What the script's timestamps have more than ours.
+    /// The offset of the script's timestamps from the run's.
     timestamp_offset: Option<u32>,
     last_ticks: u32,
     segments: u64,
@@ -39,7 +39,7 @@ enum State {
 #[derive(Clone, Debug)]
 struct Handshake {
     syn: Packet,
-    /// What the peer's SYN offered, if it has come.
+    /// The options of the peer's SYN, if it has arrived.
     agreement: Option<Agreement>,
     first_sent_at: Instant,
     sent_at: Instant,
@@ -102,7 +102,7 @@ impl Endpoint {
         }
     }
 
-    /// The connection and where it puts what it sends.
+    /// The connection, and the queue for its segments.
     pub fn connection_and_queue(&mut self) -> Option<(&mut Connection, &mut Vec<Sent>)> {
         match &mut self.state {
             State::Open(connection) => Some((connection, &mut self.sent)),
@@ -120,7 +120,7 @@ impl Endpoint {
         matches!(self.state, State::Reset)
     }
 
-    /// The settings have changed; false if the connection is too far on to follow.
+    /// Applies changed settings. Returns false if the connection has progressed too far.
     pub fn apply_settings(&mut self, now: Instant) -> bool {
         let State::Open(connection) = &mut self.state else { return true };
         match connection.reconfigured(now, &self.settings) {
@@ -188,7 +188,7 @@ impl Endpoint {
         }
     }
 
-    /// Appends what was sent since the last call to `queue`.
+    /// Appends the segments sent since the last call to `queue`.
     pub fn take_sent(&mut self, queue: &mut impl Extend<Sent>) {
         self.segments += self.sent.len() as u64;
         if let Some((value, _)) = self.sent.last().and_then(|sent| sent.packet.options.as_ref()?.timestamps) {
@@ -202,7 +202,7 @@ impl Endpoint {
         self.segments
     }
 
-    /// The segment with its timestamp as the script counts; the first one that a script gives a value for says how.
+    /// The segment with timestamps of the script. The first value in a script determines the offset.
     pub fn in_script_time(&mut self, sent: &Sent, expected: &Packet) -> Packet {
         let mut packet = sent.packet.clone();
         if let Some((value, _)) = packet.options.as_mut().and_then(|options| options.timestamps.as_mut()) {
@@ -215,8 +215,8 @@ impl Endpoint {
         packet
     }
 
-    /// When the timestamp that a segment echoes was sent. A script that has given no value yet counts as the run does, if it echoes our
-    /// first SYN, and else echoes the last segment.
+    /// The transmission time of the timestamp that a segment echoes. Before the script gives a value, an echo of our
+    /// first SYN uses the timestamps of the run. Any other segment then echoes the last one.
     fn echo(&mut self, now: Instant, packet: &Packet) -> Option<Instant> {
         // RFC 7323 §3.2: "The TSecr field is valid if the ACK bit (A) is set in the TCP header."
         packet.ack?;
@@ -286,7 +286,7 @@ impl Endpoint {
     }
 }
 
-/// What is agreed on with a peer that sends this SYN.
+/// The agreement with a peer that sends this SYN.
 fn agree(settings: &Settings, packet: &Packet) -> Agreement {
     let offer = packet.options.clone().unwrap_or_default();
     Agreement {

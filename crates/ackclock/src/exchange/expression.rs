@@ -11,7 +11,7 @@ use super::ScriptError;
 use super::info::{Field, Reading};
 use super::scanner::Scanner;
 
-/// What an expression is computed from.
+/// The inputs of an expression.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// The sender.
@@ -66,7 +66,7 @@ const MAX_LEN: usize = 2_000;
 pub struct Expression {
     /// As written.
     pub text: String,
-    /// The line it stands on.
+    /// The line of the statement.
     pub line: u32,
     root: Node,
 }
@@ -165,7 +165,7 @@ impl Node {
     }
 }
 
-/// Reads the statements of a piece of code that begins at `line`; what they assign is in `names` from then on.
+/// Reads the statements of a piece of code that begins at `line`. Adds assigned names to `names`.
 ///
 /// # Errors
 /// Anything that is neither an assertion nor an assignment nor a `print`.
@@ -220,7 +220,7 @@ fn parse_statement(statement: &str, line: u32, names: &mut Names) -> Result<Stat
     Ok(Statement::Assign { index: names.assign(name), value: Expression { text, line, root } })
 }
 
-/// Statements end at line ends and semicolons outside of brackets and quotes; each with its line from 0.
+/// The statements, each with its line from 0. They end at line ends and semicolons outside of brackets and quotes.
 fn statements(code: &str) -> Vec<(String, u32)> {
     let mut found = vec![(String::new(), 0)];
     let (mut depth, mut quote, mut line, mut comment) = (0u32, None, 0, false);
@@ -345,7 +345,7 @@ fn eat_one(scanner: &mut Scanner, operators: &[&'static str]) -> Option<&'static
 mod tests {
     use super::*;
 
-    /// What the assertions of a piece of code come to.
+    /// The results of the assertions of a piece of code.
     fn check(code: &str) -> Vec<bool> {
         let mut names = Names::default();
         let statements = parse_code(code, 1, &mut names).unwrap();

@@ -1,4 +1,4 @@
-//! The entry of fuzzers: any bytes at all, and what must hold for them.
+//! The entry point of fuzzers: arbitrary bytes, and the properties that hold for them.
 
 use super::{Outcome, run_bounded};
 use crate::tcp::Profile;
@@ -8,7 +8,8 @@ const MAX_SEGMENTS: u64 = 5_000;
 /// Bytes of a script that a fuzzer waits for.
 const MAX_LEN: usize = 1 << 16;
 
-/// Reads bytes as a script and runs it: it passes, fails or cannot be read, with a message; twice the same.
+/// Reads bytes as a script and runs it. The script passes, fails or cannot be read, with a message, and twice the
+/// same.
 ///
 /// # Panics
 /// If that does not hold.

@@ -1,4 +1,4 @@
-//! The fields of Linux's `struct tcp_info` that a script may assert, and what they are here.
+//! The fields of Linux's `struct tcp_info` that a script may assert, and their values in this TCP.
 
 use crate::cc::CaState;
 use crate::tcp::{SenderCounters, SenderInfo};
@@ -7,12 +7,12 @@ use crate::units::Duration;
 /// Linux's TCP_INFINITE_SSTHRESH.
 const INFINITE_SSTHRESH: f64 = 2_147_483_647.0;
 
-/// What the fields are read from.
+/// The state that the fields are read from.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     /// The sender.
     pub sender: SenderInfo,
-    /// What it counted.
+    /// The counters of the sender.
     pub counters: SenderCounters,
     /// Payload bytes in a full segment.
     pub mss: u32,
@@ -119,7 +119,7 @@ fn micros(length: Duration) -> f64 {
 
 #[cfg(test)]
 impl Reading {
-    /// A reading with this window and flight.
+    /// A state with this window and flight.
     pub fn for_test(cwnd: f64, unacked: u32) -> Reading {
         let sender = SenderInfo {
             cwnd,

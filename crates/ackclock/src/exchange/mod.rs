@@ -1,8 +1,8 @@
-//! Exchange scripts: segments in and out as a dated text, in the syntax of packetdrill, run against the
+//! Exchange scripts: segments in and out as text with times, in the syntax of packetdrill. They run against the
 //! sender and the receiver of [`crate::tcp`] in virtual time.
 //!
 //! Reference: Cardwell et al., "packetdrill: Scriptable Network Stack Testing, from Sockets to Packets",
-//! USENIX ATC 2013. `docs/exchange.md` lists the supported features.
+//! USENIX ATC 2013. `docs/reference/exchange.md` lists the supported features.
 //!
 //! ```text
 //! text ──▶ Script ──▶ Run ◀──▶ Endpoint (handshake) ◀──▶ Connection (tcp::Sender, tcp::Receiver)
@@ -44,10 +44,10 @@ pub struct ScriptError {
     pub is_elsewhere: bool,
 }
 
-/// Segments that a script may make this TCP send; one that needs more is refused.
+/// The most segments that a script may make this TCP send.
 const MAX_SEGMENTS: u64 = 200_000;
 
-/// A script that would pass whatever this TCP does.
+/// The error of a script that would always pass.
 const NOTHING_EXPECTED: &str =
     "the script tests nothing; expect a segment (`+0 > ...`), a result of a call or an assertion";
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::ScriptError;
 use super::scanner::Scanner;
 
-/// A segment; sequence numbers are relative to the initial ones, so that data begin at 1.
+/// A segment. Sequence numbers are relative to the initial ones, so that data begin at 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The ECN field of IP.
@@ -20,7 +20,7 @@ pub struct Packet {
     pub ack: Option<u32>,
     /// The window field, unscaled.
     pub window: Option<u32>,
-    /// The options; `None` stands for any (`<...>`).
+    /// The options, or `None` for any (`<...>`).
     pub options: Option<Options>,
 }
 
@@ -35,7 +35,7 @@ pub enum IpEcn {
     Ce,
 }
 
-/// Protocols that packetdrill knows beside TCP.
+/// Protocols other than TCP that packetdrill supports.
 const OTHER_PROTOCOLS: &[&str] = &["icmp", "icmpv4", "icmpv6", "udp", "gre", "ipv4", "ipv6", "mpls"];
 /// Options of Fast Open and of authentication.
 const OTHER_OPTIONS: &[&str] = &["FO", "FOEXP", "md5", "ao"];
@@ -116,7 +116,7 @@ impl Flags {
         ((self.0 / Self::ECE.0) & 7) as u8
     }
 
-    /// The flags of which the ACE field consists.
+    /// The flags of an ACE field.
     pub const fn of_ace(ace: u8) -> Flags {
         Flags((ace & 7) as u16 * Self::ECE.0)
     }
@@ -199,7 +199,7 @@ fn parse_ecn(scanner: &mut Scanner) -> Result<Option<IpEcn>, ScriptError> {
     Ok(Some(ecn))
 }
 
-/// Options after `<`; `None` for `...`, and where the value of one of them is `nocheck`.
+/// Options after `<`. Returns `None` for `...`, and if the value of an option is `nocheck`.
 fn parse_options(scanner: &mut Scanner) -> Result<Option<Options>, ScriptError> {
     if scanner.eat("...") {
         scanner.expect(">")?;

@@ -1,4 +1,4 @@
-//! What a script showed.
+//! The report of a script.
 
 use super::ScriptError;
 
@@ -7,7 +7,7 @@ use super::ScriptError;
 pub struct Report {
     /// Whether everything was as the script says.
     pub outcome: Outcome,
-    /// What the script asks for and was left out.
+    /// The unsupported requests of the script.
     pub notes: Vec<Note>,
     /// Segments sent.
     pub segments: u64,
@@ -20,7 +20,7 @@ pub enum Outcome {
     Passed,
     /// It was not.
     Failed(Mismatch),
-    /// The script cannot be read, or asks for what does not exist here.
+    /// The script cannot be read, or requests an unsupported feature.
     Unreadable(ScriptError),
     /// The script is about something that senders and receivers of segments do not have.
     Skipped(ScriptError),
@@ -37,9 +37,9 @@ impl From<ScriptError> for Outcome {
 pub struct Mismatch {
     /// The line, from 1.
     pub line: u32,
-    /// What the script says.
+    /// The expected event.
     pub expected: String,
-    /// What happened.
+    /// The observed event.
     pub seen: String,
 }
 
@@ -48,7 +48,7 @@ pub struct Mismatch {
 pub struct Note {
     /// The line, from 1.
     pub line: u32,
-    /// What.
+    /// The message.
     pub message: String,
 }
 
@@ -58,8 +58,8 @@ impl Report {
         self.outcome == Outcome::Passed
     }
 
-    /// As JSON: `name`, `status` (`passed`, `failed`, `skipped` or `unreadable`), `line`, `expected`, `seen`, `message` (ready
-    /// to print), `notes` and `segments`; what does not apply is null.
+    /// As JSON: `name`, `status` (`passed`, `failed`, `skipped` or `unreadable`), `line`, `expected`, `seen`,
+    /// `message` (ready to print), `notes` and `segments`. Fields that do not apply are null.
     pub fn to_json(&self, name: &str) -> String {
         let (status, line, expected, seen, message) = match &self.outcome {
             Outcome::Passed => ("passed", None, None, None, None),

@@ -1,6 +1,6 @@
 //! The run of a script: its events in their order, and timers between them.
 //!
-//! At one time what arrives comes first, then timers go off, then the application acts, as in a simulation.
+//! At equal times, segments arrive first, then timers expire, then the application acts, as in a simulation.
 
 use std::collections::VecDeque;
 
@@ -23,13 +23,13 @@ pub struct Run<'script> {
     script: &'script Script,
     endpoint: Endpoint,
     sockets: Sockets,
-    /// What was sent and not taken by a line yet.
+    /// The sent segments that no line has matched yet.
     sent: VecDeque<Sent>,
     now: Instant,
     /// When the last event happened by the script: `+` counts from here.
     base: Instant,
     notes: Vec<Note>,
-    /// What its code has assigned.
+    /// The values that its code has assigned.
     values: Vec<f64>,
     timers: u64,
     max_segments: u64,
@@ -184,7 +184,7 @@ impl<'script> Run<'script> {
 
     // ---- what a line checks ----
 
-    /// A segment, or a burst that makes up a larger one, leaves within `span`; when.
+    /// Expects a segment, or an equivalent burst, within `span`. Returns its time.
     fn expect(&mut self, expected: &Packet, span: Span) -> Result<Instant, Stop> {
         let tolerance = self.endpoint.settings.tolerance(span.earliest.since(self.base.min(span.earliest)));
         let until = span.latest + tolerance;
@@ -263,7 +263,8 @@ impl<'script> Run<'script> {
     }
 }
 
-/// PSH is not compared, as stacks differ in where they set it, and neither is the window of a receiver that takes everything.
+/// PSH is not compared, because stacks set it at different places. Neither is the window of a receiver without a
+/// limit.
 fn agrees(expected: &Packet, seen: &Packet) -> bool {
     expected.flags.without(Flags::PSH) == seen.flags.without(Flags::PSH)
         && (expected.seq, expected.len, expected.ack) == (seen.seq, seen.len, seen.ack)

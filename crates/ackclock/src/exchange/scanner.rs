@@ -1,4 +1,4 @@
-//! The lexer: words, numbers and raw stretches of a script, with the line they stand on.
+//! The lexer: words, numbers and raw text of a script, with their lines.
 
 use super::ScriptError;
 
@@ -15,23 +15,23 @@ impl<'text> Scanner<'text> {
         Scanner { rest: text, line: 1 }
     }
 
-    /// The line, from 1, of what comes next.
+    /// The line of the next token, from 1.
     pub fn line(&mut self) -> u32 {
         self.skip_blank();
         self.line
     }
 
-    /// An error at what comes next.
+    /// An error at the next token.
     pub fn error(&self, message: impl Into<String>) -> ScriptError {
         ScriptError { line: self.line, message: message.into(), is_elsewhere: false }
     }
 
-    /// What comes next is right, and nothing that a sender or a receiver of segments has.
+    /// The error of a valid token that concerns neither a sender nor a receiver of segments.
     pub fn elsewhere(&self, what: &str) -> ScriptError {
         ScriptError { is_elsewhere: true, ..self.error(format!("{what}: this is not about a sender or a receiver")) }
     }
 
-    /// An error that says what was expected and what is there instead.
+    /// An error with the expected and the actual token.
     pub fn expected(&mut self, what: &str) -> ScriptError {
         self.skip_blank();
         let there: String = self.rest.lines().next().unwrap_or_default().trim_end().chars().take(40).collect();
@@ -80,7 +80,7 @@ impl<'text> Scanner<'text> {
         there
     }
 
-    /// Takes the longest stretch of characters that `belongs` allows; it may be empty.
+    /// Takes the longest sequence of characters that `belongs` allows, which may be empty.
     pub fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'text str {
         self.skip_blank();
         let end = self.rest.find(|c| !belongs(c)).unwrap_or(self.rest.len());
@@ -106,7 +106,7 @@ impl<'text> Scanner<'text> {
         Ok(number)
     }
 
-    /// Takes everything up to `end` and `end` itself; blanks and comments in it are kept.
+    /// Takes everything up to `end` and `end` itself, including blanks and comments.
     pub fn raw_until(&mut self, end: &str) -> Result<&'text str, ScriptError> {
         let Some(len) = self.rest.find(end) else { return Err(self.error(format!("`{end}` is missing"))) };
         let taken = &self.rest[..len];

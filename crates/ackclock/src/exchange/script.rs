@@ -1,4 +1,4 @@
-//! A script: what happens when, as it was written.
+//! A script: its events and their times, as written.
 
 use super::ScriptError;
 use super::expression::{Names, Statement, parse_code};
@@ -13,7 +13,8 @@ const MAX_SECONDS: u64 = 1_000_000;
 /// Calls that wait for sockets, or hand data over in other ways than one stretch at a time.
 const OTHER_CALLS: &[&str] =
     &["epoll", "poll", "select", "sendfile", "splice", "sendmsg", "recvmsg", "writev", "readv"];
-/// Flags and socket options of Fast Open, authentication, urgent data, receive buffers, and of what the host does with data.
+/// Flags and socket options of unsupported features: Fast Open, authentication, urgent data, receive buffers and data
+/// handling of the host.
 const OTHER_WORDS: &[&str] = &[
     "MSG_FASTOPEN",
     "MSG_ZEROCOPY",
@@ -54,7 +55,7 @@ const OTHER_OPTIONS: &[&str] = &[
 /// A script, read and checked.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// What the lines `--name=value` at its head ask for.
+    /// The settings of the lines `--name=value` at its head.
     pub settings: Settings,
     /// The events in their order.
     pub events: Vec<Event>,
@@ -69,7 +70,7 @@ pub struct Event {
     pub line: u32,
     /// When it happens.
     pub when: When,
-    /// What happens.
+    /// The event.
     pub action: Action,
 }
 
@@ -89,7 +90,7 @@ pub enum When {
     },
 }
 
-/// What happens.
+/// An event of a script.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A segment arrives (`<`).
@@ -111,7 +112,7 @@ pub struct Call {
     pub name: String,
     /// Its arguments as written.
     pub arguments: Vec<String>,
-    /// The value it should return; `None` for any.
+    /// The expected result, or `None` for any.
     pub result: Option<i64>,
     /// The error it should fail with.
     pub errno: Option<String>,

@@ -1,5 +1,5 @@
-//! What a script configures, and how: `--name=value` at its head, `setsockopt`, and those commands of the shell
-//! that set something this TCP has. Nothing is ever run.
+//! The configuration of a script: `--name=value` at its head, `setsockopt`, and supported commands of the shell. No
+//! command is ever run.
 
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value as Json;
@@ -16,7 +16,7 @@ const MSS: u32 = 1460;
 const MSS_OF_IPV6: u32 = 1440;
 /// RFC 6928.
 const INITIAL_WINDOW: f64 = 10.0;
-/// How far the time of a segment may be from what the script says.
+/// The default tolerance of the time of a segment.
 const TOLERANCE: Duration = Duration::from_micros(1);
 /// packetdrill's: 4 ms, or 12.5 % of the time since the event before.
 const TOLERANCE_OF_PACKETDRILL: Duration = Duration::from_millis(4);
@@ -44,7 +44,7 @@ const AS_HERE: &[(&str, &str)] = &[
     ("tcp_pacing_ss_ratio", "200"),
     ("tcp_pacing_ca_ratio", "120"),
 ];
-/// Options of how packetdrill itself works: addresses, sizes of what it sends, messages.
+/// Options of packetdrill itself: addresses, sizes of segments, messages.
 const OF_PACKETDRILL: &[&str] = &[
     "mss",
     "mtu",
@@ -73,13 +73,13 @@ const OF_BURSTS: &[&str] = &["tcp_min_tso_segs", "tcp_tso_win_divisor", "tcp_tso
 /// The configuration of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How far the time of a segment may be from what the script says, if it says so itself.
+    /// The tolerance of the time of a segment, if the script sets it.
     pub tolerance: Option<Duration>,
     /// It was written for a kernel: the tolerance is packetdrill's.
     pub is_for_kernels: bool,
     /// The algorithm.
     pub cc: CcSpec,
-    /// The loss recovery; `None` for SACK if the peer offers it, else NewReno.
+    /// The loss recovery. `None` selects SACK if the peer offers it, else NewReno.
     pub recovery: Option<LossRecovery>,
     /// Window to begin with, in segments.
     pub initial_window: f64,
@@ -125,14 +125,14 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Those of a script that begins under `profile`.
+    /// The settings of a script under `profile`.
     pub fn under(profile: Profile) -> Self {
         let mut settings = Settings::default();
         settings.profile(profile);
         settings
     }
 
-    /// Sets what `profile` does. A script says itself what the handshake agrees on.
+    /// Applies `profile`. The script's handshake determines the negotiated options.
     fn profile(&mut self, profile: Profile) {
         self.keys.profile = profile;
         for (name, value) in profile.settings() {
@@ -151,7 +151,7 @@ impl Settings {
         }
     }
 
-    /// How far the time of a segment may be from what the script says, `length` after the event before.
+    /// The tolerance of the time of a segment, `length` after the previous event.
     pub fn tolerance(&self, length: Duration) -> Duration {
         match (self.tolerance, self.is_for_kernels) {
             (given, true) => given.unwrap_or(TOLERANCE_OF_PACKETDRILL).max(length / PART_OF_PACKETDRILL),
@@ -159,7 +159,7 @@ impl Settings {
         }
     }
 
-    /// What packetdrill's and the kernel's `defaults.sh` sets.
+    /// Applies the settings of packetdrill's and the kernel's `defaults.sh`.
     fn defaults(&mut self) {
         self.profile(Profile::Linux);
         self.wscale = WSCALE_OF_DEFAULTS;
@@ -200,10 +200,10 @@ impl Settings {
         Ok(())
     }
 
-    /// A key of the transport, as a scenario has it; 0 and 1 stand for false and true.
+    /// Sets a key of the transport as in a scenario, with 0 and 1 for false and true.
     ///
     /// # Errors
-    /// What is wrong with the value.
+    /// The error of the value.
     fn key(&mut self, name: &str, value: &str) -> Result<(), String> {
         let defaults = serde_json::to_value(TransportKeys::default()).map_err(|error| error.to_string())?;
         let value = match (&defaults[name], switch(value)) {
@@ -216,7 +216,7 @@ impl Settings {
     /// A key of the transport with its value as JSON.
     ///
     /// # Errors
-    /// What is wrong with the value.
+    /// The error of the value.
     fn set(&mut self, name: &str, value: &Json) -> Result<(), String> {
         let mut keys = serde_json::to_value(&self.keys).map_err(|error| error.to_string())?;
         keys[name] = value.clone();
@@ -241,7 +241,7 @@ impl Settings {
         Ok(())
     }
 
-    /// `setsockopt(fd, level, name, value, length)`; a note where the option has no counterpart.
+    /// Applies `setsockopt(fd, level, name, value, length)`. Returns a note for an option without counterpart.
     ///
     /// # Errors
     /// A value that the option cannot have.
@@ -260,7 +260,7 @@ impl Settings {
         Ok(None)
     }
 
-    /// A command of the shell; a note for every part of it that is not supported.
+    /// Applies a command of the shell. Returns a note for every unsupported part.
     ///
     /// # Errors
     /// A value that a setting cannot have.
@@ -363,7 +363,7 @@ impl Settings {
     }
 }
 
-/// The words of each command of a text for the shell; comments are left out, and what stands between quotes is one word.
+/// The words of each command of a shell text, without comments. A quoted text is one word.
 fn commands(text: &str) -> Vec<Vec<String>> {
     let mut found = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -405,7 +405,7 @@ fn micros(text: &str) -> Option<Duration> {
     text.parse().ok().filter(|micros| *micros <= 1_000_000_000).map(Duration::from_micros)
 }
 
-/// What has this name in a scenario.
+/// The value with this name in a scenario.
 ///
 /// # Errors
 /// The names that there are.
@@ -413,7 +413,7 @@ fn named<T: DeserializeOwned>(name: &str) -> Result<T, String> {
     T::deserialize(name.into_deserializer()).map_err(|error: serde::de::value::Error| expected(&error))
 }
 
-/// What there should have been instead.
+/// The expected value, from an error.
 fn expected(error: &impl ToString) -> String {
     let message = error.to_string();
     message.split_once("expected ").map_or(message.clone(), |(_, names)| names.replace('`', ""))

@@ -1,4 +1,4 @@
-//! Changes of a link during a run: its rate, its delay, what it loses, its queue, and what that holds.
+//! Changes of a link during a run: its rate, delay, losses, queue, and the limit of the queue.
 
 use super::{Impairable, Impairments, Line, Link, Loss, Reports, Sink};
 use crate::qdisc::{Limit, Qdisc, Queue, QueueSink, Reason};
@@ -19,8 +19,8 @@ impl<T: Impairable> Link<T> {
         self.delay
     }
 
-    /// Changes the rate of transmissions that begin from now on; one in progress keeps its time. Call [`Link::advance`]
-    /// first, up to the last moment before the change.
+    /// Changes the rate of transmissions that begin from now on. A transmission in progress keeps its time. Call
+    /// [`Link::advance`] first, up to the last moment before the change.
     ///
     /// Nothing changes, and it returns false, where the link has no rate or one that varies.
     pub fn set_rate(&mut self, rate: Rate) -> bool {
@@ -33,11 +33,10 @@ impl<T: Impairable> Link<T> {
         true
     }
 
-    /// Changes the delay of packets of which transmission begins from now on. Call [`Link::advance`] first, up to the
+    /// Changes the delay of packets whose transmission begins from now on. Call [`Link::advance`] first, up to the
     /// last moment before the change, and wake the link by its new deadline afterwards.
     ///
-    /// Where packets keep their order, what is sent after a change to a shorter delay arrives no earlier than what is
-    /// in flight.
+    /// On a link without reordering, packets sent after a change to a shorter delay never overtake earlier packets.
     pub fn set_delay(&mut self, delay: Duration) {
         let is_shorter = delay < self.delay;
         self.delay = delay;
@@ -51,8 +50,8 @@ impl<T: Impairable> Link<T> {
         }
     }
 
-    /// Each packet of which transmission begins from now on is lost with this probability. A link that drew numbers for
-    /// that goes on with them, another one begins with those of `stream`. Call [`Link::advance`] first, up to the last
+    /// Loses each packet whose transmission begins from now on with this probability. A link that already draws
+    /// losses continues its stream, and another link uses `stream`. Call [`Link::advance`] first, up to the last
     /// moment before the change.
     ///
     /// Nothing changes, and it returns false, where the link loses packets by another model.
@@ -72,15 +71,16 @@ impl<T: Impairable> Link<T> {
         &self.queue
     }
 
-    /// The queue holds so much from now on; what is queued beyond it stays ([`Qdisc::set_limit`]). Call [`Link::advance`]
-    /// first, up to the last moment before the change.
+    /// Sets the limit of the queue. Packets beyond a smaller limit stay queued ([`Qdisc::set_limit`]). Call
+    /// [`Link::advance`] first, up to the last moment before the change.
     pub fn set_limit(&mut self, limit: Limit) {
         self.queue.set_limit(limit);
     }
 
-    /// An empty queue takes the place of that of the link, and takes over what is queued: the packets come to it in the order
-    /// in which they came to the old one, each at its time, and none leaves before `now`. Those that it refuses are dropped now.
-    /// Call [`Link::advance`] first, up to the last moment before the change, and wake the link by its new deadline afterwards.
+    /// Replaces the queue of the link by an empty one, which takes over the queued packets. They enter it in the
+    /// order and at the times of their arrival, and none leaves before `now`. Packets that it rejects are dropped
+    /// now. Call [`Link::advance`] first, up to the last moment before the change, and wake the link by its new
+    /// deadline afterwards.
     pub fn set_queue(&mut self, now: Instant, queue: Queue<T>, sink: &mut impl Sink<T>) {
         let old = std::mem::replace(&mut self.queue, queue);
         let mut times = Vec::new();
@@ -104,7 +104,7 @@ impl<T: Impairable> Link<T> {
     }
 }
 
-/// Reports what a queue does with packets that came before as done now.
+/// Reports a queue's treatment of earlier packets as events of now.
 struct Now<R> {
     now: Instant,
     reports: R,

@@ -1,12 +1,13 @@
-//! A channel that stations contend for by the DCF of IEEE 802.11: one transmission at a time, and collisions where two
-//! counters reach zero in the same slot.
+//! A channel that stations contend for by the DCF of IEEE 802.11. It carries one transmission at a time, and two
+//! counters that reach zero in the same slot cause a collision.
 //!
-//! Time is slotted from one DIFS after the last busy period. A counter is kept as the number of the slot in which it
-//! reaches zero, where the slots of busy periods are not numbered: it freezes without being touched. What happens between
-//! two transmissions takes one step, [`Channel::advance`], and no event per slot.
+//! Time is slotted from one DIFS after the last busy period. A counter is stored as the number of the slot in which
+//! it reaches zero. Slots of busy periods have no numbers, so counters freeze without an update. One call of
+//! [`Channel::advance`] processes the time between two transmissions, without an event per slot.
 //!
-//! A frame that comes to a station without a counter, while the channel is idle, goes out with the next slot; where the
-//! channel is busy the station draws a counter. It also draws one after each transmission, whether a frame is queued or not.
+//! A frame that arrives at a station without a counter while the channel is idle leaves in the next slot. If the
+//! channel is busy, the station draws a counter. It also draws one after each transmission, even without a queued
+//! frame.
 
 use super::dcf::{Countdown, Dcf, Exchange};
 use super::{Impairable, Link, Sink};
@@ -16,7 +17,7 @@ use crate::units::{Duration, Instant, Rate};
 
 /// The sinks of all links.
 pub trait Sinks<T> {
-    /// That of a link.
+    /// The sink of a link.
     fn at(&mut self, link: usize) -> impl Sink<T>;
 }
 
@@ -27,16 +28,16 @@ impl<T> Sinks<T> for () {
 /// Never: the slot of a station that has nothing to send.
 const NEVER: u64 = u64::MAX;
 
-/// A channel with its stations. The queue of a station, and the frames in flight from it, is a [`Link`] of its own, made
-/// by [`Link::of_station`]; calls name all links, and a station knows the place of its own among them.
+/// A channel with its stations. The queue of a station, and its frames in flight, are a separate [`Link`], made by
+/// [`Link::of_station`]. Calls pass all links, and a station knows the index of its own.
 #[derive(Clone, Debug)]
 pub struct Channel<T> {
     dcf: Dcf,
-    /// When the next transmission begins; never if no station has a packet.
+    /// The time of the next transmission, or never if no station has a packet.
     next_start: Instant,
     /// The slot that begins at `idle_from`.
     slot: u64,
-    /// When counters go on, or went on, after the last busy period.
+    /// The time at which counters continue after the last busy period.
     idle_from: Instant,
     /// Busy periods so far.
     rounds: u64,
@@ -113,7 +114,7 @@ impl<T: Impairable> Channel<T> {
         }
     }
 
-    /// When to advance next; nothing begins before.
+    /// The time of the next advance. No transmission begins before it.
     pub fn next_start(&self) -> Option<Instant> {
         (self.next_start < Instant::MAX).then_some(self.next_start)
     }
@@ -215,7 +216,8 @@ impl<T: Impairable> Channel<T> {
         longest.unwrap_or_default()
     }
 
-    /// A transmission of a station that ends at `end` and, if it succeeds, began at `start`; it draws a new counter.
+    /// Ends a transmission of a station at `end`. If it succeeded, it began at `start`. The station draws a new
+    /// counter.
     fn conclude(
         &mut self,
         station: usize,

@@ -5,11 +5,11 @@ use crate::units::{Duration, Instant};
 /// Extra delay of a link over time, above its shortest delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayCourse {
-    /// From when on, from zero on, and what is added then.
+    /// The times of changes, from zero, and the added delays.
     pub points: Vec<(Duration, Duration)>,
     /// Whether the delay changes evenly from point to point, or at once.
     pub is_linear: bool,
-    /// When everything begins again; by default the last point stays.
+    /// The period of repetition. By default the last point stays.
     pub repeat: Option<Duration>,
 }
 

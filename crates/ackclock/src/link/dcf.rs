@@ -7,9 +7,9 @@ use crate::units::{Duration, NANOS_PER_SEC, Rate};
 /// The bytes of a request to send, and of the clear to send that answers it.
 const RTS_BYTES: u32 = 20;
 const CTS_BYTES: u32 = 14;
-/// What stands before each packet of an aggregate, and the multiple of bytes that all but the last are padded to.
+/// Bytes before each packet of an aggregate. All packets but the last are padded to a multiple of them.
 const DELIMITER_BYTES: u64 = 4;
-/// Bits beside the bytes of an OFDM frame: SERVICE and tail.
+/// Additional bits of an OFDM frame: SERVICE and tail.
 const OFDM_BITS: u64 = 16 + 6;
 
 /// How stations contend for a channel, and how long their frames take.
@@ -33,19 +33,19 @@ pub struct Dcf {
     pub phy_header: Duration,
     /// Signal extension of the physical layer after every frame.
     pub phy_trailer: Duration,
-    /// Length of an OFDM symbol; none where bits go out one by one.
+    /// Length of an OFDM symbol, or none if bits are sent one by one.
     pub symbol: Option<Duration>,
-    /// Bytes beside each packet: MAC header, frame check sequence, what lies between it and the packet.
+    /// Additional bytes of each packet: MAC header, frame check sequence, and the headers between.
     pub mac_header: u32,
     /// Bytes of an ACK.
     pub ack: u32,
-    /// Rates of what answers and asks, ascending: the highest that is not above the rate of the data, or the lowest.
+    /// Rates of responses and requests, ascending: the highest that does not exceed the data rate, or the lowest.
     pub basic_rates: Vec<Rate>,
     /// Effect of a busy period on the counters of other stations.
     pub countdown: Countdown,
     /// Interframe space after a transmission without an ACK.
     pub after_failure: AfterFailure,
-    /// Size in bytes from which frames are preceded by RTS and CTS; none for no frames.
+    /// Size in bytes from which RTS and CTS precede frames, or none to disable both.
     pub rts_threshold: Option<u32>,
     /// Packets in a transmission at most.
     pub aggregate: u32,
@@ -56,7 +56,7 @@ pub struct Dcf {
 /// Effect of a busy period on the counters of stations that do not send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Countdown {
-    /// Nothing: they go on where they stopped, with the first idle slot after the DIFS (the standard).
+    /// No effect: counters continue where they stopped, with the first idle slot after the DIFS (the standard).
     #[default]
     Freezes,
     /// It counts as one slot (Bianchi's chain).
@@ -73,10 +73,10 @@ pub enum AfterFailure {
     Difs,
 }
 
-/// A frame in flight, from the beginning of what is sent first.
+/// A frame in flight, from the beginning of its first transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exchange {
-    /// What stands on the air until somebody else can tell that it collided.
+    /// The time on the air until other stations can detect a collision.
     pub exposed: Duration,
     /// Until the packet has come to the far end.
     pub arrival: Duration,
@@ -113,7 +113,7 @@ impl Dcf {
         self.basic_rates.iter().copied().filter(|basic| *basic <= rate).max().unwrap_or(lowest)
     }
 
-    /// What lies between the end of a transmission without an ACK and the first slot of a counter.
+    /// The time between the end of a transmission without an ACK and the first slot of a counter.
     pub(super) fn recovery(&self) -> Duration {
         match self.after_failure {
             AfterFailure::Difs => self.difs,

@@ -1,8 +1,8 @@
-//! The fate of a packet in transit.
+//! The outcome of a packet in transit.
 
 use crate::units::Duration;
 
-/// The fate of a packet in transit.
+/// The outcome of a packet in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It arrives.

@@ -1,7 +1,7 @@
 //! Impairments of packets after transmission: jitter, reordering, loss, duplication, corruption.
 //!
-//! Each of them draws from a stream of its own, once for every packet that was sent, whatever the others decide:
-//! to add one, or to change it, shifts nobody else's draws.
+//! Each impairment draws from its own stream, once for every sent packet, regardless of the others. Adding or
+//! changing one therefore never shifts the draws of another.
 
 use super::course::{DelayCourse, Outages};
 use super::fate::Fate;
@@ -9,10 +9,10 @@ use super::loss::Loss;
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
-/// What a link does to packets after transmission.
+/// The impairments of packets after transmission.
 #[derive(Clone, Debug)]
 pub struct Impairments {
-    /// What is added to the delay of the link over time.
+    /// The additional delay of the link over time.
     pub course: Option<DelayCourse>,
     /// Times in which nothing comes through.
     pub outages: Option<Outages>,
@@ -22,11 +22,11 @@ pub struct Impairments {
     pub jitter: Option<Jitter>,
     /// Extra delay of some packets, which others overtake.
     pub reordering: Option<(Chance, Duration)>,
-    /// What is lost.
+    /// The losses.
     pub loss: Loss,
-    /// What arrives twice.
+    /// The probability that a packet arrives twice.
     pub duplication: Option<Chance>,
-    /// What arrives with wrong bits.
+    /// The probability that a packet arrives with bit errors.
     pub corruption: Option<Chance>,
 }
 
@@ -77,7 +77,7 @@ impl Jitter {
     }
 }
 
-/// What becomes of a packet on the wire.
+/// The outcome of a packet on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Impaired {
     /// When it comes to the far end, or would.

@@ -16,7 +16,7 @@ pub enum Loss {
         /// Where its random numbers come from.
         stream: Rng,
     },
-    /// Each bit on its own; a packet with a wrong one is lost.
+    /// Independent bit errors. A packet with one is lost.
     BitErrors(BitErrors),
     /// In bursts.
     GilbertElliott(GilbertElliott),
@@ -32,7 +32,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The fate of the next packet, of so many bytes on the wire.
+    /// The outcome of the next packet of this many bytes on the wire.
     #[inline]
     pub fn fate(&mut self, bytes: u32) -> Fate {
         let lost = match self {
@@ -64,7 +64,7 @@ impl Loss {
 pub struct BitErrors {
     probability: f64,
     stream: Rng,
-    /// The last length asked for, and the probability that such a packet is hit: links mostly carry packets of one size.
+    /// The last length and its probability of an error, because links mostly carry packets of one size.
     cached: (u32, f64),
 }
 
@@ -86,8 +86,8 @@ impl BitErrors {
 
 /// A channel that is good or bad for some packets at a time (Gilbert 1960, Elliott 1963).
 ///
-/// It changes between packets, whatever the time between them. In the long run it is bad for p / (p + r) of the
-/// packets, for 1 / r of them in a row; it begins in its stationary state.
+/// The state changes between packets, regardless of the time between them. In the long run the link is bad for p / (p
+/// + r) of the packets. A bad state lasts 1 / r packets. It begins in its stationary state.
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     good: ChannelState,

@@ -1,9 +1,8 @@
 //! A link without I/O: a queue, a transmitter, propagation, and impairments.
 //!
-//! The link is lazy. Transmissions need no wake-ups of their own: whenever the link is touched at `now`,
-//! it first starts every transmission that was due by then, at the very time it was due. The queue
-//! therefore sees the same calls at the same times as it would with an event per transmission, and
-//! whoever drives the link has one wake-up pending: the next delivery.
+//! The link is lazy. Transmissions need no wake-ups of their own. A call at `now` first starts every transmission
+//! that was due by then, at its due time. The queue therefore receives the same calls at the same times as with an
+//! event per transmission. The owner of the link has one pending wake-up: the next delivery.
 //!
 //! At one and the same time, a transmission that becomes due leaves the queue before an arrival enters it.
 
@@ -38,7 +37,7 @@ use crate::qdisc::{Ecn, Qdisc, Queue, QueueSink, Queued, Reason};
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{VariableRateSerializer, Variation};
 
-/// What a link needs of an item beside what its queue needs.
+/// The properties of an item that a link needs in addition to those that its queue needs.
 pub trait Impairable: Queued + Clone {
     /// Some of its bits have become wrong.
     fn corrupt(&mut self);
@@ -49,7 +48,7 @@ pub trait Impairable: Queued + Clone {
     }
 }
 
-/// What to do with a packet in flight.
+/// The treatment of a packet in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// It leaves the link ahead of time.
@@ -60,16 +59,16 @@ pub enum Ahead {
     Stop,
 }
 
-/// What a link is made of.
+/// The configuration of a link.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
-    /// Bits per second; `None` for a pure delay.
+    /// Bits per second, or `None` for a pure delay.
     pub rate: Option<Rate>,
-    /// Capacity over time; `None` if constant.
+    /// Capacity over time, or `None` if constant.
     pub varies: Option<Variation>,
     /// Propagation.
     pub delay: Duration,
-    /// Impairments after transmission; `None` for a link without any.
+    /// Impairments after transmission, or `None` for a link without any.
     pub impairments: Option<Impairments>,
     /// Whether sojourn times of packets are kept as a histogram.
     pub histogram: bool,
@@ -77,17 +76,17 @@ pub struct LinkConfig {
 
 /// One direction of a link.
 ///
-/// Its fields stand in the order of their use, from the beginning of a cache line: thousands of links are in no cache
-/// when a packet comes.
+/// The fields have the order of their use, from the beginning of a cache line. Thousands of links are in no cache
+/// when a packet arrives.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link<T: Queued> {
-    /// When the transmission of the next queued packet is due; never if none is queued.
+    /// The due time of the next queued packet's transmission, or never with an empty queue.
     next_start: Instant,
     delay: Duration,
     /// Packets in flight with their times of arrival, in the order of arrival.
     pipe: VecDeque<(Instant, T)>,
-    /// The number of packets at its front that were looked at ahead of time and left.
+    /// The number of packets at its front that were examined ahead of time and left in place.
     left: usize,
     /// A delay alone: no queue, no impairments, no histogram.
     is_bare: bool,
@@ -95,12 +94,12 @@ pub struct Link<T: Queued> {
     impairments: Option<Box<Impairments>>,
     passed: Passed,
     sojourn_times: Option<Box<SojournTimes>>,
-    /// Counters of drops, marks and impairments; in a box, as most links have none.
+    /// Counters of drops, marks and impairments. They are boxed, because most links have none.
     counters: Option<Box<LinkCounters>>,
     queue: Queue<T>,
 }
 
-/// Packets of which transmission began.
+/// Packets whose transmission began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passed {
     packets: u64,
@@ -109,7 +108,7 @@ struct Passed {
     sojourn_ns: u64,
 }
 
-/// What a link counts, from the start of the run.
+/// The counters of a link, from the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Packets that came to the queue.
@@ -120,13 +119,13 @@ pub struct LinkCounters {
     pub dropped_bytes: u64,
     /// The drops by their reasons, in the order of [`Reason::ALL`].
     pub drops_by: [u64; Reason::ALL.len()],
-    /// Of the drops, those of packets in profile.
+    /// Drops of packets in profile.
     pub in_profile_drops: u64,
     /// Packets that the queue marked.
     pub marks: u64,
     /// The marks by their reasons, in the order of [`Reason::ALL`].
     pub marks_by: [u64; Reason::ALL.len()],
-    /// Packets of which transmission began.
+    /// Packets whose transmission began.
     pub forwarded: u64,
     /// Their bytes.
     pub forwarded_bytes: u64,
@@ -136,13 +135,13 @@ pub struct LinkCounters {
     pub lost_bytes: u64,
     /// Packets that arrive twice.
     pub duplicates: u64,
-    /// Bytes of what arrives a second time.
+    /// Bytes of packets that arrive a second time.
     pub duplicated_bytes: u64,
-    /// Packets that arrive corrupted; one that arrives twice counts once.
+    /// Packets that arrive corrupted. One that arrives twice counts once.
     pub corruptions: u64,
     /// Packets that overtook another one.
     pub reordered: u64,
-    /// Transmissions on a channel, those that failed among them; each may carry several packets.
+    /// Transmissions on a channel, including failed ones. Each may carry several packets.
     pub attempts: u64,
     /// Those that collided, or came with wrong bits.
     pub failed_attempts: u64,
@@ -150,7 +149,7 @@ pub struct LinkCounters {
     pub sojourn_ns: u64,
 }
 
-/// Counts what the queue of a link drops and marks, and reports it to the owner of the link.
+/// Counts the drops and marks of a link's queue, and reports them to the owner of the link.
 struct Reports<'link, S> {
     counters: &'link mut Option<Box<LinkCounters>>,
     sink: &'link mut S,
@@ -224,7 +223,7 @@ impl<T: Impairable> Link<T> {
         self.pipe.is_empty()
     }
 
-    /// When to poll next; nothing comes out before.
+    /// The time of the next poll. No packet leaves the link before it.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         match self.pipe.front() {
@@ -258,11 +257,11 @@ impl<T: Impairable> Link<T> {
         self.pipe.get(place).map(|(_, item)| item)
     }
 
-    /// Takes a packet in flight out of the link, ahead of time: when it would have come to the far end, and whether
-    /// nothing follows so far. `decide` gets both, for one packet after the other.
+    /// Removes a packet in flight from the link ahead of time. `decide` gets its arrival time and whether no packet
+    /// follows so far, for one packet after the other.
     ///
-    /// For an owner that can deal with arrivals before they happen; it then wakes the link by [`Link::next_arrival`] and
-    /// not by [`Link::next_deadline`]. Not for a link that [`Link::reorders`].
+    /// For an owner that can process arrivals before they happen. It then wakes the link by [`Link::next_arrival`]
+    /// and not by [`Link::next_deadline`]. Do not call it for a link that [`Link::reorders`].
     #[inline(always)]
     pub fn take_ahead(&mut self, decide: impl Fn(Instant, &T, bool) -> Ahead) -> Option<(Instant, T, bool)> {
         loop {
@@ -394,7 +393,7 @@ impl<T: Impairable> Link<T> {
         self.send_off(start, left, item, sink);
     }
 
-    /// Counts a packet of which transmission begins.
+    /// Counts a packet whose transmission begins.
     #[inline(always)]
     fn begin(&mut self, start: Instant, sojourn: Duration, item: &T, sink: &mut impl Sink<T>) {
         self.passed.packets += 1;
@@ -455,13 +454,13 @@ impl<T: Impairable> Link<T> {
 struct Transmitter {
     free_at: Instant,
     line: Line,
-    /// What whole nanoseconds could not express of the busy period so far, in 1/rate ns.
+    /// The part of the busy period below whole nanoseconds, in 1/rate ns.
     remainder: u64,
     /// The last length asked for, and its time: links mostly carry packets of one size.
     cached: (u32, Duration, u64),
 }
 
-/// What a transmitter sends into.
+/// The serializer of a transmitter.
 #[derive(Clone, Debug)]
 enum Line {
     /// Everything at once.
@@ -473,7 +472,7 @@ enum Line {
 }
 
 impl Line {
-    /// Sends where there is no even rate; returns when the last bit has left.
+    /// Sends without a constant rate. Returns the time at which the last bit has left.
     #[inline(never)]
     fn send(&mut self, start: Instant, bytes: u32) -> Instant {
         match self {
@@ -493,7 +492,7 @@ impl Transmitter {
         Transmitter { free_at: Instant::ZERO, line, remainder: 0, cached: (0, Duration::ZERO, 0) }
     }
 
-    /// Sends `bytes` from `start` on; returns when the last bit has left.
+    /// Sends `bytes` from `start` on. Returns the time at which the last bit has left.
     #[inline]
     fn send(&mut self, start: Instant, bytes: u32) -> Instant {
         let rate = match &mut self.line {

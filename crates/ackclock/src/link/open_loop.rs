@@ -7,7 +7,7 @@ use crate::units::{Duration, Instant, Rate};
 /// An arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it comes, in nanoseconds; no earlier than the one before.
+    /// The arrival time in nanoseconds, not before the previous one.
     pub at_ns: u64,
     /// Bytes on the wire.
     pub bytes: u32,
@@ -17,14 +17,14 @@ pub struct Arrival {
     pub is_ecn_capable: bool,
 }
 
-/// The fate of an arrival.
+/// The outcome of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Its transmission began.
     Sent,
     /// It was dropped.
     Dropped(Reason),
-    /// It was marked; it is sent or dropped later, too.
+    /// It was marked. It is also sent or dropped later.
     Marked(Reason),
 }
 
@@ -35,11 +35,12 @@ pub struct Event {
     pub at_ns: u64,
     /// To which of the arrivals, by its place among them.
     pub arrival: usize,
-    /// What.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// Sends arrivals through a queue in front of a transmitter of this rate, until the queue is empty; returns the events in order.
+/// Sends arrivals through a queue and a transmitter of this rate, until the queue is empty. Returns the events in
+/// order.
 pub fn serve(queue: Queue<OpenLoopItem>, rate: Rate, arrivals: &[Arrival]) -> Vec<Event> {
     let config =
         LinkConfig { rate: Some(rate), varies: None, delay: Duration::ZERO, impairments: None, histogram: true };

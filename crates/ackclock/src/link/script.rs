@@ -39,7 +39,7 @@ impl Scripted {
         Scripted { script, count: 0, next: Places::default() }
     }
 
-    /// The fate of the next packet.
+    /// The outcome of the next packet.
     pub(super) fn fate(&mut self) -> Fate {
         self.count += 1;
         let taken = |numbers: &[u64], next: &mut usize| {

@@ -8,7 +8,8 @@ use crate::units::Duration;
 const LONGEST: Duration = Duration::from_secs(3600);
 /// Two significant digits bound the error of a percentile by 1 %.
 const DIGITS: u8 = 2;
-/// So many digits take 2^8 steps up to the first power of two that needs rounding, and half as many in each one after it.
+/// The digits require 2^8 steps up to the first power of two that needs rounding. Each later power requires half as
+/// many.
 const STEP_BITS: u32 = 8;
 
 /// Sojourn times in nanoseconds, counted at the steps of [`Histogram`], which takes longer to find them.
@@ -40,7 +41,7 @@ impl SojournTimes {
         all
     }
 
-    /// Adds those of another histogram.
+    /// Adds another histogram.
     pub fn add(&mut self, other: &SojournTimes) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
     }
@@ -70,7 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A step is what the histogram takes for one value.
+        /// A step equals the histogram's representation of a value.
         #[test]
         fn steps_are_those_of_the_histogram(nanos in prop_oneof![0u64..600, 0..=LONGEST.as_nanos()]) {
             let times = SojournTimes::default().histogram();

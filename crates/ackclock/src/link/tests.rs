@@ -266,7 +266,7 @@ fn a_script_marks_what_is_ecn_capable() {
     assert_eq!(sent.map(|_| link.poll(ms(0), &mut ()).unwrap().ecn), [Ecn::NotEct, Ecn::Ce, Ecn::Ect]);
 }
 
-/// A link of a byte per millisecond and 10 ms, with two frames of 5 bytes on it: sent at 0 and 5 ms.
+/// A link of a byte per millisecond and 10 ms. Two frames of 5 bytes are sent at 0 and 5 ms.
 fn busy(impairments: Option<Impairments>) -> Link<Frame> {
     let (rate, delay) = (Rate::from_bps(8_000), Duration::from_millis(10));
     let config = LinkConfig { rate, varies: None, delay, impairments, histogram: false };

@@ -1,7 +1,7 @@
 //! Closed forms that the models and the simulator are tested against, to the accuracy that each formula states.
 //!
-//! `remaining` is the part of the window that a congestion event leaves; `p` is a loss probability per
-//! packet; windows are in segments.
+//! `remaining` is the part of the window that remains after a congestion event, and `p` a loss probability per
+//! packet. Windows are in segments.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::rule::new_aimd::{Base, NewAimd};
 
 /// The window after the cut over the window before it, in the long run of synchronised users.
 ///
-/// None for a rule whose ratio depends on the set-up. For New-AIMD it is a limit that is approached, never met.
+/// None for a rule whose ratio depends on the configuration. For New-AIMD it is an asymptotic limit.
 pub fn remaining(cc: &CcSpec) -> Option<f64> {
     match cc {
         CcSpec::Aimd(aimd) => Some(aimd.remaining),
@@ -23,10 +23,12 @@ pub fn remaining(cc: &CcSpec) -> Option<f64> {
     }
 }
 
-/// What AIMD-FC+ leaves of a peak of 1 in the long run, if it keeps the part `f` of the gain: `(2/3 + f) / (1 + f)`.
+/// The window of AIMD-FC+ after a decrease from a peak of 1, in the long run. With the part `f` of the gain kept, it
+/// is `(2/3 + f) / (1 + f)`.
 ///
-/// `dw = dw/2 + (1 - dw)` settles at 2/3 as in AIMD-FC; the window `r` after the decrease, and with it the gain `1 - r`, at
-/// `r = 2/3 + f (1 - r)`. The efficiency is `(1 + r) / 2 = (5 + 6f) / (6 + 6f)`: 5/6 for f = 0, 8/9 for f = 1/2.
+/// `dw = dw/2 + (1 - dw)` converges to 2/3 as in AIMD-FC. The window `r` after the decrease, and with it the gain
+/// `1 - r`, converges to `r = 2/3 + f (1 - r)`. The efficiency is `(1 + r) / 2 = (5 + 6f) / (6 + 6f)`: 5/6 for f = 0,
+/// 8/9 for f = 1/2.
 pub fn fc_plus_remaining(gain_kept: f64) -> f64 {
     (2.0 / 3.0 + gain_kept) / (1.0 + gain_kept)
 }
@@ -72,7 +74,7 @@ pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
     }
 }
 
-/// Window of MR-AIMD after each of `rounds` round trips without marks or losses, by equation 3 of psaras-mr-aimd:
+/// Window of MR-AIMD after each of `rounds` round trips without marks or losses. By equation 3 of psaras-mr-aimd,
 /// `alpha_n = alpha_(n-1) + alpha' n`, and the window gains `alpha_0 .. alpha_(n-1)`.
 ///
 /// It grows faster than equation 1, which the protocol follows per ACK.
@@ -96,17 +98,17 @@ pub fn periodic_loss_window(increase: f64, remaining: f64, p: f64) -> f64 {
 /// Time-mean window of CUBIC when every 1/`p`-th packet is lost, `rtt_s` in seconds:
 /// `(C (3 + b) / (4 (1 - b)))^(1/4) (RTT / p)^(3/4)`.
 ///
-/// Source: RFC 9438 §5. One long flow that is never in the Reno-friendly region, every packet acknowledged, no
-/// timeouts; without fast convergence, since every loss comes at the same window.
+/// Source: RFC 9438 §5. It describes one long flow outside of the Reno-friendly region, with every packet
+/// acknowledged and without timeouts. Every loss occurs at the same window, so fast convergence does not apply.
 pub fn cubic_periodic_loss_window(c: f64, remaining: f64, rtt_s: f64, p: f64) -> f64 {
     libm::pow(c * (3.0 + remaining) / (4.0 * (1.0 - remaining)), 0.25) * libm::pow(rtt_s / p, 0.75)
 }
 
 /// Utilisation of a drop-tail link by one long AIMD flow, with a buffer of `buffer_bdp` bandwidth-delay products.
 ///
-/// With `y = remaining (1 + beta) < 1` the pipe runs dry after a cut, and
-/// `U = ((1 + beta)^2 - y^2) / (2 (1 - y) + (1 + beta)^2 - 1)`; otherwise the link is never idle. The increase does
-/// not matter. Without a buffer U is `(1 + remaining) / 2`.
+/// With `y = remaining (1 + beta) < 1` the link runs idle after a cut, and
+/// `U = ((1 + beta)^2 - y^2) / (2 (1 - y) + (1 + beta)^2 - 1)`. Otherwise the link is never idle. U does not depend
+/// on the increase. Without a buffer U is `(1 + remaining) / 2`.
 pub fn drop_tail_utilization(remaining: f64, buffer_bdp: f64) -> f64 {
     let peak = 1.0 + buffer_bdp;
     let y = remaining * peak;
@@ -117,11 +119,11 @@ pub fn drop_tail_utilization(remaining: f64, buffer_bdp: f64) -> f64 {
     (peak * peak - y * y) / (2.0 * (1.0 - y) + peak * peak - 1.0)
 }
 
-/// Which law makes AIMD(a, b) share fairly with AIMD(1, 0.5).
+/// The formula that makes AIMD(a, b) share fairly with AIMD(1, 0.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FriendlyLaw {
-    /// `a = 3 (1 - b) / (1 + b)`: equal sawtooth means; the Reno-friendly part of CUBIC uses it (RFC 9438).
+    /// `a = 3 (1 - b) / (1 + b)`: equal sawtooth means. The Reno-friendly part of CUBIC uses it (RFC 9438).
     Sawtooth,
     /// `a = 4 (1 - b^2) / 3`: equal rates when timeouts count, too (Yang & Lam 2000).
     YangLam,
@@ -148,8 +150,8 @@ pub struct NewAimdCycle {
 
 /// Cycle `m` of two New-AIMD flows that start at `x1` and `x2` with `x1 + x2 <= capacity`.
 ///
-/// `k_1 = (W - x1 - x2) / 2`, `k_2 = (W - 2 k_1) / 4`, `k_m = k_2 / 2^(m-2)`.
-/// Source: jasem-efficiency-fairness, equations 1-4 (its feedback is 0 when congested; here 1 is).
+/// `k_1 = (W - x1 - x2) / 2`, `k_2 = (W - 2 k_1) / 4`, `k_m = k_2 / 2^(m-2)`. Source: jasem-efficiency-fairness,
+/// equations 1-4. Its feedback of 0 means congested. Here 1 does.
 pub fn new_aimd_cycle(x1: f64, x2: f64, capacity: f64, m: u32) -> NewAimdCycle {
     assert!(m >= 1, "invariant: cycles are numbered from 1");
     let first = (capacity - x1 - x2) / 2.0;

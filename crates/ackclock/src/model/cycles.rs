@@ -33,7 +33,7 @@ pub(super) struct CycleMeter {
 }
 
 impl CycleMeter {
-    /// Advances `model` once; if that was a cut, tells which cycle it ended.
+    /// Advances `model` once. After a cut, returns the cycle that it ended.
     pub(super) fn advance(&mut self, model: &mut Synchronous) -> Option<Cycle> {
         let (time, windows) = (model.time(), model.active_windows());
         if model.advance() == Advance::Grew {

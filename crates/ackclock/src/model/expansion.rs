@@ -10,12 +10,12 @@ use crate::rule::{Rule, RuleParameters};
 const WINDOW: f64 = 20.0;
 const ROUNDS: u32 = 20;
 
-/// Windows in segments, so many round trips after the others have left; no marks, no losses.
+/// Windows in segments, this many round trips after other flows left, without marks and losses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Expansion {
     /// Round trips.
     pub time: u32,
-    /// MR-AIMD by equation 3, of which the paper draws its figure.
+    /// MR-AIMD by equation 3, the basis of the paper's figure.
     pub mr_aimd_eq3: f64,
     /// MR-AIMD by equation 1, ACK by ACK, which the protocol follows.
     pub mr_aimd_per_ack: f64,

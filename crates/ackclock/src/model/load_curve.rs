@@ -1,21 +1,22 @@
 //! Throughput, response time and power against the offered load, with knee and cliff.
 //!
-//! Reference: the shape is figure 1 of Chiu & Jain 1989 (figure 2 of jasem-efficiency-fairness): throughput
-//! follows the load up to the *knee*, gains little from there to the *cliff*, and collapses beyond it, as the
-//! queue overflows and what still gets through comes too late. The closed form here is a queue M/M/1/K whose
-//! senders wait `timeout` service times for a packet before they send it again, so that a packet that took
-//! longer was sent for nothing (Nagle's congestion collapse, RFC 896):
+//! Reference: the shape is figure 1 of Chiu & Jain 1989 (figure 2 of jasem-efficiency-fairness). Throughput follows
+//! the load up to the *knee* and gains little from there to the *cliff*. Beyond the cliff it collapses, because the
+//! queue overflows and the remaining packets arrive too late.
 //!
-//! * offered load `rho`: packets that come to the queue, repeated ones included, over what it can serve;
-//! * overflow `P = rho^K (1 - rho) / (1 - rho^(K+1))`, `K` the packets that the queue holds, one in service;
-//! * an accepted packet finds `j < K` others with probability `q_j ~ rho^j` and then takes an Erlang(j + 1) time;
-//! * throughput `rho (1 - P) sum_j q_j P(Erlang(j + 1) <= timeout)`; response time `sum_j q_j (j + 1)`, in service
-//!   times;
-//! * power = throughput / response time (Kleinrock 1979). The knee is where power is greatest, the cliff where
-//!   throughput is.
+//! The closed form here is an M/M/1/K queue whose senders repeat a packet after `timeout` service times. A packet
+//! that took longer is wasted (Nagle's congestion collapse, RFC 896):
 //!
-//! Deviations: Chiu & Jain draw the curves and give no formula; with Poisson arrivals the knee lies near half
-//! the capacity, with smoother traffic it would lie higher.
+//! - Offered load `rho`: packets that arrive at the queue, including repeated ones, over its capacity.
+//! - Overflow `P = rho^K (1 - rho) / (1 - rho^(K+1))`. The queue holds `K` packets, one of them in service.
+//! - An accepted packet finds `j < K` others with probability `q_j ~ rho^j`, and then takes an Erlang(j + 1) time.
+//! - Throughput is `rho (1 - P) sum_j q_j P(Erlang(j + 1) <= timeout)`.
+//! - Response time is `sum_j q_j (j + 1)`, in service times.
+//! - Power is throughput / response time (Kleinrock 1979).
+//! - The knee is the load with the greatest power, and the cliff the load with the greatest throughput.
+//!
+//! Deviations: Chiu & Jain draw the curves without a formula. With Poisson arrivals the knee is near half the
+//! capacity, and with smoother traffic it would be higher.
 
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +99,7 @@ impl LoadCurveRequest {
 }
 
 impl LoadPoint {
-    /// The queue at `load`; `in_time[j]` is the probability that a packet that finds `j` others is in time.
+    /// The queue at `load`. `in_time[j]` is the probability that a packet is in time if it finds `j` others.
     fn at(load: f64, in_time: &[f64]) -> LoadPoint {
         // State probabilities up to a factor, the largest being 1 to keep powers in range.
         let buffer = in_time.len();

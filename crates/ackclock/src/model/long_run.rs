@@ -1,13 +1,13 @@
-//! Long-run averages of the model: the efficiency of a rule, and how often it stands above `X_goal`.
+//! Long-run averages of the model: the efficiency of a rule, and the share of steps above `X_goal`.
 //!
-//! Efficiency is the mean load over `X_goal`, taken over the steps at or below `X_goal`. With exact peaks the
-//! load is averaged over time along its straight ramps, and all of it lies at or below `X_goal`.
+//! Efficiency is the mean load over `X_goal`, taken over the steps at or below `X_goal`. With exact peaks the load is
+//! averaged over time along its straight ramps, which are all at or below `X_goal`.
 
 use serde::Serialize;
 
 use super::synchronous::{Advance, Peak, Setup, SetupError, Synchronous};
 
-/// How long a run is; averages are over its second half.
+/// The length of a run. Averages cover its second half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Horizon {
@@ -32,13 +32,13 @@ impl Horizon {
 /// Averages over the second half of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Averages {
-    /// Mean load over `X_goal`, over the steps at or below it; none where there are none.
+    /// Mean load over `X_goal`, over the steps at or below it. None without such steps.
     pub efficiency: Option<f64>,
     /// Share of the steps above `X_goal`.
     pub congested_share: f64,
     /// The same share from the start of the run.
     pub congested_share_from_start: f64,
-    /// Mean of the load after a cut over the load before it; none without cuts.
+    /// Mean of the load after a cut over the load before it. None without cuts.
     pub remaining: Option<f64>,
 }
 

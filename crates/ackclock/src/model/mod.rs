@@ -1,8 +1,8 @@
 //! The synchronous (Chiu-Jain) model and closed forms: windows without packets.
 //!
-//! Users share one resource of capacity `X_goal` and hear the same feedback at the same time, once per
-//! step. The very `rule` objects that drive TCP drive the users. Windows and loads are in segments, times in
-//! round trips; `docs/model.md` explains the conventions of each figure.
+//! Users share one resource of capacity `X_goal` and receive the same feedback at the same time, once per step. The
+//! `rule` objects of TCP also drive the users. Windows and loads are in segments, times in round trips.
+//! `docs/reference/synchronous-model.md` explains the conventions of each figure.
 
 pub mod closed_form;
 mod cycles;

@@ -1,7 +1,7 @@
 //! Requests and answers as JSON, so that a binding only passes text through.
 //!
 //! A request is an object with `what`: `table`, `trajectory` ([`super::TrajectoryRequest`]) or `load-curve`
-//! ([`super::LoadCurveRequest`]), and the fields of the latter two beside it. Answers are [`super::Table`],
+//! ([`super::LoadCurveRequest`]). The latter two have additional fields. Answers are [`super::Table`],
 //! [`super::Trajectory`] and [`super::LoadCurve`].
 
 use serde::de::{DeserializeOwned, Error as _};

@@ -1,17 +1,16 @@
 //! The synchronous model of Chiu & Jain: users, a common feedback bit, a common step.
 //!
-//! Reference: Chiu & Jain 1989; eq. 1 of jasem-utilization. In each step every user grows where the feedback
-//! is y = 0 and cuts where it is y = 1; `y = 1` (congested) while the sum of the windows is greater than
-//! `X_goal`, strictly. (jasem-efficiency-fairness has the opposite polarity: its feedback 0 means congested.)
+//! Reference: Chiu & Jain 1989, and eq. 1 of `jasem-utilization`. In each step every user grows after feedback y = 0
+//! and cuts after y = 1. The feedback is `y = 1` (congested) while the sum of the windows is strictly greater than
+//! `X_goal`. In jasem-efficiency-fairness a feedback of 0 means congested.
 //!
-//! A step is one round trip, or a fraction of it for the limit of fine steps. With [`Peak::Overshoot`] a
-//! growing step is taken whole, so that peaks lie up to a step above `X_goal`, and a cut takes a step.
-//! With [`Peak::Exact`] the step that would cross is shortened so that the load hits `X_goal`, and the cut
-//! takes no time; only a cut that frees next to nothing takes a step, or ever shorter cycles would stop the
-//! clock.
+//! A step is one round trip, or a fraction of it for the limit of fine steps. With [`Peak::Overshoot`] growing steps
+//! are complete, so peaks exceed `X_goal` by up to a step. A cut takes a step. With [`Peak::Exact`] the last growing
+//! step is shortened so that the load hits `X_goal`. The cut takes no time. Only a cut that frees almost nothing
+//! takes a step, because ever shorter cycles would stop the clock.
 //!
-//! Deviations: windows have a floor (1 segment unless asked otherwise), which the equations do not have; it
-//! must be above zero, since a rule divides by the window.
+//! Deviations: windows have a floor (1 segment by default), unlike in the equations. It must be positive, because a
+//! rule divides by the window.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +21,7 @@ use crate::rule::Rule;
 /// A user of the resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct User {
-    /// The algorithm; only its rule takes part.
+    /// The algorithm. The model uses only its rule.
     pub cc: CcSpec,
     /// The window at the start, in segments.
     pub window: f64,
@@ -92,7 +91,7 @@ impl Setup {
     }
 }
 
-/// A set-up that makes no sense.
+/// An invalid configuration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SetupError {
     /// There are no users.
@@ -141,7 +140,7 @@ pub enum SetupError {
 /// The part of `X_goal` that a cut must free to take no time.
 const NEXT_TO_NOTHING: f64 = 1e-6;
 
-/// What one advance of the model was.
+/// The kind of an advance of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
     /// The feedback was 0: the users grew.
@@ -154,7 +153,7 @@ pub enum Advance {
 pub struct Synchronous {
     setup: Setup,
     rules: Vec<Box<dyn Rule>>,
-    /// The window of each user; none for one who is not there.
+    /// The window of each user. None for an absent user.
     windows: Vec<Option<f64>>,
     clock: Clock,
     /// A shortened step has brought the load to `x_goal`.
@@ -187,7 +186,7 @@ impl Synchronous {
         self.clock.now()
     }
 
-    /// The window of each user in segments; none for one who is not there.
+    /// The window of each user in segments. None for an absent user.
     pub fn windows(&self) -> &[Option<f64>] {
         &self.windows
     }
@@ -202,7 +201,7 @@ impl Synchronous {
         self.windows.iter().flatten().sum()
     }
 
-    /// The feedback: true (y = 1) if the load is above `x_goal`; with exact peaks, if it has reached it.
+    /// The feedback: true (y = 1) if the load is above `x_goal`, or with exact peaks, if it has reached it.
     pub fn congested(&self) -> bool {
         match self.setup.peak {
             Peak::Overshoot => self.load() > self.setup.x_goal,
@@ -210,7 +209,7 @@ impl Synchronous {
         }
     }
 
-    /// True if the load is above `x_goal`; at an exact peak it is not, whatever the last digit says.
+    /// True if the load is above `x_goal`. At an exact peak it is false, regardless of rounding.
     pub fn above_goal(&self) -> bool {
         !self.at_peak && self.load() > self.setup.x_goal
     }
@@ -220,7 +219,7 @@ impl Synchronous {
         self.setup.x_goal
     }
 
-    /// Says which algorithm cannot go on, and why.
+    /// The algorithm that cannot continue, and the reason.
     ///
     /// # Errors
     /// [`SetupError::Failed`].

@@ -1,7 +1,7 @@
 //! The figures that any correct implementation must show, computed: `ackclock model`.
 //!
-//! Each number stands beside the name of the convention it was computed with; [`Table::conventions`] explains
-//! them. Closed forms are the limit of fine steps, so that integer steps deviate by about a segment per user.
+//! Each number has the name of its convention, which [`Table::conventions`] explains. Closed forms are the limit of
+//! fine steps, so integer steps deviate by about a segment per user.
 
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ const MAX_STEPS: usize = 1_000_000;
 /// All figures of the synchronous model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
-    /// What the names in the rows mean.
+    /// The meanings of the names in the rows.
     pub conventions: Vec<Convention>,
     /// Efficiency and the window after the cut.
     pub efficiency: Vec<EfficiencyRow>,
@@ -59,7 +59,7 @@ pub struct EfficiencyRow {
     pub rule: &'static str,
     /// The algorithm with its parameters.
     pub cc: CcSpec,
-    /// The formula; none for a rule that has none.
+    /// The formula. None for a rule without one.
     pub closed_form: Option<ClosedForm>,
     /// Peaks that hit `X_goal`.
     pub exact_peak: Averages,
@@ -83,7 +83,7 @@ pub struct ClosedForm {
 pub struct IntegerStep {
     /// The capacity in segments.
     pub x_goal: f64,
-    /// Steps of the run, of which the second half counts.
+    /// Steps of the run, whose second half counts.
     pub steps: u64,
     /// The figures.
     #[serde(flatten)]
@@ -97,13 +97,13 @@ pub struct FairnessRow {
     pub rule: &'static str,
     /// The algorithm with its parameters.
     pub cc: CcSpec,
-    /// The law of the windows; none where no simple one holds.
+    /// The convergence of the windows. None without a simple formula.
     pub law: Option<Convergence>,
     /// Difference of the windows at the first exact peaks.
     pub differences: Vec<f64>,
     /// Ratio of the windows at the first exact peaks.
     pub ratios: Vec<f64>,
-    /// When Jain's index has passed 0.99; none for a rule that never gets there.
+    /// The time at which Jain's index passes 0.99. None for a rule that never reaches it.
     pub fair: Option<Fair>,
 }
 
@@ -112,9 +112,9 @@ pub struct FairnessRow {
 pub struct Fair {
     /// Cycles until then, the current one included.
     pub cycles: usize,
-    /// Steps to the end of that cycle, with exact peaks; cuts count for nothing.
+    /// Steps to the end of that cycle, with exact peaks. Cuts take no step.
     pub exact_peak_steps: f64,
-    /// Integer steps until Jain's index is above 0.99; a cut is a step.
+    /// Integer steps until Jain's index is above 0.99. A cut is a step.
     pub integer_steps: u64,
 }
 
@@ -227,7 +227,7 @@ fn fairness_row(rule: &'static str, cc: CcSpec) -> FairnessRow {
     }
 }
 
-/// When the users have become equal; the search ends with the cycles or steps of a long run.
+/// The time at which the users become equal. The search ends with the cycles or steps of a long run.
 fn fair(cc: &CcSpec) -> Option<Fair> {
     let exact = Setup { peak: Peak::Exact, ..setup(cc, X_GOAL) };
     let ends: Vec<Cycle> = cycles(exact, FAIR_CYCLES, MAX_STEPS).ok()?;

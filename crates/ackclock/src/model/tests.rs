@@ -1,4 +1,4 @@
-//! The model against its closed forms: figures of the table, and laws for any set-up.
+//! The model against its closed forms: figures of the table, and properties of any configuration.
 
 use std::sync::LazyLock;
 
@@ -295,7 +295,7 @@ proptest! {
         }
     }
 
-    /// Whoever shares one loss ratio loses as much as the others, whatever the windows.
+    /// Users with the same loss ratio lose equal amounts, regardless of their windows.
     #[test]
     fn the_difference_of_two_aild_windows_is_constant(
         a in 0.1..5.0, beta in 10.0..100.0, one in 20.0..40.0, other in 20.0..40.0

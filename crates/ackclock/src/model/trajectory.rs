@@ -8,7 +8,7 @@ use super::synchronous::{Peak, Setup, SetupError, Synchronous, User};
 use crate::cc::CcSpec;
 use crate::metric::jain_index;
 
-/// The set-up of a simulation.
+/// The configuration of a simulation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrajectoryRequest {
@@ -50,12 +50,12 @@ fn one() -> f64 {
     1.0
 }
 
-/// The model over time; all columns are of one length.
+/// The model over time. All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Trajectory {
     /// Round trips since the start. Exact peaks give two rows of one time, before and after the cut.
     pub time: Vec<f64>,
-    /// One row per time: the window of each user in segments; none for one who is not there.
+    /// One row per time: the window of each user in segments, or none for an absent user.
     pub windows: Vec<Vec<Option<f64>>>,
     /// The sum of the windows.
     pub load: Vec<f64>,
@@ -75,7 +75,7 @@ const MAX_ROWS: usize = 1_000_000;
 /// Runs the model and keeps every step.
 ///
 /// # Errors
-/// As [`Setup::check`], a duration that is not positive or that takes more than 500 000 steps, and a rule that fails.
+/// The errors of [`Setup::check`], a rule that fails, and a duration that is not positive or exceeds 500 000 steps.
 pub fn simulate(request: &TrajectoryRequest) -> Result<Trajectory, SetupError> {
     let mut model = Synchronous::new(request.setup())?;
     let steps = request.duration / request.step;

@@ -3,7 +3,7 @@
 use super::Limit;
 use crate::units::{Duration, Instant};
 
-/// What a queue needs of an item.
+/// The properties of an item that a queue needs.
 pub trait Queued {
     /// Bytes on the wire.
     fn wire_len(&self) -> u32;
@@ -64,7 +64,7 @@ impl Reason {
         }
     }
 
-    /// What it says of packets: "of the drops, those ...".
+    /// The qualifier of packet counts: "of the drops, those ...".
     pub fn in_words(self) -> &'static str {
         match self {
             Reason::Full => "that did not fit",
@@ -77,7 +77,7 @@ impl Reason {
     }
 }
 
-/// What a discipline decides about an arriving item.
+/// The decision of a discipline about an arriving item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It may be queued.
@@ -89,7 +89,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Marks the item, or drops it; returns it if it may be queued.
+    /// Marks the item or drops it. Returns it if it may be queued.
     #[inline]
     pub(super) fn carry_out<T: Queued>(self, now: Instant, mut item: T, sink: &mut dyn QueueSink<T>) -> Option<T> {
         match self {
@@ -122,18 +122,18 @@ impl<T> QueueSink<T> for () {
 
 /// The contract of a queue discipline. Time never runs backwards between calls.
 ///
-/// [`Qdisc::enqueue`] and [`Qdisc::dequeue`] both may drop and mark any items; each is reported to the sink once. An
-/// item that is neither dropped nor given back is queued.
+/// [`Qdisc::enqueue`] and [`Qdisc::dequeue`] may both drop and mark any items. Each is reported to the sink once. An
+/// item that is neither dropped nor returned is queued.
 pub trait Qdisc<T: Queued> {
     /// An item arrives.
     fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>);
 
-    /// Returns the next item to send, and when it arrived; none if the queue is empty, or if nothing may be sent before
-    /// [`Qdisc::next_deadline`].
+    /// Returns the next item to send and its arrival time. Returns none if the queue is empty, or if no item may be
+    /// sent before [`Qdisc::next_deadline`].
     fn dequeue(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)>;
 
-    /// An item arrives while the queue is empty and the transmitter has been idle for `idle`; returns the item if it may be
-    /// sent at once. A discipline may have a faster implementation than to enqueue and dequeue it, with the same outcome.
+    /// An item arrives while the queue is empty and the transmitter has been idle for `idle`. Returns the item if it
+    /// may be sent at once. A discipline may implement this faster than enqueue and dequeue, with the same outcome.
     #[inline]
     fn bypass(&mut self, now: Instant, idle: Duration, item: T, sink: &mut dyn QueueSink<T>) -> Option<T> {
         self.idled(idle);
@@ -141,11 +141,11 @@ pub trait Qdisc<T: Queued> {
         self.dequeue(now, sink).map(|(_, item)| item)
     }
 
-    /// The transmitter was idle for `idle` before an item that arrives at an empty queue and has to be queued all the same.
+    /// The transmitter was idle for `idle` before an item that arrives at an empty queue and must still be queued.
     fn idled(&mut self, _idle: Duration) {}
 
-    /// When a queued item may be sent, as far as known now; a time that has passed means at once. It lies in the future
-    /// after a [`Qdisc::dequeue`] that returned nothing although items are queued.
+    /// The time at which a queued item may be sent, as far as known now. A past time means at once. It is in the
+    /// future after a [`Qdisc::dequeue`] that returned none although items are queued.
     #[inline]
     fn next_deadline(&self) -> Instant {
         Instant::ZERO
@@ -158,10 +158,10 @@ pub trait Qdisc<T: Queued> {
 
     /// How much it holds.
     fn limit(&self) -> Limit;
-    /// It holds so much from now on. What is queued beyond a smaller limit stays until it is sent, or until an arrival
-    /// makes the queue drop what does not fit; other parameters stay as they are.
+    /// Sets the limit from now on. Items beyond a smaller limit stay until they are sent, or until an arrival makes
+    /// the queue drop them. Other parameters stay unchanged.
     fn set_limit(&mut self, limit: Limit);
 
-    /// Shows every queued item and when it came: those of a flow in the order in which they came.
+    /// Visits every queued item with its arrival time. Items of a flow are visited in the order of arrival.
     fn visit(&self, see: &mut dyn FnMut(Instant, &T));
 }

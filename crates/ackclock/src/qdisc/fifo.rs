@@ -1,4 +1,4 @@
-//! Items in the order in which they came: what most disciplines are built on.
+//! Items in the order of arrival, the basis of most disciplines.
 
 use std::collections::VecDeque;
 

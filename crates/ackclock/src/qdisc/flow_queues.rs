@@ -1,4 +1,4 @@
-//! A queue for each flow, or for those flows that share a bucket of a hash table: what DRR, SFQ and FQ-CoDel schedule.
+//! A queue for each flow, or for the flows that share a bucket of a hash table. DRR, SFQ and FQ-CoDel schedule them.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ pub(super) const RECENT: usize = 64;
 /// Queues by the hashes of flows, each with a state of its scheduler's.
 #[derive(Clone, Debug)]
 pub(super) struct FlowQueues<T, S> {
-    /// How many queues there are at the most; without it each flow has its own.
+    /// The largest number of queues. None gives each flow its own.
     buckets: Option<u32>,
-    /// What the hashes of flows are mixed with, if they are.
+    /// The salt of the hashes of flows, if there is one.
     salt: Option<u64>,
-    /// Where the queue of a flow, or of a remainder of hashes, stands in `queues`.
+    /// The index in `queues` of each flow, or of each remainder of hashes.
     places: BTreeMap<u64, usize>,
-    /// Those looked up last, by the lowest bits of what they were found by.
+    /// The last lookups, by the lowest bits of their keys.
     recent: [Option<(u64, usize)>; RECENT],
     /// As many as have been needed.
     queues: Vec<FlowQueue<T, S>>,
@@ -47,7 +47,7 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
         }
     }
 
-    /// Hashes flows anew, with all queues empty.
+    /// Rehashes flows while all queues are empty.
     pub(super) fn salt(&mut self, salt: u64) {
         debug_assert_eq!(self.packets, 0, "invariant: flows are hashed anew while empty");
         self.salt = Some(salt);
@@ -83,7 +83,7 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
         place
     }
 
-    /// Takes items from a queue: what `take` made of it.
+    /// Takes items from a queue, and returns the result of `take`.
     pub(super) fn take<R>(&mut self, place: usize, take: impl FnOnce(&mut FlowQueue<T, S>) -> R) -> R {
         let queue = &mut self.queues[place];
         let before = (queue.fifo.packets(), queue.fifo.bytes());
@@ -99,7 +99,7 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
         &mut self.queues[place]
     }
 
-    /// Of these places, the position of that whose queue has the most bytes, the first of several; 0 if there is none.
+    /// The position of the longest queue in bytes among these places, the first of several. 0 if there is none.
     pub(super) fn longest(&self, places: impl Iterator<Item = usize>) -> usize {
         let bytes = places.map(|place| self.queues[place].fifo.bytes()).enumerate();
         bytes.fold((0, 0), |best, (position, bytes)| if bytes > best.1 { (position, bytes) } else { best }).0

@@ -2,7 +2,7 @@
 
 use crate::quantity;
 
-/// How much a queue holds; the item in transmission has left it.
+/// The capacity of a queue, without the item in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Items of any size.

@@ -1,8 +1,8 @@
 //! Queue disciplines over anything that is [`Queued`].
 //!
-//! A discipline is a folder with its keys ([`QueueKeys`]), its parameters at a link ([`QueueParameters`]), the queue
-//! itself ([`Qdisc`]) and its tests, and a line of `queues!`. Scenarios, the schema, warnings, `ackclock list`, results
-//! and the contract suite take it from there.
+//! A discipline is a folder: its keys ([`QueueKeys`]), parameters at a link ([`QueueParameters`]), queue ([`Qdisc`])
+//! and tests. A line of `queues!` registers it for scenarios, the schema, warnings, `ackclock list`, results and the
+//! contract suite.
 
 mod codel;
 mod contract;

@@ -1,4 +1,4 @@
-//! What a queue has to know of the link in front of which it stands.
+//! The information that a queue needs about its link.
 
 use super::Limit;
 use crate::quantity::{self, Problem};
@@ -24,12 +24,12 @@ impl Place {
         bits / 8.0 / self.packet_bytes as f64
     }
 
-    /// The bytes that the rate of the link sends in a time, at least those of a packet.
+    /// The bytes that the rate of the link sends in a time, at least one packet.
     pub fn bytes_in(&self, time: Duration) -> u64 {
         self.rate.map_or(0, |rate| rate.bytes_in_floor(time)).max(self.packet_bytes)
     }
 
-    /// What a limit comes to here.
+    /// The value of a limit at this link.
     pub fn limit(&self, limit: quantity::Limit) -> Limit {
         match limit {
             quantity::Limit::Packets(packets) => Limit::Packets(packets),
@@ -40,10 +40,10 @@ impl Place {
         }
     }
 
-    /// What the limit of a queue comes to here.
+    /// The value of a queue limit at this link.
     ///
     /// # Errors
-    /// A packet would not even fit an empty queue, through which it passes where the link is idle, too.
+    /// Fails if a packet does not fit an empty queue. Packets pass through the queue even if the link is idle.
     pub(super) fn limit_of_queue(&self, limit: quantity::Limit) -> Result<Limit, Misfit> {
         let resolved = self.limit(limit);
         let carries_nothing = match resolved {

@@ -17,13 +17,13 @@ use crate::quantity;
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
-/// What a scenario writes of a discipline: a table of keys.
+/// The keys of a discipline in a scenario, as a table.
 pub trait QueueKeys {
-    /// What the keys come to at a link.
+    /// The values of the keys at a link.
     type Parameters: QueueParameters;
 
-    /// What the discipline draws random numbers for, as `check` lists the random inputs of a run, with the name of the
-    /// link in the place of "{link}"; none if it draws none.
+    /// The purpose of the discipline's random numbers, for the list of `check`. The name of the link replaces
+    /// "{link}". None if it draws none.
     const DRAWS: Option<&'static str> = None;
 
     /// The limit of the queue.
@@ -39,7 +39,7 @@ pub trait QueueKeys {
         self.marks()
     }
 
-    /// The parameters at a link, of which the queue holds `limit`.
+    /// The parameters at a link. The queue has a capacity of `limit`.
     ///
     /// # Errors
     /// The key that does not fit, and why.
@@ -51,16 +51,16 @@ pub trait QueueParameters {
     /// The queue.
     type Queue<T: Queued>: Qdisc<T>;
 
-    /// For which reasons it drops, as results report them; a queue that drops only when it is full needs none.
+    /// The reasons for drops that results report. A queue that drops only when it is full needs none.
     const DROPS: &'static [Reason] = &[];
     /// For which reasons it marks, as results report them.
     const MARKS: &'static [Reason] = &[];
-    /// Whether it looks at profiles.
+    /// Whether it reads profiles.
     const READS_PROFILES: bool = false;
     /// Whether it is work-conserving. A queue that is not cannot share a channel.
     const CONSERVES_WORK: bool = true;
 
-    /// An empty queue; one that draws numbers draws them from the `stream` of a purpose.
+    /// An empty queue. A random one draws from the `stream` of a purpose.
     fn build<T: Queued>(&self, limit: Limit, stream: &dyn Fn(&str) -> Rng) -> Self::Queue<T>;
 
     /// The parameters in words, to follow the name and the limit.
@@ -79,7 +79,7 @@ pub trait QueueParameters {
     }
 }
 
-/// The first discipline is that of most links, and costs a comparison; the others stand in a box, so that such links stay
+/// Most links have the first discipline, which costs a comparison. The others are boxed, so that such links stay
 /// small, and cost a call.
 macro_rules! queues {
     (
@@ -121,7 +121,7 @@ macro_rules! queues {
                 }
             }
 
-            /// What it draws random numbers for at a link of this name.
+            /// The purpose of its random numbers at a link of this name.
             pub fn draws(&self, link: &str) -> Option<String> {
                 let draws = match self {
                     QueueSpec::$most(_) => <$most_keys>::DRAWS,
@@ -130,7 +130,7 @@ macro_rules! queues {
                 draws.map(|what: &str| what.replace("{link}", link))
             }
 
-            /// Whether it looks at profiles.
+            /// Whether it reads profiles.
             pub fn reads_profiles(&self) -> bool {
                 match self {
                     QueueSpec::$most(_) => <<$most_keys as QueueKeys>::Parameters>::READS_PROFILES,
@@ -169,7 +169,7 @@ macro_rules! queues {
         }
 
         impl QueuePlan {
-            /// The queue, empty; one that draws numbers draws them from the `stream` of a purpose.
+            /// The empty queue. A random one draws from the `stream` of a purpose.
             pub fn build<T: Queued>(&self, stream: &dyn Fn(&str) -> Rng) -> Queue<T> {
                 match &self.discipline {
                     Discipline::$most(parameters) => Queue::$most(parameters.build(self.limit, stream)),
@@ -347,7 +347,7 @@ pub struct Reasoned {
     pub marks: &'static [Reason],
 }
 
-/// What a discipline declares of itself.
+/// The declarations of a discipline.
 struct Traits {
     reasoned: Reasoned,
     reads_profiles: bool,
@@ -370,7 +370,7 @@ impl QueuePlan {
         QueuePlan { limit, discipline: Discipline::DropTail(super::drop_tail::DropTailParameters) }
     }
 
-    /// What it holds at the most.
+    /// Its capacity.
     pub fn limit(&self) -> Limit {
         self.limit
     }
@@ -390,7 +390,7 @@ impl QueuePlan {
         self.traits().reasoned.marks
     }
 
-    /// Whether it looks at profiles.
+    /// Whether it reads profiles.
     pub fn reads_profiles(&self) -> bool {
         self.traits().reads_profiles
     }

@@ -13,7 +13,7 @@
 //! Per round trip without congestion `w <- w + a`, that is `a/w` per ACK of one segment. A window of w segments of
 //! which n were lost is reduced by `beta n / w`: by `beta / w` at once, when the first loss is detected, and by
 //! `beta / w` for each further segment that was sent again by the end of recovery. In the [synchronous
-//! model](../model.md) f is the part of the load above `X_goal`, `1 - X_goal / X`, and is known before the cut.
+//! model](../reference/synchronous-model.md) f is the part of the load above `X_goal`, `1 - X_goal / X`, and is known before the cut.
 //!
 //! ## Parameters
 //!
@@ -22,7 +22,7 @@
 //! The interval over which f is measured, what counts as lost, and beta. Here f is measured over the window of data
 //! that a congestion event belongs to, since the equation is one step of a control whose step is a round trip.
 //! Every segment that was sent again counts as lost, and so does a mark. With the default beta a loss ratio of 1 %
-//! removes what a round trip adds. [Decision 27](../decisions/0027-aild.md) has the reasons.
+//! removes what a round trip adds. [Decision 27](../project/decisions/0027-aild.md) has the reasons.
 //!
 //! ## Deviations
 //!

@@ -28,7 +28,7 @@
 //! ## Validation
 //!
 //! Formula tests by hand: two thirds of the window remain in the long run; 5/6 efficiency in the model
-//! ([model.md](../model.md)).
+//! ([model.md](../reference/synchronous-model.md)).
 //!
 //! # AIMD-FC+: fast convergence that keeps half of the gain
 //!
@@ -57,7 +57,7 @@
 //! ## Validation
 //!
 //! Formula tests by hand: seven ninths of the window remain in the long run; 8/9 efficiency in the model, and the
-//! closed form for four values of `gain_kept` ([model.md](../model.md)).
+//! closed form for four values of `gain_kept` ([model.md](../reference/synchronous-model.md)).
 //!
 //! ## What to know before you use it
 //!

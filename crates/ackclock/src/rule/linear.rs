@@ -34,7 +34,7 @@
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../model.md)). The four named members
+//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../reference/synchronous-model.md)). The four named members
 //! are views onto this one.
 //!
 //! # AIMD: additive increase, multiplicative decrease
@@ -60,7 +60,7 @@
 //!
 //! Formula tests by hand; efficiency (1 + b)/2 in the model; in packets: time-mean window under periodic loss,
 //! utilisation against buffer size, and a renewal model of random loss (`crates/ackclock/tests/theory`); goodput
-//! and drops side by side with ns-2 ([ns2.md](../ns2.md)).
+//! and drops side by side with ns-2 ([ns2.md](../validation/ns2.md)).
 //!
 //! # AIAD: additive increase, additive decrease
 //!
@@ -83,7 +83,7 @@
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../model.md)). There the difference
+//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../reference/synchronous-model.md)). There the difference
 //! of two windows never changes, so that unequal shares stay unequal.
 //!
 //! # MIMD: multiplicative increase, multiplicative decrease
@@ -107,7 +107,7 @@
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../model.md)). There the ratio of two
+//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../reference/synchronous-model.md)). There the ratio of two
 //! windows never changes, until one of them reaches its floor.
 //!
 //! # MIAD: multiplicative increase, additive decrease
@@ -131,7 +131,7 @@
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../model.md)). There the ratio of two
+//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../reference/synchronous-model.md)). There the ratio of two
 //! windows diverges: the smaller flow starves.
 
 use schemars::JsonSchema;

@@ -32,7 +32,7 @@
 //! alpha' to 0.5, which is more than 0.005. Fixed here: alpha stays in slow start. The sender answers an echo with
 //! CWR once a window although it does not reduce its window, since a receiver of RFC 3168 would echo for ever. The
 //! window grows on ACKs that echo a mark. A loss in a marked window is a congestion event. [Decision
-//! 19](../decisions/0019-mr-aimd.md) says how the default of `ecn_hold` was chosen.
+//! 19](../project/decisions/0019-mr-aimd.md) says how the default of `ecn_hold` was chosen.
 //!
 //! Section 3.1 names three responses to a mark: "(i) Additive Increase, (ii) Multiplicative Decrease or (iii)
 //! stabilization of the AI rate, a'", and takes (i). Read as written, of alpha', (ii) is `cut-alpha-prime`
@@ -55,7 +55,7 @@
 //!
 //! Formula tests by hand. From 20 segments without marks the window is 33.7 after 6 round trips and passes 40 in
 //! the eighth. Figure 7 of the paper ("doubles within 6 round trips") is drawn from its equation 3, which gives
-//! 43.5 after 6; `ackclock model` shows both ([model.md](../model.md)).
+//! 43.5 after 6; `ackclock model` shows both ([model.md](../reference/synchronous-model.md)).
 //!
 //! ## What to know before you use it
 //!

@@ -39,7 +39,7 @@
 //! ## Validation
 //!
 //! Formula tests by hand; the cycle algebra of the paper and the tendency of its efficiency to 1 in the model
-//! ([model.md](../model.md)).
+//! ([model.md](../reference/synchronous-model.md)).
 //!
 //! ## What to know before you use it
 //!

@@ -102,7 +102,7 @@ impl Serialize for Estimate {
 /// Mean and Student's t interval of independent values, of which there is at least one.
 ///
 /// The interval assumes that means are about normal. Of skewed values, and of values that differ in rare replicates alone, it
-/// contains the mean less often than `confidence` says, and no less often than resampling does (`docs/scores.md`).
+/// contains the mean less often than `confidence` says, and no less often than resampling does (`docs/learn/how-algorithms-are-compared.md`).
 pub fn estimate(values: &[f64], confidence: f64) -> Estimate {
     let (count, mean) = (values.len(), mean(values));
     if count == 1 {

@@ -1,4 +1,4 @@
-//! Scores: what runs say of an algorithm beside others, with intervals (`docs/scores.md`).
+//! Scores: what runs say of an algorithm beside others, with intervals (`docs/learn/how-algorithms-are-compared.md`).
 //!
 //! From the document of a run to the values of its metrics (`values`), to estimates over replicates (`estimate`,
 //! `bootstrap`), to what they show against a reference (`board`), the best of a panel (`regret`, `objective`) and rivals,

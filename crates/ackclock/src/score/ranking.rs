@@ -1,6 +1,6 @@
 //! All candidates of an evaluation in their order, and what of it the replicates can show: a race of one round.
 //!
-//! `docs/scores.md` has the rules.
+//! `docs/learn/how-algorithms-are-compared.md` has the rules.
 
 use super::estimate::estimate;
 use super::objective::ALPHA;

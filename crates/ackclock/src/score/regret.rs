@@ -1,7 +1,7 @@
 //! Regret: how far a score is below the best one, in the worst environment and in total over all of them.
 //!
 //! Reddy et al. call them C and D: `d_a(e) = S_best(e) - S_a(e)`, `C_a = max over e of d_a(e)`, `D_a = sum over e of d_a(e)`.
-//! Scores become costs first (`Better::cost`), so less is better throughout. `docs/scores.md`.
+//! Scores become costs first (`Better::cost`), so less is better throughout. `docs/learn/how-algorithms-are-compared.md`.
 
 use serde::Serialize;
 

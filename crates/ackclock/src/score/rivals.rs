@@ -1,6 +1,6 @@
 //! The rivals of a candidate: whether it is better than each of them, and whether it starves them.
 //!
-//! `docs/scores.md` says which environments show that, and what starving means.
+//! `docs/learn/how-algorithms-are-compared.md` says which environments show that, and what starving means.
 
 use serde::Deserialize;
 

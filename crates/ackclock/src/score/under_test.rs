@@ -1,4 +1,4 @@
-//! Metrics of the flows under test, where others take their part of the link (`docs/metrics.md`).
+//! Metrics of the flows under test, where others take their part of the link (`docs/reference/metrics.md`).
 
 use serde_json::Value;
 

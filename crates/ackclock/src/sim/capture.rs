@@ -1,8 +1,8 @@
-//! Where packets are captured, and of which flows.
+//! The places where packets are captured, and the captured flows.
 
 use super::plan::{CapturePlan, CapturePoint, Plan};
 
-/// A name of which there is nothing in a plan.
+/// A name that does not occur in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaptureError {
     /// Of a link.
@@ -43,8 +43,8 @@ impl CapturePlan {
 }
 
 impl Plan {
-    /// Captures packets of the flows with these names, of all if there are none, at a link, or at `sender` or `receiver`;
-    /// and the states of `senders`.
+    /// Captures packets at a link, or at `sender` or `receiver`, and the states of `senders`. It selects the flows
+    /// with these names, or all flows without names.
     ///
     /// # Errors
     /// If a name is not known, or no flow passes the link.

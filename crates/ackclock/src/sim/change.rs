@@ -16,12 +16,12 @@ impl Simulation<'_> {
     /// Changes the rate of the link with this index in [`Plan::links`]: of transmissions that begin from now on. One in
     /// progress keeps its time.
     ///
-    /// Its queue is not rebuilt; RED, for example, keeps the old rate. Capacities in the result are means over the
-    /// rates that the link had; the column `capacity_bps` of samples is there only if some link of the plan varies by
-    /// itself.
+    /// The queue is not rebuilt, so RED, for example, keeps the old rate. Capacities in the result are means over the
+    /// rates of the link. Samples contain the column `capacity_bps` only if the plan varies the capacity of some
+    /// link.
     ///
     /// # Errors
-    /// [`ChangeError`] if the link has no rate of its own; nothing is changed then.
+    /// [`ChangeError`] if the link has no rate of its own. The link stays unchanged then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -39,13 +39,13 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Changes the delay of the link with this index in [`Plan::links`]: of packets of which transmission begins from now
-    /// on. If the link keeps the order of packets it keeps it here, too: none arrives before packets that are in flight already.
+    /// Changes the delay of the link with this index in [`Plan::links`], for packets whose transmission begins from
+    /// now on. A link that keeps the order of packets also keeps it here: no packet arrives before packets in flight.
     ///
-    /// The base RTT in results remains that of the plan.
+    /// The base RTT in results remains the plan's.
     ///
     /// # Errors
-    /// [`ChangeError`] if the link has no delay of its own; nothing is changed then.
+    /// [`ChangeError`] if the link has no delay of its own. The link stays unchanged then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -58,12 +58,12 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Has a link lose each packet with this probability, from transmissions on that begin now. The random numbers are those of
-    /// the link by its name, one for each packet since the plan or the first call asked for losses at random: a run in which
-    /// a link loses packets from its start on is one whose plan says so.
+    /// Makes a link lose each packet with this probability, from transmissions on that begin now. The random numbers
+    /// belong to the link by its name. Each packet consumes one, since the plan or the first call asked for random
+    /// losses. To lose packets from the start of a run, write the losses in its plan.
     ///
     /// # Errors
-    /// [`ChangeError`] if the link loses packets by another model, or is a station; nothing is changed then.
+    /// [`ChangeError`] if the link loses packets by another model, or is a station. The link stays unchanged then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -81,12 +81,12 @@ impl Simulation<'_> {
 
     /// Changes how much the queue of a link holds.
     ///
-    /// What is queued beyond a smaller limit is sent, as with Linux's `pfifo`, `bfifo` and `tbf`, and what comes meanwhile is
-    /// dropped; DRR, SFQ and FQ-CoDel, which make room by dropping what is queued, do so with the next arrival. Parameters of
-    /// the queue that were derived from the limit stay as they are.
+    /// Packets beyond a smaller limit are sent, as with Linux's `pfifo`, `bfifo` and `tbf`, and arrivals are dropped
+    /// meanwhile. DRR, SFQ and FQ-CoDel drop queued packets at the next arrival. Parameters of the queue that were
+    /// derived from the limit keep their values.
     ///
     /// # Errors
-    /// [`ChangeError`] if nothing is queued at the link, or if the limit is zero; nothing is changed then.
+    /// [`ChangeError`] if the link has no queue, or if the limit is zero. The link stays unchanged then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -104,8 +104,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// What a queue has to know of a link as it is now. The mean base RTT is that of the plan, longer or shorter by what delays of
-    /// links were changed since.
+    /// The place of a queue at a link with its present settings. The mean base RTT is the plan's, plus the changes of
+    /// link delays since then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -131,17 +131,17 @@ impl Simulation<'_> {
         place
     }
 
-    /// Another queue takes the place of that of a link, and takes over what is queued: the packets come to it in the order in which
-    /// they came to the old one, each at its time, so that sojourn times go on. What it refuses or marks of them, it drops or marks
-    /// now. It knows nothing else of the old queue: averages, deficits and drop states begin anew, as do the tokens of a bucket.
-    /// Drop-tail in the place of drop-tail, with room for what is queued, changes nothing.
+    /// Replaces the queue of a link by another one, which takes over the queued packets. They enter it in the order
+    /// and at the times of their arrival, so that sojourn times continue. Packets that it rejects or marks are
+    /// dropped or marked now. Other state of the old queue is lost: averages, deficits, drop states and the tokens of
+    /// a bucket start again. Replacing drop-tail by drop-tail with enough space changes nothing.
     ///
-    /// Its random numbers are those of the link's queue in the plan if it is set at the start of the run, and else others for each
-    /// time of a change. Drops and marks in the result are those of all queues that the link had, for the reasons of each. At the end
-    /// of the run nothing is changed any more.
+    /// A change at the start of the run uses the random numbers of the link's queue in the plan. Any other time of a
+    /// change has its own. Drops and marks in the result cover all queues of the link, for the reasons of each. At
+    /// the end of the run the call has no effect.
     ///
     /// # Errors
-    /// [`ChangeError`] if nothing is queued at the link; nothing is changed then.
+    /// [`ChangeError`] if the link has no queue. The link stays unchanged then.
     ///
     /// # Panics
     /// If the plan has no link of this index.
@@ -166,12 +166,12 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Another algorithm takes over a flow, as in Linux by the option `TCP_CONGESTION`. It begins with the window in force and the
-    /// slow-start threshold of the old one, and with none of its memory; what the sender knows stays: round-trip times, what is
-    /// in flight, and a recovery in progress, which the new one hears of. The last congestion event is not undone any more.
-    /// Delivery rates of segments in flight count only what was delivered since, and are too low for a round trip. After
-    /// a long idle time the window restarts at what was taken over, at most. Results name the algorithm of the plan. Nothing
-    /// happens to a flow that has finished.
+    /// Another algorithm takes over a flow, as in Linux by the option `TCP_CONGESTION`. It begins with the window and
+    /// the slow-start threshold of the old one, without its memory. The sender keeps round-trip times, data in
+    /// flight, and a recovery in progress, which it reports to the new algorithm. The last congestion event can no
+    /// longer be undone. Delivery rates of segments in flight count only later deliveries, so they are too low for a
+    /// round trip. After a long idle time the window restarts at the window of the change, at most. Results name the
+    /// algorithm of the plan. A finished flow stays unchanged.
     ///
     /// # Errors
     /// [`ChangeError::Interrupted`].

@@ -1,8 +1,18 @@
 //! Components, numbered by class and, within a class, by the hash of their name.
 //!
-//! Classes, in the order in which they act at one time: links (deliveries), senders (timers), applications, arrivals of
-//! transfers, sources of datagrams, receivers (delayed ACKs), channels, the end of the warm-up, sampling. Where channels stand
-//! does not matter: whoever touches one first begins what is due.
+//! Components at equal times act in the order of their classes:
+//!
+//! 1. links (deliveries)
+//! 2. senders (timers)
+//! 3. applications
+//! 4. arrivals of transfers
+//! 5. sources of datagrams
+//! 6. receivers (delayed ACKs)
+//! 7. channels
+//! 8. the end of the warm-up
+//! 9. sampling
+//!
+//! The position of channels has no effect, because every access to a channel first begins its due transmissions.
 
 use crate::engine::ComponentId;
 
@@ -16,7 +26,7 @@ pub struct Components {
     pub channels: u32,
 }
 
-/// What a component number stands for.
+/// The component of a component number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Component {
     Link(usize),

@@ -1,4 +1,4 @@
-//! What is counted of a flow, from the start of its connection.
+//! The counters of a flow, from the start of its connection.
 
 use std::ops::AddAssign;
 
@@ -6,7 +6,7 @@ use super::flow::Flow;
 use crate::tcp::SenderCounters;
 use crate::units::Instant;
 
-/// What is counted of a flow.
+/// The counters of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlowCounters {
     pub(super) sender: SenderCounters,

@@ -1,4 +1,4 @@
-//! Datagrams: who sends next, and what their receivers count.
+//! Datagrams: the next sender, and the counters of receivers.
 
 use super::ledger::{Colours, Fates};
 use super::network::{Network, Route};
@@ -74,7 +74,7 @@ impl Stream {
         self.next.map(|burst| burst.at)
     }
 
-    /// What is due now; goes on to what is due next.
+    /// The burst that is due now. Advances to the next one.
     pub(super) fn next_burst(&mut self) -> Option<Burst> {
         std::mem::replace(&mut self.next, self.emitter.next_burst())
     }
@@ -125,7 +125,7 @@ impl Stream {
     }
 }
 
-/// What is counted of a row since the end of the warm-up.
+/// The counters of a row since the end of the warm-up.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     since: Instant,

@@ -6,7 +6,8 @@ use super::plan::Plan;
 use crate::link::SojournTimes;
 use crate::units::Duration;
 
-/// So many flows, and so many groups of arrivals, have a histogram of their own: more of them do not stay in the caches.
+/// The number of flows, and of groups of arrivals, with their own histogram. More histograms do not fit into the
+/// caches.
 const OWN: usize = 8;
 
 /// Packets that came to the end of their path, and the sum of their queueing delays.
@@ -25,13 +26,13 @@ impl QueueingDelay {
         self.sum_ns += delay.as_nanos();
     }
 
-    /// Adds what another one counted.
+    /// Adds another count.
     pub fn add(&mut self, other: QueueingDelay) {
         self.packets += other.packets;
         self.sum_ns += other.sum_ns;
     }
 
-    /// The mean, nanoseconds; none of none.
+    /// The mean in nanoseconds, or none without packets.
     pub fn mean_ns(self) -> Option<f64> {
         (self.packets > 0).then(|| self.sum_ns as f64 / self.packets as f64)
     }
@@ -44,7 +45,7 @@ pub(super) struct PathDelays {
     acks: QueueingDelay,
     /// Of those that were delayed at all.
     ack_histogram: SojournTimes,
-    /// Of the first flows of the plan, of its other flows together, of the first groups of arrivals, and of the others.
+    /// Histograms of the first flows, the other flows together, the first groups of arrivals, and the other groups.
     histograms: Vec<SojournTimes>,
     /// How many of them are of flows.
     of_flows: usize,
@@ -126,18 +127,18 @@ impl PathDelays {
         sum(&self.histograms[..self.of_flows])
     }
 
-    /// Of the data of these flows of the plan; none where one of them has no histogram of its own.
+    /// The histogram of the data of these flows, or none if one of them has no histogram of its own.
     pub(super) fn flows(&self, indices: &[usize]) -> Option<Histogram<u64>> {
         let is_own = indices.iter().all(|index| *index < OWN);
         is_own.then(|| sum(indices.iter().map(|index| &self.histograms[*index])))
     }
 
-    /// Of the data of a group of arrivals; none where it has no histogram of its own.
+    /// The histogram of the data of a group of arrivals, or none if it has no histogram of its own.
     pub(super) fn group(&self, index: usize) -> Option<Histogram<u64>> {
         (index < OWN).then(|| self.histograms[self.of_flows + index].histogram())
     }
 
-    /// The mean queueing delay of the ACKs of all flows, nanoseconds; none of none.
+    /// The mean queueing delay of the ACKs of all flows in nanoseconds, or none without ACKs.
     pub(super) fn acks_mean_ns(&self) -> Option<f64> {
         self.acks.mean_ns()
     }
@@ -150,7 +151,7 @@ impl PathDelays {
     }
 }
 
-/// So many histograms for so many flows or groups: one for each of the first, and one for the others together.
+/// The number of histograms for this many flows or groups. Each of the first has one, and all others share one.
 fn histograms_of(count: usize) -> usize {
     count.min(OWN + 1)
 }

@@ -21,7 +21,7 @@ pub enum DistributionKind {
     Exponential,
     /// `P(X > x) = (k / x)^shape` for x above the smallest value, `k = mean (shape - 1) / shape`.
     Pareto {
-        /// Above 1, so that there is a mean; the variance is finite above 2 only.
+        /// Above 1, so that a mean exists. The variance is finite above 2 only.
         shape: f64,
     },
     /// `ln X` is normal.
@@ -101,7 +101,7 @@ mod tests {
         draws.iter().sum::<f64>() / draws.len() as f64
     }
 
-    /// Whether the share of draws up to `value` is that of the distribution, within four standard errors.
+    /// Whether the share of draws up to `value` equals the distribution's within four standard errors.
     fn holds(draws: &[f64], value: f64, share: f64) -> bool {
         let found = draws.partition_point(|draw| *draw <= value) as f64 / draws.len() as f64;
         (found - share).abs() <= 4.0 * (share * (1.0 - share) / draws.len() as f64).sqrt()

@@ -1,4 +1,4 @@
-//! The result of a run as a document: the same keys in the same order, whatever asks for it.
+//! The result of a run as a document with the same keys in the same order for every caller.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::result::{
     DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, RunResult, Summary, TransferResult,
 };
 
-/// What was run, and by what.
+/// The scenario of a run, and the program that ran it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RunOf<'a> {
     /// Name of the scenario.
@@ -42,7 +42,7 @@ pub struct Drawn {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct DrawnLink {
     name: String,
-    /// Bits per second; the highest ones where they vary.
+    /// Bits per second, or the highest rates of a varying capacity.
     rate_bps: u64,
 }
 
@@ -55,7 +55,7 @@ struct DrawnFlow {
 }
 
 impl Drawn {
-    /// What the plan of a replicate has.
+    /// The drawn values of a replicate's plan.
     pub fn of(plan: &Plan) -> Self {
         let shared = plan.links.iter().filter(|link| !link.private);
         let link = |link: &LinkPlan| Some(DrawnLink { name: link.name.clone(), rate_bps: link.rate?.as_bps() });

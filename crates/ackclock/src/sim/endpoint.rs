@@ -1,5 +1,5 @@
-//! The two ends of a connection, by transport. Another transport is a variant of each, and of [`Body`](super::packet::Body)
-//! what it sends.
+//! The two ends of a connection, by transport. A new transport adds a variant to each, and to
+//! [`Body`](super::packet::Body) for its packets.
 
 use super::plan::FlowPlan;
 use crate::cc::{Algorithm, Cc, CcContext, CongestionControl, Phase};
@@ -17,7 +17,7 @@ pub enum SendingEnd {
     Quic(Box<quic::Sender>),
 }
 
-/// What a sender hands to the network.
+/// A packet that a sender hands to the network.
 #[derive(Clone, Copy, Debug)]
 pub enum Outgoing {
     /// Of TCP.
@@ -36,12 +36,12 @@ pub enum ReceivingEnd {
     Quic(Box<quic::Receiver>),
 }
 
-/// What a receiver hands to the network.
+/// A packet that a receiver hands to the network.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
     /// Of TCP.
     Segment(AckSegment),
-    /// Of QUIC; the receiver has its ranges.
+    /// A QUIC acknowledgement, whose ranges the receiver stores.
     Packet(quic::AckPacket),
 }
 
@@ -70,7 +70,7 @@ macro_rules! delegate {
 }
 
 impl SendingEnd {
-    /// Before the connection opens; its algorithm draws random numbers by `seed`.
+    /// A sender before the connection opens. Its algorithm draws random numbers by `seed`.
     pub fn new(plan: &FlowPlan, seed: u64) -> Self {
         let context = plan.transport.cc_context(*plan.cc_context, seed);
         let (transport, cc) = (plan.transport.clone(), plan.cc.build(context));
@@ -80,7 +80,7 @@ impl SendingEnd {
         }
     }
 
-    /// Another algorithm takes over the window and its threshold; it draws random numbers by `seed`.
+    /// Another algorithm takes over the window and its threshold. It draws random numbers by `seed`.
     pub fn set_algorithm(&mut self, now: Instant, plan: &FlowPlan, seed: u64, algorithm: &Algorithm) {
         let context = CcContext {
             initial_window: self.cwnd().max(1.0),
@@ -129,7 +129,7 @@ impl SendingEnd {
         tcp.into_iter().flatten().chain(quic.into_iter().flatten())
     }
 
-    /// How far byte and packet numbers have gone: those of the next connection of the flow begin above.
+    /// The highest byte or packet number so far. The next connection of the flow begins above it.
     pub fn numbers(&self) -> u64 {
         match self {
             SendingEnd::Tcp(sender) => sender.sent_once(),
@@ -150,7 +150,7 @@ impl SendingEnd {
         fn write_forever(&mut self);
     }
     delegate! {
-        /// The connection ends after what was written.
+        /// The connection ends after the written data.
         fn close(&mut self);
     }
     delegate! {
@@ -182,11 +182,11 @@ impl SendingEnd {
         fn cwnd(&self) -> f64;
     }
     delegate! {
-        /// What was counted since the start of the connection.
+        /// The counters since the start of the connection.
         fn counters(&self) -> SenderCounters;
     }
     delegate! {
-        /// What an observer may see.
+        /// The visible state of the sender.
         fn info(&self) -> SenderInfo;
     }
     delegate! {
@@ -210,8 +210,8 @@ impl SendingEnd {
         fn losses(&self) -> u64;
     }
 
-    /// The first bytes of the segments that are taken for lost and were not sent again since; over QUIC the numbers of the packets, in
-    /// order.
+    /// The first bytes of the segments that are considered lost and were not sent again since. Over QUIC they are the
+    /// numbers of the packets, in order.
     pub fn lost(&self) -> impl Iterator<Item = u64> {
         let (tcp, quic) = match self {
             SendingEnd::Tcp(sender) => (Some(sender.lost()), None),
@@ -229,7 +229,7 @@ impl SendingEnd {
         fn window_integral(&mut self, now: Instant) -> f64;
     }
     delegate! {
-        /// Bounds what may be outstanding, in segments.
+        /// Limits the outstanding data, in segments.
         fn set_most_outstanding(&mut self, segments: u32);
     }
     delegate! {
@@ -255,7 +255,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Data of TCP have arrived, marked if `ce`; the acknowledgement that leaves at once.
+    /// Data of TCP have arrived, marked if `ce`. Returns the acknowledgement that leaves at once.
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<Answer> {
         match self {
@@ -272,7 +272,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// A timer may have gone off; the acknowledgement that leaves then.
+    /// A timer may have expired. Returns the acknowledgement that leaves then.
     #[inline]
     pub fn on_deadline(&mut self, now: Instant) -> Option<Answer> {
         match self {

@@ -1,4 +1,4 @@
-//! The ends of routes: what senders, receivers, applications and sources make of packets and of time.
+//! The ends of routes: senders, receivers, applications and sources react to packets and time.
 
 use super::components::{Component, Components};
 use super::counters::FlowCounters;
@@ -24,9 +24,9 @@ use crate::quic;
 use crate::rng::RngStreams;
 use crate::units::{Duration, Instant};
 
-/// So many flows stay in the caches near the processor; of more, those that are needed next are asked for.
+/// The number of flows that fit into the caches near the processor. With more flows, the next ones are prefetched.
 const CACHED_FLOWS: usize = 700;
-/// Distances, in packets after the next one, at which memory is prefetched: first the ends of a flow, then what they point to.
+/// Distances at which memory is prefetched, in packets after the next one. The ends of a flow precede their contents.
 const FAR: usize = 3;
 const NEAR: usize = 1;
 
@@ -35,21 +35,21 @@ pub(super) struct Ends<'plan> {
     plan: &'plan Plan,
     /// In the order of their component numbers.
     pub(super) flows: Vec<Flow>,
-    /// Where each TCP flow of the plan stands in `flows`.
+    /// The index in `flows` of each TCP flow of the plan.
     pub(super) flow_rank: Vec<usize>,
     /// In the order of the plan.
     pub(super) groups: Vec<Group>,
-    /// Sources of datagrams, in the order of their component numbers, and the rows of results they belong to, in the
-    /// order of the plan. The flows of datagrams are numbered after those of TCP.
+    /// Sources of datagrams in the order of their component numbers. Their rows of results have the order of the
+    /// plan. Flows of datagrams are numbered after TCP flows.
     pub(super) streams: Vec<Stream>,
     pub(super) rows: Vec<Row>,
     pub(super) delays: PathDelays,
-    /// Why the run cannot go on.
+    /// The reason why the run cannot continue.
     pub(super) error: Option<RunError>,
 }
 
 impl<'plan> Ends<'plan> {
-    /// Everything before its start; the routes of all flows are added to `routes`.
+    /// The ends before the start of the run. Adds the routes of all flows to `routes`.
     pub(super) fn new<'routes>(plan: &'plan Plan, rngs: &RngStreams, routes: &mut Routes<'routes>) -> Self
     where
         'plan: 'routes,
@@ -120,7 +120,7 @@ impl<'plan> Ends<'plan> {
         Ok(())
     }
 
-    /// What the algorithm of a flow asks for holds from now on, and the sender is polled now.
+    /// Applies the requests of a flow's algorithm, and polls the sender now.
     pub(super) fn refresh_flow(&mut self, index: usize, now: Instant, network: &mut Network) {
         self.change_sender(index, now, network, |sender, _| sender.refresh(now));
     }
@@ -150,7 +150,7 @@ impl<'plan> Ends<'plan> {
         }
     }
 
-    /// Whatever begins by itself, and when.
+    /// The components that begin by themselves, and their times.
     pub(super) fn first_deadlines(&self, components: Components) -> Vec<(ComponentId, Option<Instant>)> {
         let applications = self.flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
         let arrivals = self.groups.iter().map(Group::next_deadline).enumerate();
@@ -269,7 +269,7 @@ impl<'plan> Ends<'plan> {
         }
     }
 
-    /// A packet of QUIC has; kept apart from TCP's way, which is shorter so.
+    /// Handles a packet of QUIC. It is separate from TCP's code, which is shorter this way.
     #[inline(never)]
     fn on_quic(
         &mut self,
@@ -344,8 +344,8 @@ impl<'plan> Ends<'plan> {
         self.after_news(now, index, network);
     }
 
-    /// Asks for the body of a packet that comes out of a link soon, and, where there are many flows, for what those will
-    /// need whose packets do.
+    /// Prefetches the body of a packet that leaves a link soon. With many flows, it also prefetches the state of
+    /// their ends.
     #[inline]
     fn ask_ahead(&self, network: &Network, link: u32, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
         if !PREFETCHES {
@@ -368,7 +368,7 @@ impl<'plan> Ends<'plan> {
         self.send_all(now, index, network);
     }
 
-    /// Sends whatever the sender of a flow may send at `now`.
+    /// Sends all permitted packets of a flow at `now`.
     #[inline]
     fn send_all(&mut self, now: Instant, index: usize, network: &mut Network) {
         let flow = &mut self.flows[index];
@@ -379,7 +379,7 @@ impl<'plan> Ends<'plan> {
         }
     }
 
-    /// The window of a flow grows without bound, or its algorithm cannot go on: the run ends.
+    /// Ends the run because the window of a flow grows without bound, or its algorithm cannot continue.
     #[cold]
     fn give_up_on(&mut self, now: Instant, index: usize, network: &mut Network) {
         let number = self.flow_rank.iter().position(|rank| *rank == index);
@@ -394,7 +394,7 @@ impl<'plan> Ends<'plan> {
         network.stop(now);
     }
 
-    /// A source of datagrams sends what is due.
+    /// A source of datagrams sends the packets that are due.
     fn emit(&mut self, now: Instant, id: ComponentId, index: usize, network: &mut Network) {
         let flow = (self.flows.len() + index) as u32;
         let stream = &mut self.streams[index];
@@ -405,7 +405,7 @@ impl<'plan> Ends<'plan> {
         }
     }
 
-    /// A transfer arrives, and an idle slot may take it; the flow that does.
+    /// A transfer arrives. Returns the idle slot that takes it, if there is one.
     fn arrive(&mut self, now: Instant, index: usize) -> Option<usize> {
         let (number, bytes) = self.groups[index].arrive(now)?;
         let flow_index = self.groups[index].flows()[number as usize];

@@ -22,7 +22,7 @@ pub enum RunError {
         /// Segments that it may have in flight.
         limit: u32,
     },
-    /// The algorithm of a flow cannot go on.
+    /// The algorithm of a flow cannot continue.
     #[error("{flow}: the algorithm failed {at} after the start: {what}")]
     AlgorithmFailed {
         /// The flow.

@@ -19,12 +19,13 @@ const SACK_BLOCK_LEN: u32 = 8;
 /// The AccECN option with two counters (RFC 9768 §3.2.3).
 const ACCECN_OPTION_LEN: u32 = 8;
 
-/// A sender, its application, and its receiver; what packets touch stands together.
+/// A sender, its application, and its receiver. Fields that packets use are adjacent.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Flow {
     pub(super) receiver: ReceivingEnd,
-    /// What goes before the first byte of this connection: sequence numbers on the wire go on where a slot is used again.
+    /// The offset of the first byte of this connection. Sequence numbers on the wire continue if a slot is used
+    /// again.
     pub(super) base: u64,
     /// The client waits until so many bytes have come.
     pub(super) awaited: u64,
@@ -44,13 +45,13 @@ pub(super) struct Flow {
     data_overhead: u32,
     pub(super) sender: SendingEnd,
     pub(super) application: Application,
-    /// When it began, or the transfer of a slot did; the future of one that has not.
+    /// The start of the flow or of a slot's transfer, or the future for one that has not begun.
     pub(super) started: Instant,
     pub(super) slot: Option<Slot>,
 }
 
 impl Flow {
-    /// Before its start; `key` is that of its name.
+    /// A flow before its start. `key` belongs to its name.
     pub(super) fn new(
         plan: &FlowPlan,
         key: u64,
@@ -87,7 +88,7 @@ impl Flow {
         self.started != FlowPlan::ON_REQUEST
     }
 
-    /// A slot, the key of whose name is `key`, carries a transfer of this many bytes, over a connection of its own.
+    /// A slot carries a transfer of this many bytes over a new connection. `key` belongs to the name of the slot.
     pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, key: u64, bytes: u64) {
         // Segments of the last transfer that are still in flight have lower numbers, and are not taken for a part of this one.
         // FIN has a number of its own, and the ACK of it the next.
@@ -125,21 +126,21 @@ impl Flow {
         timers.into_iter().flatten().all(|deadline| at <= deadline)
     }
 
-    /// Whether this is data of which the receiver has not got everything.
+    /// Whether this is data that the receiver lacks in part.
     pub(super) fn awaits(&self, body: &Body) -> bool {
         let is_data = matches!(body, Body::Data(_) | Body::Quic(quic::Packet::Data(_)));
         let (start, len) = body.position();
         is_data && start + u64::from(len) > self.base + self.receiver.delivered()
     }
 
-    /// What a packet of this flow has beside its body.
+    /// The properties of a packet of this flow other than its body.
     #[inline]
     pub(super) fn meta(&self, route: Route, wire_len: u32) -> PacketMeta {
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
-    /// Sends whatever the sender may send at `now`.
+    /// Sends all permitted packets at `now`.
     #[inline]
     pub(super) fn send_all(&mut self, now: Instant, network: &mut Network) {
         while let Some(outgoing) = self.sender.poll_transmit(now) {

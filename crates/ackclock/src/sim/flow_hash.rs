@@ -6,8 +6,8 @@ use super::packet::Flags;
 
 /// The hashes given so far.
 ///
-/// A hash comes from the name of the flow, so that queues that hash flows do not care how many others there are; where
-/// two names have the same, the flow that asks later takes the next free one.
+/// A hash follows from the name of the flow. Queues that hash flows thus do not depend on the number of other flows.
+/// If two names have the same hash, the later flow takes the next free one.
 #[derive(Debug, Default)]
 pub(super) struct FlowHashes(BTreeSet<u32>);
 

@@ -20,7 +20,7 @@ pub(super) struct Group {
     /// The lowest is on top.
     idle: BinaryHeap<Reverse<u32>>,
     pub(super) log: TransferLog,
-    /// What was counted of transfers that ended.
+    /// The counters of completed transfers.
     ended: FlowCounters,
     active_since: Instant,
     /// Transfers in progress times nanoseconds.
@@ -28,7 +28,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Before the first arrival; `first` is the number of its first slot among all TCP flows of the plan.
+    /// The state before the first arrival. `first` is the number of its first slot among all TCP flows of the plan.
     pub(super) fn new(plan: &ArrivalsPlan, first: usize, flow_rank: &[usize], rngs: &RngStreams) -> Self {
         let count = plan.slots.len();
         Group {
@@ -60,7 +60,7 @@ impl Group {
         self.flows.len() - self.idle.len()
     }
 
-    /// Adds up the transfers in progress until `now`; returns transfers times nanoseconds.
+    /// Adds up the transfers in progress until `now`. Returns transfers times nanoseconds.
     pub(super) fn active_ns(&mut self, now: Instant) -> u128 {
         self.active_ns += self.active() as u128 * u128::from(now.since(self.active_since).as_nanos());
         self.active_since = now;
@@ -99,7 +99,7 @@ impl Group {
         self.idle.push(Reverse(slot.number));
     }
 
-    /// What was counted of all transfers: of those that ended, and of those in progress.
+    /// The counters of all transfers, completed and in progress.
     pub(super) fn counters(&self, flows: &mut [Flow], now: Instant) -> FlowCounters {
         let mut sum = self.ended;
         for index in &self.flows {

@@ -6,10 +6,10 @@ use crate::link::{
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
-/// The impairments of a link; none by default.
+/// The impairments of a link, by default none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImpairmentsPlan {
-    /// What is added to the delay over time.
+    /// The additional delay over time.
     pub course: Option<DelayCourse>,
     /// Times in which nothing comes through.
     pub outages: Option<Outages>,
@@ -19,7 +19,7 @@ pub struct ImpairmentsPlan {
     pub jitter_reorders: bool,
     /// Packets held back, so that others overtake them.
     pub reordering: Option<ReorderingPlan>,
-    /// What is lost.
+    /// The losses.
     pub loss: LossPlan,
     /// Probability that a packet arrives twice.
     pub duplication: f64,
@@ -60,7 +60,7 @@ impl ImpairmentsPlan {
         self.jitter.is_zero() && !self.reorders() && self.duplication == 0.0 && self.course.is_none()
     }
 
-    /// The impairments of a link, if it has any; each draws from the `stream` of its name.
+    /// The impairments of a link, if it has any. Each draws from the `stream` of its name.
     pub fn build(&self, stream: impl Fn(&str) -> Rng) -> Option<Impairments> {
         let chance =
             |probability: f64, name: &str| (probability > 0.0).then(|| Chance { probability, stream: stream(name) });
@@ -114,7 +114,7 @@ pub enum LossPlan {
 }
 
 impl LossPlan {
-    /// Loses the packets with these numbers; they ascend.
+    /// Loses the packets with these numbers, which ascend.
     pub fn losing(packets: Vec<u64>) -> Self {
         LossPlan::Scripted(Script { lost: packets, ..Script::default() })
     }
@@ -130,7 +130,7 @@ impl LossPlan {
         }
     }
 
-    /// What loses the packets; one that draws numbers draws them from `stream`.
+    /// The loss process. A random one draws from `stream`.
     pub fn build(&self, stream: impl FnOnce() -> Rng) -> Loss {
         match self {
             LossPlan::None => Loss::None,

@@ -1,4 +1,4 @@
-//! The ledger of a run: the packets in flight, and for each flow the fate of those that do not simply arrive.
+//! The ledger of a run: packets in flight, and the outcomes of each flow's packets other than a plain arrival.
 
 use std::ops::{AddAssign, Range};
 
@@ -13,7 +13,7 @@ use crate::probe::PacketEvent;
 use crate::qdisc::{Queued, Reason};
 use crate::units::{Duration, Instant};
 
-/// What became of the packets of a flow.
+/// The outcomes of a flow's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fates {
     /// Data dropped by queues or lost in transit.
@@ -41,7 +41,7 @@ impl AddAssign for Fates {
     }
 }
 
-/// What a meter made of the data of a flow, or of several, within the window.
+/// The colours that a meter gave to the data of one or several flows, within the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Colours {
     /// Packets and bytes on the wire that were green, yellow, and red.
@@ -57,11 +57,11 @@ impl AddAssign for Colours {
     }
 }
 
-/// The fates of a flow's packets but data that are lost, by the time at which they are met.
+/// The outcomes of a flow's packets except lost data, by the time at which they occur.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     within: Fates,
-    /// What happens ahead of time, and after the end of the window.
+    /// Outcomes ahead of time and after the end of the window.
     after: Fates,
     /// Pairs of data packets that share a body.
     pairs: u64,
@@ -74,10 +74,10 @@ pub(super) struct Ledger {
     pub(super) tracer: Option<Box<Tracer>>,
     /// The window of measurement.
     window: Range<Instant>,
-    /// By flow, datagrams after those of TCP: data lost within the window, apart from what is rare.
+    /// By flow, datagrams after TCP: data lost within the window, separate from rare outcomes.
     lost: Vec<u64>,
     accounts: Vec<Account>,
-    /// By flow; empty where there is no meter.
+    /// By flow, or empty without a meter.
     colours: Vec<Colours>,
     /// For each link, whether it lies before the first shared one of its flow.
     is_access: Vec<bool>,
@@ -111,12 +111,12 @@ impl Ledger {
         &self.window
     }
 
-    /// What became of the packets of a flow within the window.
+    /// The outcomes of a flow's packets within the window.
     pub(super) fn fates(&self, flow: usize) -> Fates {
         Fates { lost: self.lost[flow], ..self.accounts[flow].within }
     }
 
-    /// What a meter made of the data of a flow within the window.
+    /// The colours that a meter gave to a flow's data within the window.
     pub(super) fn colours(&self, flow: usize) -> Colours {
         self.colours.get(flow).copied().unwrap_or_default()
     }
@@ -135,7 +135,7 @@ impl Ledger {
         in_flight
     }
 
-    /// What is met at this time, unless it is before the window.
+    /// The outcomes at this time, unless it is before the window.
     fn fates_at(&mut self, at: Instant, flow: usize) -> Option<&mut Fates> {
         let account = &mut self.accounts[flow];
         if at >= self.window.end {
@@ -173,7 +173,7 @@ impl Ledger {
         packet
     }
 
-    /// Writes down what happens to a packet, where packets are traced.
+    /// Records the event of a packet if packets are traced.
     #[inline]
     pub(super) fn trace(&mut self, now: Instant, link: u32, packet: Packet, event: PacketEvent) {
         if let Some(tracer) = &mut self.tracer {

@@ -5,7 +5,7 @@ use crate::link::DelayCourse;
 use crate::qdisc::Limit;
 use crate::units::{Duration, Rate};
 
-/// A flow may have this many times in flight what its path holds: far more than any algorithm has a use for.
+/// The most data in flight of a flow, in multiples of its path's capacity. Algorithms need far less.
 const TIMES: u64 = 16;
 /// It may have so many segments in flight in any case.
 const LEAST: u64 = 1 << 16;
@@ -16,7 +16,7 @@ pub const MOST_PACKETS: usize = 1 << 24;
 /// The most packets of a capture.
 pub const MOST_RECORDED: usize = 10_000_000;
 
-/// What a link holds depends on this.
+/// The inputs that determine the capacity of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub(super) rate: Option<Rate>,
@@ -24,7 +24,7 @@ pub(super) struct Room {
     pub(super) limit: Limit,
 }
 
-/// Segments that a path holds: in its queues, and in flight at the rate of its slowest link, there and back.
+/// Segments that a path holds: queued, and in flight in both directions at the rate of its slowest link.
 fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> Room) -> u64 {
     let wire = u64::from(flow.transport.mss + flow.transport.header + flow.transport.framing);
     let links = || flow.forward.iter().map(|link| current(plan, *link));

@@ -1,33 +1,34 @@
 //! Lookahead: which deliveries may be executed before their time, because that cannot be observed.
 //!
-//! A packet that comes out of a link enters the next one ahead of time if nothing else feeds that one and if it is not
-//! reported. Data arrives ahead of time if its ACK enters a link that only the receivers at one link feed: ACKs come
-//! there in the order of their times. An ACK arrives ahead of time if its sender feeds a link of its own. Nothing enters or
-//! leaves a station of a channel ahead of time: when it sends depends on what the others get meanwhile.
+//! A packet that leaves a link enters the next one ahead of time on two conditions. Only this link feeds the next
+//! one, and the packet is not reported. Data arrive ahead of time if their ACK enters a link that only the receivers
+//! at one link feed. ACKs enter it in the order of their times. An ACK arrives ahead of time if its sender feeds its
+//! own link. Stations of a channel have no lookahead, because their transmissions depend on later arrivals at other
+//! stations.
 //!
-//! The default is no: a link allows what everything on it declares to allow. Kinds of traffic declare it in
-//! `Traffic::receiver_only_answers` and `Traffic::sender_reacts_only_to_acks`, impairments in `ImpairmentsPlan::reorders`; each lists
-//! all kinds, so that a new one does not compile before it has decided.
+//! By default lookahead is forbidden. A link permits it only if everything on it declares to permit it. Kinds of
+//! traffic declare it in `Traffic::receiver_only_answers` and `Traffic::sender_reacts_only_to_acks`, impairments in
+//! `ImpairmentsPlan::reorders`. Each of them lists all kinds, so that a new kind does not compile without a decision.
 
 use super::plan::{FlowPlan, Plan};
 use crate::tcp::Transport;
 
-/// What may happen ahead of time at a link.
+/// The permitted lookahead at a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lookahead {
     /// Packets enter it ahead of time.
     pub(super) takes: bool,
     /// Packets whose route ends with it arrive ahead of time.
     pub(super) ends: bool,
-    /// Samples show what comes of some of these arrivals.
+    /// Samples show effects of some of these arrivals.
     pub(super) shows: bool,
     /// Several routes end with it.
     pub(super) shared: bool,
-    /// Some of what comes out of it does one or the other.
+    /// Some packets that leave it enter the next link or arrive ahead of time.
     pub(super) hands_over: bool,
 }
 
-/// What feeds a link, and which routes end with it.
+/// The feeders of a link, and the routes that end with it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     feeder: Option<Feeder>,
@@ -35,18 +36,18 @@ struct Known {
     ends: u32,
     /// One of these routes must not deliver ahead of time.
     in_time: bool,
-    /// Samples show what comes of one of them.
+    /// Samples show effects of one of them.
     shows: bool,
 }
 
-/// What puts packets into a link.
+/// The origin of packets in a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     /// The sender of this flow.
     Sender(usize),
     Source,
     Link(usize),
-    /// Receivers of what comes out of this link.
+    /// Receivers of the packets that leave this link.
     ReceiversOf(usize),
     Several,
 }
@@ -66,7 +67,7 @@ impl Known {
     }
 }
 
-/// What may happen ahead of time at each link of a plan.
+/// The permitted lookahead at each link of a plan.
 pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
     // A trace, or a capture, shows the window at the time of each arrival.
     if plan.is_traced() {
@@ -119,7 +120,7 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
     lookahead
 }
 
-/// Notes what feeds the links of a path; returns the last one.
+/// Records the feeders of the links of a path, and returns the last link.
 fn feed(links: &mut [Known], mut feeder: Feeder, path: &[usize]) -> usize {
     for link in path {
         links[*link].fed_by(feeder);

@@ -1,4 +1,4 @@
-//! From counters to metrics: what was counted at the end less what was counted at the end of the warm-up.
+//! From counters to metrics: the counts at the end less the counts at the end of the warm-up.
 
 use super::counters::FlowCounters;
 use super::delays::QueueingDelay;
@@ -32,7 +32,7 @@ pub(super) struct Measurement {
     flows: Vec<FlowCounters>,
     groups: Vec<FlowCounters>,
     links: Vec<LinkCounters>,
-    /// Data packets of each flow in flight, datagrams after those of TCP.
+    /// Data packets of each flow in flight, datagrams after TCP.
     in_flight: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ struct Transfers<'plan> {
 }
 
 impl<'plan> Transfers<'plan> {
-    /// One flow of which nothing is known.
+    /// One flow without measurements.
     fn of(plan: &'plan FlowPlan) -> Self {
         let (before, after, log) = (FlowCounters::default(), FlowCounters::default(), TransferLog::default());
         let queueing_delay = QueueingDelay::default();
@@ -280,7 +280,7 @@ impl Measurement {
         measures.result()
     }
 
-    /// The mean of the available capacity; none for a pure delay.
+    /// The mean of the available capacity, or none for a pure delay.
     fn capacity_bps(&self, run: &Run, link: usize, end: Instant) -> Option<f64> {
         let plan = run.plan;
         if let Some(mean) = run.network.rates.mean_bps(link, self.since, end) {

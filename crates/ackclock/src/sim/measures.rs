@@ -1,4 +1,4 @@
-//! From what was counted to rows of results, whoever counted: the simulation, or an emulator.
+//! From counters to rows of results, for the simulation and for the emulator.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::metric::{jain_index, ratio, spread};
 use crate::qdisc::{QueuePlan, Reason};
 use crate::units::{Duration, NANOS_PER_SEC};
 
-/// What was counted of a link.
+/// The counters of a link.
 #[derive(Clone, Debug)]
 pub struct LinkMeasures<'a> {
     /// The link.
@@ -26,7 +26,7 @@ pub struct LinkMeasures<'a> {
     pub before: LinkCounters,
     /// The same at its end.
     pub after: LinkCounters,
-    /// The mean of the available capacity; none for a pure delay.
+    /// The mean of the available capacity, or none for a pure delay.
     pub capacity_bps: Option<f64>,
     /// Whether it was changed from outside.
     pub is_changed: bool,
@@ -96,7 +96,7 @@ fn impairments(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts 
     }
 }
 
-/// The 95th percentile of times, in seconds; none of none.
+/// The 95th percentile of times in seconds, or none without values.
 pub(super) fn p95_s(times: &Recorded<u64>) -> Option<f64> {
     quantile_s(times, 0.95)
 }
@@ -105,7 +105,7 @@ fn quantile_s(times: &Recorded<u64>, quantile: f64) -> Option<f64> {
     (!times.is_empty()).then(|| seconds(times.value_at_quantile(quantile) as f64))
 }
 
-/// What was counted of a flow within the window. What each is, [`FlowResult`] says of the metric of its name.
+/// The counters of a flow within the window. [`FlowResult`] defines each under the metric of its name.
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeasures {
     /// Payload that came in order to the receiver.
@@ -169,7 +169,7 @@ pub struct FlowMeasures {
 }
 
 impl FlowMeasures {
-    /// The row of the flow with this index in the plan and an algorithm of this name, for a window of this length.
+    /// The row of the flow with this index in the plan, for this algorithm and this length of the window.
     pub fn result(self, id: usize, plan: &FlowPlan, cc: Arc<str>, window: Duration) -> FlowResult {
         let rate = |bytes: u64, time: Duration| ratio(8.0 * bytes as f64, time.as_secs_f64()).unwrap_or(0.0);
         let is_complete = matches!(plan.traffic, Traffic::Transfer { .. }) && self.completion.is_some();
@@ -219,7 +219,7 @@ impl FlowMeasures {
     }
 }
 
-/// What the summary needs beside the rows of flows and of the bottleneck.
+/// The inputs of the summary other than the rows of flows and of the bottleneck.
 #[derive(Clone, Debug)]
 pub struct SummaryMeasures<'a> {
     /// The plan.

@@ -1,4 +1,4 @@
-//! Meters in front of links: who shares one, and what they have counted.
+//! Meters in front of links: the flows that share them, and their counters.
 
 use super::ledger::Colours;
 use super::packet::Packet;
@@ -8,11 +8,11 @@ use crate::meter::{Colour, Meter};
 use crate::qdisc::Queued;
 use crate::units::Instant;
 
-/// All meters of a run: those of aggregates in the order of the plan, and after them those that one flow has for itself.
+/// All meters of a run: first meters of aggregates in the order of the plan, then meters of single flows.
 #[derive(Debug)]
 pub(super) struct Meters {
     plan: Vec<MeterPlan>,
-    /// For each of `plan`, where its link stands in the network.
+    /// For each of `plan`, the index of its link in the network.
     links: Vec<u32>,
     /// Each with the index of its plan.
     meters: Vec<(usize, Meter)>,
@@ -20,7 +20,7 @@ pub(super) struct Meters {
 }
 
 impl Meters {
-    /// Those of aggregates.
+    /// The meters of aggregates.
     pub(super) fn new(plan: &Plan, link_rank: &[usize]) -> Self {
         Meters {
             links: plan.meters.iter().map(|meter| link_rank[meter.link] as u32).collect(),
@@ -39,7 +39,7 @@ impl Meters {
         self.meters.len() as u32 - 1
     }
 
-    /// The link that a meter stands in front of, as the network numbers it.
+    /// The link that a meter precedes, by its index in the network.
     pub(super) fn link(&self, meter: u32) -> u32 {
         self.links[self.meters[meter as usize].0]
     }
@@ -58,7 +58,7 @@ impl Meters {
         (colour, is_dropped)
     }
 
-    /// What was dropped since the start of the run.
+    /// The drops since the start of the run.
     pub(super) fn policed(&self) -> Volume {
         self.policed
     }

@@ -58,9 +58,9 @@ enum Hop {
 enum Drive {
     /// Events of its own.
     Events,
-    /// Whoever asks what leaves it ahead of time.
+    /// The caller that requests departures ahead of time.
     Ahead,
-    /// The channel of which it is a station.
+    /// The channel of a station.
     Channel,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Network {
     pub(super) components: Components,
     /// In the order of their component numbers.
     pub(super) links: Vec<Packets>,
-    /// Where each link of the plan stands in `links`.
+    /// The index in `links` of each link of the plan.
     pub(super) link_rank: Vec<usize>,
     /// The rates of links that were changed.
     pub(super) rates: ChangedRates,
@@ -85,13 +85,13 @@ pub(super) struct Network {
     pub(super) queues: Vec<(usize, QueuePlan)>,
     /// In the order of their component numbers.
     channels: Vec<Channel<Packet>>,
-    /// For each of `links` that is one; empty where there are no channels.
+    /// For each of `links` that is a station. Empty without channels.
     stations: Vec<Option<Station>>,
     /// For each of `links`: whether packets may leave it ahead of time, without an event.
     hands_over: Vec<bool>,
     /// Links that hand over and were touched since somebody looked.
     touched: Vec<u32>,
-    /// Events from then on do not take place for now: the end of a step, or the time of an error.
+    /// Events from this time on wait: the end of a step, or the time of an error.
     pub(super) until: Instant,
     /// The last moment of the warm-up, and then of the run: nothing that ends a route happens ahead of it.
     pub(super) horizon: Instant,
@@ -117,7 +117,7 @@ pub(super) struct Routes<'plan> {
     known: BTreeMap<(&'plan [usize], Option<u32>), Route>,
     meters: Meters,
     links: &'plan [LinkPlan],
-    /// Where each link of the plan stands, and what may happen there ahead of time.
+    /// The index of each link of the plan, and its permitted lookahead.
     link_rank: &'plan [usize],
     lookahead: &'plan [Lookahead],
 }
@@ -167,7 +167,7 @@ impl<'plan> Routes<'plan> {
 }
 
 impl Network {
-    /// An empty network; `link_order` has the links of the plan in the order of their component numbers.
+    /// An empty network. `link_order` contains the links of the plan in the order of their component numbers.
     pub(super) fn new(
         plan: &Plan,
         rngs: RngStreams,
@@ -279,7 +279,8 @@ impl Network {
         self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
     }
 
-    /// Shows the packets at a link: flow, kind, the packet, and when it comes to the far end, of one that is queued none.
+    /// Visits the packets at a link: flow, kind, packet, and arrival time at the far end. Queued packets have no
+    /// arrival time.
     pub(super) fn visit(&self, link: usize, mut see: impl FnMut(usize, Kind, &Packet, Option<Instant>)) {
         let bodies = &self.ledger.bodies;
         self.links[link].visit(|packet, arrives| {
@@ -294,7 +295,7 @@ impl Network {
         self.set_out(now, packet);
     }
 
-    /// Sends a packet with ranges beside its body.
+    /// Sends a packet with ranges in addition to its body.
     pub(super) fn send_with(&mut self, now: Instant, meta: PacketMeta, body: Body, ranges: &[(u64, u64)]) {
         let id = self.ledger.bodies.keep(meta.flow, body);
         self.ledger.bodies.keep_ranges(id, ranges);
@@ -309,7 +310,7 @@ impl Network {
         self.go_on(now, packet);
     }
 
-    /// A link is due; the packet that came to the end of its route by it.
+    /// Processes a due link. Returns the packet that reached the end of its route.
     #[inline(always)]
     pub(super) fn on_link(&mut self, now: Instant, id: ComponentId, link: u32) -> Option<Packet> {
         let state = &mut self.links[link as usize];
@@ -328,10 +329,11 @@ impl Network {
         self.go_on(now, packet)
     }
 
-    /// Moves packets on that leave links ahead of time, up to one that comes to the end of its route: when, by which
-    /// link, and the packet. To be asked until there is none before the next event.
+    /// Advances packets that leave links ahead of time, up to one that reaches the end of its route. Returns its
+    /// time, link and packet. Call it until it returns none before the next event.
     ///
-    /// Only what `may_arrive` does so; it gets the time, the flow, what it carries, and whether nothing follows.
+    /// Only packets accepted by `may_arrive` do so. It gets the time, the flow, the contents, and whether no packet
+    /// follows.
     #[inline(always)]
     pub(super) fn next_ahead(
         &mut self,
@@ -401,7 +403,7 @@ impl Network {
         }
     }
 
-    /// The delay of a link has changed: what remains on it may happen sooner.
+    /// The delay of a link has changed, so remaining packets may leave sooner.
     pub(super) fn wake_changed(&mut self, link: usize) {
         if self.hands_over[link] {
             self.wake(link as u32);
@@ -410,7 +412,7 @@ impl Network {
         }
     }
 
-    /// What remains on a link that was touched happens at its time.
+    /// Schedules the remaining packets of a link after an access.
     #[inline]
     fn wake(&mut self, link: u32) {
         if let Some(at) = self.links[link as usize].next_arrival() {
@@ -418,7 +420,7 @@ impl Network {
         }
     }
 
-    /// What a packet carried to the end of its route, and whose it was.
+    /// The contents of a packet at the end of its route, and its owner.
     #[inline]
     pub(super) fn open(&mut self, now: Instant, packet: Packet) -> (Owner, Body) {
         let owner = self.ledger.bodies.owner(packet.body());
@@ -475,7 +477,7 @@ impl Network {
         }
     }
 
-    /// A flow begins its next connection: `base` is what is before its first byte.
+    /// A flow begins its next connection. `base` is the offset of its first byte.
     pub(super) fn trace_connection(&mut self, flow: usize, base: u64) {
         let tracer = self.ledger.tracer.as_deref_mut();
         if let Some(recorder) = tracer.and_then(|tracer| tracer.recorder.as_mut()) {
@@ -497,7 +499,7 @@ fn build_link(plan: &LinkPlan, rngs: RngStreams, end: Instant) -> Packets {
     if plan.channel.is_some() { link.of_station() } else { link }
 }
 
-/// The channels of a plan, with their stations in the order of the links, and where each link has its station.
+/// The channels of a plan with their stations in the order of the links, and the station of each link.
 fn build_channels(plan: &Plan, rngs: RngStreams, link_order: &[usize]) -> (Vec<Channel<Packet>>, Vec<Option<Station>>) {
     if plan.channels.is_empty() {
         return (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Packets: a small one that links move about, and what it carries, which stays where it is.
+//! Packets: a small value that links move, and its body, which stays in place.
 
 use crate::link::Impairable;
 use crate::prefetch::prefetch;
@@ -7,7 +7,8 @@ use crate::quic;
 use crate::tcp::{AckSegment, DataSegment};
 use crate::units::{Duration, Instant};
 
-/// What travels through links: everything a hop needs to know, in two words, which stay in registers where it moves on.
+/// The value that travels through links. It contains all data that a hop needs, in two words, which stay in
+/// registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// The place of its body, and above it the index of the next hop in the table of routes.
@@ -66,7 +67,7 @@ impl Packet {
         self.header = others | if in_profile { u64::from(Flags::IN_PROFILE) } else { 0 };
     }
 
-    /// Its flags; what the link has done is forgotten.
+    /// The flags. Clears the impairments of the link.
     pub fn take_impairments(&mut self) -> Flags {
         let all = self.flags();
         self.header &= !u64::from(Flags::HARM);
@@ -74,8 +75,8 @@ impl Packet {
     }
 }
 
-/// What there is to say of a packet in one word: whose it is, its profile, and what the link that it crosses does to it,
-/// which takes effect when it comes out.
+/// All properties of a packet in one word: its owner, its profile, and the impairments of the present link. Those
+/// take effect when the packet leaves the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u32);
 
@@ -150,14 +151,14 @@ impl Impairable for Packet {
     }
 }
 
-/// What a new packet has beside its body.
+/// The properties of a new packet other than its body.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketMeta {
     /// Whose it is: a flow, or after all flows a source of datagrams.
     pub flow: u32,
     /// Index of its first hop in the table of routes.
     pub route: u32,
-    /// What all packets of the flow have.
+    /// The common flags of all packets of the flow.
     pub flags: Flags,
     /// The ECN field.
     pub ecn: Ecn,
@@ -168,7 +169,7 @@ pub struct PacketMeta {
 /// A datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Its number among those of its source, from 0.
+    /// The number of the packet at its source, from 0.
     pub number: u64,
     /// Bytes on the wire.
     pub len: u32,
@@ -176,14 +177,14 @@ pub struct Datagram {
     pub sent_at: Instant,
 }
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
     /// Data, to the receiver.
     Data(DataSegment),
     /// An acknowledgement, to the sender.
     Ack(AckSegment),
-    /// A packet of QUIC; the ranges of an acknowledgement are kept beside it.
+    /// A packet of QUIC. The ranges of an acknowledgement are stored separately.
     Quic(quic::Packet),
     /// A datagram, to its receiver.
     Datagram(Datagram),
@@ -196,7 +197,7 @@ pub enum Body {
     },
     /// Any of them with wrong bits.
     Corrupted {
-        /// What it was.
+        /// The kind of the packet.
         kind: Kind,
         /// Its position, as it was.
         seq: u64,
@@ -205,7 +206,7 @@ pub enum Body {
     },
 }
 
-/// What a packet is counted as.
+/// The kind of packet for counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Data of a sender, or a datagram.
@@ -217,8 +218,8 @@ pub enum Kind {
 }
 
 impl Body {
-    /// The first byte of data and the payload, the next byte that an ACK expects and nothing (of QUIC, the next packet number),
-    /// or the number of a datagram or a request and its length.
+    /// The first byte of data and the payload. For an ACK, the next expected byte (over QUIC, the next packet number)
+    /// and 0. For a datagram or a request, its number and its length.
     pub fn position(&self) -> (u64, u32) {
         match self {
             Body::Data(segment) => (segment.seq, segment.len),
@@ -231,7 +232,7 @@ impl Body {
         }
     }
 
-    /// What it is counted as.
+    /// The kind of packet for counters.
     pub fn kind(&self) -> Kind {
         match self {
             Body::Data(_) | Body::Datagram(_) | Body::Quic(quic::Packet::Data(_)) => Kind::Data,
@@ -247,7 +248,7 @@ impl Body {
 pub struct BodyId(u32);
 
 impl BodyId {
-    /// Its place among all bodies; the next packet may have it once this one is gone.
+    /// The place among all bodies. The next packet may reuse it after this one has left.
     pub fn place(self) -> usize {
         self.0 as usize
     }
@@ -259,7 +260,7 @@ pub struct Owner(u64);
 
 impl Owner {
     const FLOW_BITS: u32 = 22;
-    /// More than an hour; longer delays count as this long.
+    /// More than an hour. Longer delays count as this long.
     const LONGEST_NS: u64 = (1 << (u64::BITS - Self::FLOW_BITS)) - 1;
     /// Flows are numbered below.
     pub const FLOWS: usize = 1 << Self::FLOW_BITS;
@@ -318,7 +319,7 @@ impl Bodies {
         id
     }
 
-    /// Keeps these ranges beside a body.
+    /// Stores these ranges with a body.
     pub fn keep_ranges(&mut self, id: BodyId, ranges: &[(u64, u64)]) {
         let place = id.place();
         if self.ranges.len() <= place {
@@ -328,7 +329,7 @@ impl Bodies {
         self.ranges[place].extend_from_slice(ranges);
     }
 
-    /// The ranges beside a body that was kept, until its place is used again.
+    /// The ranges stored with a body, until its place is used again.
     pub fn ranges(&self, id: BodyId) -> &[(u64, u64)] {
         self.ranges.get(id.place()).map_or(&[], Vec::as_slice)
     }

@@ -28,7 +28,7 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// Channels for which stations contend.
     pub channels: Vec<ChannelPlan>,
-    /// Flows with congestion control; their paths index `links`.
+    /// Flows with congestion control. Their paths are indices of `links`.
     pub flows: Vec<FlowPlan>,
     /// Groups of transfers that arrive at random.
     pub arrivals: Vec<ArrivalsPlan>,
@@ -40,18 +40,18 @@ pub struct Plan {
     pub bottleneck: usize,
     /// Samples over time.
     pub sampling: Sampling,
-    /// Packets that are captured; none unless asked for.
+    /// Packets to capture, by default none.
     pub capture: Option<CapturePlan>,
 }
 
 impl Plan {
-    /// Every TCP flow: those of `flows`, and after them the slots of all groups of arrivals.
+    /// Every TCP flow: first `flows`, then the slots of all groups of arrivals.
     pub fn tcp_flows(&self) -> impl Iterator<Item = &FlowPlan> {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
     }
 
-    /// Puts what `make` gives in the place of algorithms from outside, of which the plan has only a description; flows that
-    /// share one go on to share it.
+    /// Replaces the descriptions of user-supplied algorithms in the plan by the results of `make`. Flows that share
+    /// one continue to share it.
     ///
     /// # Errors
     /// The first of `make`.
@@ -72,7 +72,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Adds a flow like the one with this index, on links of its own where that one has such; it sends nothing until
+    /// Adds a flow like the one with this index, with its own copies of private links. It sends nothing until
     /// [`Simulation::begin_flow`](super::Simulation::begin_flow). Returns its index in `flows`.
     ///
     /// # Panics
@@ -115,35 +115,35 @@ impl Plan {
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
-    /// Its name; the reverse direction of `x` is called `x.reverse`. Names order events and seed random streams.
+    /// The name. The reverse direction of `x` is called `x.reverse`. Names order events and seed random streams.
     pub name: String,
-    /// Bits per second; `None` for a pure delay.
+    /// Bits per second, or `None` for a pure delay.
     pub rate: Option<Rate>,
-    /// Capacity over time; none if constant.
+    /// Capacity over time, or none if constant.
     pub varies: Option<VariationPlan>,
     /// One-way propagation delay.
     pub delay: Duration,
     /// The queue in front of the transmitter.
     pub queue: QueuePlan,
-    /// What its parameters were derived from.
+    /// The inputs of derived parameters.
     pub place: Place,
     /// Its impairments.
     pub impairments: ImpairmentsPlan,
-    /// The channel of `channels` of which it is a station; `rate` is then that of its data, `delay` the channel's.
+    /// The station's channel in `channels`. `rate` is then the data rate, and `delay` the channel's.
     pub channel: Option<usize>,
-    /// True for a link that belongs to one flow (access links, pure delays): it appears in the results
-    /// only on request.
+    /// True for a link that belongs to one flow (access links, pure delays). It appears in the results only on
+    /// request.
     pub private: bool,
 }
 
 impl LinkPlan {
-    /// Capacity over time until `end`, with these random numbers; none if constant.
+    /// Capacity over time until `end`, with these random numbers. None if constant.
     pub fn variation(&self, rngs: RngStreams, end: Instant) -> Option<Variation> {
         let stream = || rngs.stream(&self.name, "rate");
         self.varies.as_ref().zip(self.rate).map(|(plan, rate)| plan.build(rate, end, stream))
     }
 
-    /// The mean of the available capacity within a window; none for a pure delay.
+    /// The mean of the available capacity within a window, or none for a pure delay.
     pub fn capacity_bps(&self, rngs: RngStreams, window: Range<Instant>) -> Option<f64> {
         match self.variation(rngs, window.end) {
             Some(mut variation) => Some(variation.mean_bps(window.start, window.end)),
@@ -151,7 +151,7 @@ impl LinkPlan {
         }
     }
 
-    /// The link, idle; a station of a channel is not one before its channel has taken it.
+    /// The idle link. A station becomes one only after its channel has taken it.
     pub fn build<T: Impairable>(&self, rngs: RngStreams, end: Instant) -> Link<T> {
         let config = LinkConfig {
             rate: self.rate,
@@ -186,7 +186,7 @@ pub struct MeterPlan {
     pub scope: MeterScope,
     /// Whether packets that arrive out of profile are yellow, and not green (colour-aware).
     pub is_aware: bool,
-    /// Whether red packets are dropped; if not, they are forwarded out of profile, like yellow ones.
+    /// Whether red packets are dropped. Otherwise they are forwarded out of profile, like yellow ones.
     pub drops_red: bool,
 }
 
@@ -211,19 +211,19 @@ pub struct FlowPlan {
     pub forward: Arc<[usize]>,
     /// Links from the receiver to the sender, as indices.
     pub reverse: Arc<[usize]>,
-    /// The algorithm; flows of a group share it.
+    /// The algorithm. Flows of a group share it.
     pub cc: Arc<Algorithm>,
-    /// The settings of the algorithm; flows of a group share them.
+    /// The settings of the algorithm. Flows of a group share them.
     pub cc_context: Arc<CcContext>,
-    /// Sizes, timers and loss recovery; flows of a group share them.
+    /// Sizes, timers and loss recovery. Flows of a group share them.
     pub transport: Arc<Transport>,
-    /// What the application sends.
+    /// The traffic of the application.
     pub traffic: Traffic,
     /// Whether its packets are in profile.
     pub in_profile: bool,
     /// Index of the meter that its data meets, if it meets one.
     pub meter: Option<usize>,
-    /// When the application starts; [`FlowPlan::ON_REQUEST`] for one that starts on request.
+    /// The start of the application, or [`FlowPlan::ON_REQUEST`] to start on request.
     pub start: Instant,
     /// When it stops writing, if before the end of the run.
     pub stop: Option<Instant>,
@@ -241,7 +241,7 @@ impl FlowPlan {
     }
 }
 
-/// What an application writes.
+/// The writes of an application.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// Unlimited data.
@@ -317,7 +317,7 @@ pub struct InteractivePlan {
     pub every: Distribution,
     /// Payload of a write.
     pub size: Distribution,
-    /// Time after which a chunk of media is late; keystrokes have none.
+    /// Time after which a chunk of media is late. Keystrokes have none.
     pub deadline: Option<Duration>,
 }
 
@@ -326,7 +326,7 @@ pub struct InteractivePlan {
 pub struct ArrivalsPlan {
     /// Name of the group.
     pub name: String,
-    /// Connections, of which each carries one transfer at a time; their traffic is [`Traffic::Slot`].
+    /// Connections that carry one transfer at a time. Their traffic is [`Traffic::Slot`].
     pub slots: Vec<FlowPlan>,
     /// Mean time between two arrivals.
     pub every: Duration,
@@ -340,10 +340,10 @@ pub struct ArrivalsPlan {
     pub stop: Option<Instant>,
 }
 
-/// Datagrams of one flow, or of a population of sources; a row of the results.
+/// Datagrams of one flow or of a population of sources, as a row of the results.
 #[derive(Clone, Debug)]
 pub struct DatagramPlan {
-    /// Its name; that of the group for a population.
+    /// The name, for a population the group's.
     pub name: String,
     /// Name of the group it was declared in.
     pub group: String,
@@ -359,7 +359,7 @@ pub struct DatagramPlan {
     pub start: Instant,
     /// Nothing is sent from then on, if before the end of the run.
     pub stop: Option<Instant>,
-    /// Where packets leave; one but for a population.
+    /// The origins of packets. Only a population has several.
     pub sources: Vec<SourcePlan>,
 }
 
@@ -457,21 +457,21 @@ pub struct OnOffPlan {
     pub off: Distribution,
 }
 
-/// What is captured in a run.
+/// The captured packets of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePlan {
     /// The place.
     pub point: CapturePoint,
-    /// Names of flows, of groups and of sources of datagrams; empty for all that pass.
+    /// Names of flows, groups and sources of datagrams, or empty for all packets.
     pub flows: Vec<String>,
-    /// Whether the states of senders are captured, too, and what is lost.
+    /// Whether the states of senders and the losses are also captured.
     pub senders: bool,
 }
 
 /// The place of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapturePoint {
-    /// The senders: what leaves them, and what comes to them.
+    /// The senders: departing and arriving packets.
     Sender,
     /// The receivers.
     Receiver,
@@ -479,10 +479,10 @@ pub enum CapturePoint {
     Link(usize),
 }
 
-/// What is sampled over time.
+/// The samples over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
-    /// Time between two samples; `None` for no samples.
+    /// Time between two samples, or `None` for no samples.
     pub interval: Option<Duration>,
     /// How many flows, in the order of declaration.
     pub max_flows: usize,

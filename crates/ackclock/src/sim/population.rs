@@ -5,9 +5,9 @@ use crate::variation::Variation;
 
 /// The sources of a population, and their rates.
 ///
-/// Where a queue shares a capacity C fairly among all that send, n flows beside m sources get `C n / (n + m)` together. They
-/// get B if `m = n (C - B) / B`, which is rounded and at most the number of sources. Each of those that send has at
-/// least its fair share `C / (n + m)` to send.
+/// A queue may share a capacity C fairly among all senders. Then n flows get `C n / (n + m)` together in competition
+/// with m sources. They get B if `m = n (C - B) / B`, which is rounded and at most the number of sources. Each active
+/// source sends at least its fair share `C / (n + m)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePopulation {
     /// The capacity C.
@@ -30,7 +30,7 @@ impl SourcePopulation {
         active.min(u128::from(self.count)) as u32
     }
 
-    /// What each of `active` sources sends, bits per second, rounded up.
+    /// The rate of each of `active` sources, bits per second, rounded up.
     pub fn share_bps(&self, active: u32) -> u64 {
         self.capacity.as_bps().div_ceil(u64::from(self.beside) + u64::from(active))
     }
@@ -58,7 +58,7 @@ impl PopulationSource {
         PopulationSource { population, number, leaves, at: start, produced, packet }
     }
 
-    /// When the next packet is due, if before `end`; goes on to the packet after it.
+    /// The time of the next packet, if before `end`. Advances to the packet after it.
     pub fn next(&mut self, end: Instant) -> Option<Instant> {
         while self.at < end {
             let piece = self.leaves.seek(self.at);

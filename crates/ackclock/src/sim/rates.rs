@@ -1,4 +1,4 @@
-//! Rates of links that were changed during a run, for whoever asks what a link could have carried.
+//! Rates of links that were changed during a run, to compute the capacity of a link.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(super) struct ChangedRates {
 }
 
 impl ChangedRates {
-    /// A link of this rate so far has another one from `now` on, which is no earlier than the last change.
+    /// Changes the present rate of a link from `now` on, which is not before the last change.
     pub(super) fn change(&mut self, link: usize, planned: Rate, now: Instant, rate: Rate) {
         self.links.entry(link).or_insert_with(|| vec![(Instant::ZERO, planned)]).push((now, rate));
     }

@@ -17,9 +17,9 @@ pub(super) struct Recorder {
     point: Point,
     /// Whether the states of senders are captured.
     has_senders: bool,
-    /// By the numbers of the simulation, those of datagrams behind.
+    /// Flows by the numbers of the simulation, datagrams last.
     flows: Vec<Recorded>,
-    /// What bodies do not have, by their places.
+    /// Properties that bodies lack, by their places.
     sent: Vec<Sent>,
     recording: Recording,
 }
@@ -40,12 +40,12 @@ enum Point {
 #[derive(Debug)]
 struct Recorded {
     is_chosen: bool,
-    /// Its last links, by their ranks; a source of datagrams has no way back.
+    /// The last links by their ranks. A source of datagrams has no reverse path.
     last_forward: u32,
     last_reverse: Option<u32>,
-    /// What its connections have in common.
+    /// The common properties of its connections.
     model: Connection,
-    /// What is before the first byte of each connection, and where the connection is in the recording.
+    /// The offset of the first byte of each connection, and the index of the connection in the recording.
     connections: Vec<(u64, Option<u32>)>,
     /// Payload of the requests that left the receiver, and of those that came to the sender.
     asked: u64,
@@ -71,8 +71,8 @@ struct Sent {
 }
 
 impl Recorder {
-    /// `flow_rank` and `link_rank`: where flows and links of the plan stand; `streams`: names and paths of the sources of
-    /// datagrams as they stand.
+    /// `flow_rank` and `link_rank` map flows and links of the plan. `streams` contains the names and paths of the
+    /// sources of datagrams in their present order.
     pub(super) fn new(
         plan: &Plan,
         capture: &CapturePlan,
@@ -111,7 +111,7 @@ impl Recorder {
         self.recording.packets.len()
     }
 
-    /// The next connection of a flow begins: `base` is what is before its first byte.
+    /// The next connection of a flow begins. `base` is the offset of its first byte.
     pub(super) fn connected(&mut self, flow: usize, base: u64) {
         let flow = &mut self.flows[flow];
         flow.connections.push((base, None));
@@ -300,7 +300,7 @@ impl Recorder {
         self.recording.packets.push(Seen { time: now, connection, ecn, wire_len, segment });
     }
 
-    /// The recording, of what was before `end`.
+    /// The recording of the time before `end`.
     pub(super) fn into_recording(self, end: Instant) -> Recording {
         let mut recording = self.recording;
         recording.packets.sort_by_key(|packet| packet.time);
@@ -347,7 +347,7 @@ impl Recorded {
     }
 }
 
-/// A connection of a flow, of which one knows its paths, and how far from its sender it is captured.
+/// A connection of a flow, from its paths and the distance of the capture from its sender.
 fn connection(
     plan: &Plan,
     point: CapturePoint,

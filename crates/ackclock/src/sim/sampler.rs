@@ -17,7 +17,7 @@ pub(super) struct Sampler {
     /// Indices into the plan.
     flows: Vec<usize>,
     links: Vec<usize>,
-    /// What each of these links could have carried; empty where none varies.
+    /// The capacity of each of these links. Empty without a varying link.
     capacities: Vec<Capacity>,
     /// The time of the last sample.
     last: Instant,
@@ -31,7 +31,7 @@ enum Capacity {
 }
 
 impl Capacity {
-    /// The mean between two times; not a number for a pure delay.
+    /// The mean between two times, or not a number for a pure delay.
     fn mean_bps(&mut self, since: Instant, until: Instant) -> f64 {
         match self {
             Capacity::Even(rate) => rate.map_or(f64::NAN, |rate| rate.as_bps() as f64),
@@ -61,12 +61,12 @@ impl Sampler {
         Sampler { interval, samples, flows, links, capacities, last: Instant::ZERO }
     }
 
-    /// The links that samples show, as the plan numbers them; they are to be up to date.
+    /// The links in samples, by their index in the plan. They must be up to date.
     pub(super) fn links(&self) -> &[usize] {
         &self.links
     }
 
-    /// Takes a sample of what happened before `now`; returns the time of the next one.
+    /// Takes a sample of the events before `now`. Returns the time of the next one.
     pub(super) fn sample(&mut self, now: Instant, ends: &Ends, network: &Network) -> Instant {
         let time_ns = now.as_nanos();
         let columns = &mut self.samples.flows;

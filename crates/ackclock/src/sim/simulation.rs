@@ -1,4 +1,4 @@
-//! The run: the loop of events, what is observed at which time, and what may be changed between two steps.
+//! The run: the event loop, the observations with their times, and the changes between two steps.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,13 +21,13 @@ use crate::qdisc::{Ecn, Queued};
 use crate::rng::RngStreams;
 use crate::units::Instant;
 
-/// Events between two looks at the stop flag.
+/// Events between two checks of the stop flag.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 
-/// A run in progress, which goes on step by step.
+/// A run in progress, which advances step by step.
 ///
-/// A step ends before anything happens at its last moment, and nothing beyond has happened then that could be seen or
-/// would change if a link did. A run in steps, whatever their lengths, gives the result of [`run`](super::run); only
+/// A step ends before the events at its last moment. Later events have not happened if they could be observed, or
+/// would change after a change of a link. A run in steps of any lengths gives the result of [`run`](super::run). Only
 /// [`RunResult::events`], the number of events that the engine needed, may be greater.
 pub struct Simulation<'plan> {
     pub(super) plan: &'plan Plan,
@@ -81,8 +81,8 @@ impl<'plan> Simulation<'plan> {
         simulation
     }
 
-    /// Whatever is looked at is looked at before anything happens at that time: the beginning of the window of
-    /// measurement, samples, and the end. At the start of the run that is now, later the last moment before.
+    /// Observations precede all events at their time: the beginning of the window of measurement, samples, and the
+    /// end. At the start of the run that is now, later the last moment before.
     fn observe_start(&mut self) {
         if self.plan.sampling.interval.is_some() {
             let next = self.sample(Instant::ZERO);
@@ -106,7 +106,7 @@ impl<'plan> Simulation<'plan> {
         self.set_horizon();
     }
 
-    /// Takes a sample of what happened before `now`; returns the time of the next one.
+    /// Takes a sample of the events before `now`. Returns the time of the next one.
     fn sample(&mut self, now: Instant) -> Instant {
         for link in self.sampler.links() {
             let link = self.network.link_rank[*link];
@@ -119,15 +119,15 @@ impl<'plan> Simulation<'plan> {
         next
     }
 
-    /// Nothing that ends a route happens ahead of the end of the warm-up, the run or a step, and nothing that a sample
-    /// shows ahead of that.
+    /// Arrivals never happen ahead of the end of the warm-up, the run or a step. Arrivals that a sample shows never
+    /// happen ahead of the sample.
     fn set_horizon(&mut self) {
         let last = self.last.min(self.network.step_horizon);
         self.network.horizon = last;
         self.network.sample_horizon = self.next_sample.before().map_or(last, |sample| sample.min(last));
     }
 
-    /// Handles all events before `self.network.until`, and what may happen ahead of its time.
+    /// Handles all events before `self.network.until`, and the permitted lookahead.
     fn handle_events(&mut self, stop: &AtomicBool) -> Result<(), RunError> {
         while let Some((now, id)) = self.network.events.peek().filter(|(now, _)| *now < self.network.until) {
             self.events_handled += 1;
@@ -164,10 +164,10 @@ impl<'plan> Simulation<'plan> {
         Ok(())
     }
 
-    /// Goes on to the end of the run.
+    /// Continues to the end of the run.
     ///
     /// # Errors
-    /// Those of [`run`](super::run).
+    /// The errors of [`run`](super::run).
     pub fn finish(mut self, stop: &AtomicBool) -> Result<RunResult, RunError> {
         let end = Instant::ZERO + self.plan.duration;
         let last = end.before().unwrap_or(end);
@@ -185,7 +185,7 @@ impl<'plan> Simulation<'plan> {
         Ok(RunResult { recording, ..result })
     }
 
-    /// Something is due that is no link.
+    /// Handles an event of a component other than a link.
     #[inline(never)]
     fn on_event(&mut self, now: Instant, id: ComponentId, component: Component) {
         match component {
@@ -214,7 +214,7 @@ impl<'plan> Simulation<'plan> {
         self.now < self.target
     }
 
-    /// Runs until `until`, or to the end of the run if that comes first; events at `until` are not executed.
+    /// Runs until `until`, or to the end of the run if that comes first. Events at `until` are not executed.
     ///
     /// ```
     /// use std::sync::atomic::AtomicBool;
@@ -251,7 +251,7 @@ impl<'plan> Simulation<'plan> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`run`](super::run). A step that was interrupted can be repeated; it ends no earlier than intended.
+    /// The errors of [`run`](super::run). An interrupted step can be repeated. It ends no earlier than intended.
     pub fn step(&mut self, until: Instant, stop: &AtomicBool) -> Result<Progress, RunError> {
         let end = Instant::ZERO + self.plan.duration;
         let until = until.min(end).max(self.target);
@@ -259,7 +259,7 @@ impl<'plan> Simulation<'plan> {
         Ok(if self.now == end { Progress::Ended } else { Progress::Paused })
     }
 
-    /// Goes on until `until`; nothing at all happens ahead of `horizon`.
+    /// Continues until `until`, without any lookahead beyond `horizon`.
     fn go_on(&mut self, until: Instant, horizon: Instant, stop: &AtomicBool) -> Result<(), RunError> {
         if self.ends.error.is_none() {
             (self.target, self.network.until) = (until, until);
@@ -288,7 +288,7 @@ impl<'plan> Simulation<'plan> {
         }
     }
 
-    /// Begins a flow of [`Plan::add_flow_like`] now. The result is that of a plan in which it starts at this time.
+    /// Begins a flow of [`Plan::add_flow_like`] now. The result equals a plan in which it starts at this time.
     ///
     /// # Errors
     /// [`ChangeError`] if it has begun already.
@@ -300,7 +300,7 @@ impl<'plan> Simulation<'plan> {
         self.ends.begin_flow(index, self.now, &mut self.network)
     }
 
-    /// Ends a flow now: its application writes nothing more. What it has written is still sent.
+    /// Ends a flow now: its application stops writing. Data that it has written are still sent.
     ///
     /// # Errors
     /// [`ChangeError`] if it has not begun.
@@ -312,8 +312,9 @@ impl<'plan> Simulation<'plan> {
         self.ends.end_flow(index, self.now, &mut self.network)
     }
 
-    /// What the algorithm of a flow asks for holds from now on, not from its next event on. To be called when an algorithm
-    /// that is set from outside of the run ([`Algorithm::new`](crate::cc::Algorithm::new)) was set anew. What is paced goes on after the gap that follows the last segment.
+    /// Applies the requests of a flow's algorithm from now on, instead of from its next event on. Call it after a
+    /// change to an algorithm that is set from outside of the run ([`Algorithm::new`](crate::cc::Algorithm::new)). A
+    /// paced flow continues after the gap that follows the last segment.
     ///
     /// # Errors
     /// [`ChangeError::Interrupted`].
@@ -337,9 +338,9 @@ impl<'plan> Simulation<'plan> {
         LinkView { rate: link.rate(), delay: link.delay(), backlog_packets, backlog_bytes, counters: link.counters() }
     }
 
-    /// The packets at the link with this index in [`Plan::links`]: those in its queue, of each flow in the order in which they
-    /// came, then those that were sent, in the order in which they come to the far end. A station of a channel shows what it
-    /// has sent.
+    /// The packets at the link with this index in [`Plan::links`]. Queued packets come first, of each flow in the
+    /// order of arrival. Then come packets in flight, in the order of their arrival at the far end. A station of a
+    /// channel shows its transmitted packets.
     ///
     /// # Panics
     /// If the plan has none of this index.
@@ -366,7 +367,7 @@ impl<'plan> Simulation<'plan> {
         if self.is_amid_step() { Err(ChangeError::Interrupted) } else { Ok(()) }
     }
 
-    /// Everything that a link does before now has happened; returns where it stands in the network.
+    /// Processes all events of a link before now. Returns its index in the network.
     pub(super) fn bring_up_to_date(&mut self, link: usize) -> usize {
         let rank = self.network.link_rank[link];
         if let Some(last) = self.now().before() {

@@ -1,5 +1,4 @@
-//! Writes down every packet at every link, every change of a window, and the timers of senders, for runs that are looked at
-//! closely.
+//! Records every packet at every link, every change of a window, and the timers of senders, for detailed analysis.
 
 use super::endpoint::SendingEnd;
 use super::packet::{Bodies, Body, BodyId, Packet};
@@ -18,7 +17,7 @@ pub(super) struct Tracer {
     /// Whether there are rows.
     has_rows: bool,
     rows: Vec<Row>,
-    /// For each flow, the end of what was sent so far and its window as last seen.
+    /// For each flow, the end of the sent data and the last window.
     sent_to: Vec<u64>,
     cwnd: Vec<f64>,
     /// For each body, whether it was sent before.
@@ -37,7 +36,7 @@ struct Row {
     retransmission: bool,
     /// Of a flow whose window has changed.
     cwnd: f64,
-    /// Of a flow of which one goes off.
+    /// The expired timer of a flow.
     timer: Option<Timer>,
 }
 
@@ -177,7 +176,7 @@ impl Tracer {
     }
 }
 
-/// Where the plan has what stands at each rank.
+/// The index in the plan of each rank.
 fn inverse(ranks: &[usize]) -> Vec<u32> {
     let mut inverse = vec![0; ranks.len()];
     for (index, rank) in ranks.iter().enumerate() {

@@ -3,7 +3,7 @@
 use super::result::{Playing, TransferTimes, seconds};
 use crate::metric::{percentile, ratio};
 
-/// What is written down of transfers since the end of the warm-up.
+/// The record of transfers since the end of the warm-up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TransferLog {
     pub(super) started: u64,
@@ -27,7 +27,7 @@ impl TransferLog {
         self.started_bytes += bytes;
     }
 
-    /// Adds what another one has.
+    /// Adds another record.
     pub(super) fn append(&mut self, other: &TransferLog) {
         self.started += other.started;
         self.started_bytes += other.started_bytes;
@@ -39,7 +39,7 @@ impl TransferLog {
         self.stalled_ns += other.stalled_ns;
     }
 
-    /// What a client saw that plays chunks.
+    /// The measurements of a client that plays chunks.
     pub(super) fn playing(&self) -> Playing {
         let late = self.late + self.missing;
         let judged = self.times_ns.len() as u64 + self.missing;

@@ -1,4 +1,4 @@
-//! What an observer sees of a run between two steps, and why something cannot be changed there.
+//! The visible state of a run between two steps, and the reasons that prevent a change.
 
 use super::packet::Kind as PacketKind;
 use crate::link::LinkCounters;
@@ -45,15 +45,15 @@ pub struct LinkView {
 /// A packet at a link between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketView {
-    /// Whose it is: the index in [`Plan::flows`](super::Plan::flows); none for what belongs to none of them.
+    /// The flow: an index in [`Plan::flows`](super::Plan::flows), or none for other packets.
     pub flow: Option<usize>,
-    /// What it carries.
+    /// The contents.
     pub kind: PacketKind,
     /// Bytes on the wire.
     pub wire_bytes: u32,
     /// Whether its ECN field says that congestion was experienced.
     pub marked: bool,
-    /// When it comes to the far end of the link; none while it is queued.
+    /// The arrival time at the far end of the link, or none while it is queued.
     pub arrives: Option<Instant>,
 }
 

@@ -1,7 +1,7 @@
 //! Rates that change over time: piecewise constant, and independent of the traffic.
 //!
-//! A [`Variation`] is known ahead of time, so that a change of the rate needs no event: [`VariableRateSerializer`] knows when
-//! the last bit of a packet will have left. A clone sees the same pieces again.
+//! A [`Variation`] is known ahead of time, so a change of the rate needs no event. [`VariableRateSerializer`]
+//! computes the time at which the last bit of a packet leaves. A clone produces the same pieces again.
 
 mod on_off;
 mod radio;
@@ -30,11 +30,11 @@ pub enum VariationPlan {
     Walk(Walk),
     /// Between two rates, for random times.
     OnOff(OnOff),
-    /// As that of a Wi-Fi station.
+    /// The rate of a Wi-Fi station.
     Wifi(Wifi),
-    /// As that of an LTE subscriber.
+    /// The rate of an LTE subscriber.
     Lte(Lte),
-    /// As that of a terminal of low satellites.
+    /// The rate of a terminal of a low-orbit satellite network.
     Leo(Leo),
 }
 
@@ -57,7 +57,7 @@ impl VariationPlan {
         }
     }
 
-    /// The rate from the start of a run to its `end`, never above `most`; it is constant after that.
+    /// The rate from the start of a run to its `end`, never above `most`. It is constant afterwards.
     ///
     /// One that draws numbers draws them from `stream`.
     pub fn build(&self, most: Rate, end: Instant, stream: impl FnOnce() -> Rng) -> Variation {
@@ -81,7 +81,7 @@ type Step = (u64, Duration);
 
 /// Something that says one rate after the other.
 trait Steps {
-    /// The next rate, and how long it holds; none where the last one holds for good.
+    /// The next rate and its duration. None if the last rate holds forever.
     fn next_step(&mut self) -> Option<Step>;
 }
 
@@ -111,7 +111,7 @@ impl Process {
 /// A part of a rate over time in which it does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Bits per second; may be zero.
+    /// Bits per second, which may be zero.
     pub rate_bps: u64,
     /// Where the next piece begins.
     pub until: Instant,
@@ -123,13 +123,13 @@ pub struct Variation {
     process: Process,
     most: Rate,
     end: Instant,
-    /// Whether the pieces are what the process leaves of `most`.
+    /// Whether the pieces are the complement of the process in `most`.
     leaves: bool,
     piece: Piece,
 }
 
 impl Variation {
-    /// The rest of the highest rate beside the varying one.
+    /// The complement: the highest rate less the varying one.
     #[must_use]
     pub fn complement(mut self) -> Self {
         self.leaves = !self.leaves;
@@ -173,7 +173,7 @@ impl Variation {
         self.piece
     }
 
-    /// The bits that pass between two times; a nanosecond of one bit per second counts as 1e-9.
+    /// The bits that pass between two times. A nanosecond of one bit per second counts as 1e-9.
     pub fn bits_between(&mut self, since: Instant, until: Instant) -> f64 {
         let mut at = since;
         let mut area = 0u128;
@@ -186,7 +186,7 @@ impl Variation {
         area as f64 / 1e9
     }
 
-    /// The mean rate between two times, bits per second; that at `since` where they are the same.
+    /// The mean rate between two times, bits per second, or the rate at `since` if they are equal.
     pub fn mean_bps(&mut self, since: Instant, until: Instant) -> f64 {
         if since == until {
             return self.seek(since).rate_bps as f64;

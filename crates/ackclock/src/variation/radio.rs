@@ -7,22 +7,22 @@ use crate::units::Duration;
 
 /// A Wi-Fi station whose rate control moves between the rates of IEEE 802.11n, and that shares the air.
 ///
-/// Every 100 ms, which is how often Linux' Minstrel decides (Documentation of mac80211), the station keeps its rate or
-/// moves to a neighbour among the eight of one spatial stream, and each other station begins or ceases to send. Those
-/// that send share the air evenly.
+/// Every 100 ms the station keeps its rate or moves to an adjacent one of one spatial stream's eight. This is the
+/// interval of Minstrel's decisions in Linux (documentation of mac80211). Each other station may start or stop
+/// sending at these times, and all senders share the air evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wifi {
     /// The rate of the fastest coding alone on the air, bits per second.
     pub max_bps: u64,
-    /// Other stations, each of which sends half of the time.
+    /// Other stations. Each sends half of the time.
     pub stations: u32,
 }
 
-/// IEEE 802.11n, MCS 0 to 7, as shares of MCS 7: 6.5, 13, 19.5, 26, 39, 52, 58.5 and 65 Mbit/s at 20 MHz.
+/// IEEE 802.11n, MCS 0 to 7, as shares of MCS 7. At 20 MHz they are 6.5, 13, 19.5, 26, 39, 52, 58.5 and 65 Mbit/s.
 const MCS: [f64; 8] = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9, 1.0];
 /// Time between two decisions of Minstrel.
 const MINSTREL: Duration = Duration::from_millis(100);
-/// The chance of a step up, and that of a step down, at each of them: the signal holds for some 250 ms.
+/// The probabilities of a step up and of a step down at each decision. The signal holds for about 250 ms.
 const NEIGHBOUR: f64 = 0.2;
 /// The probability that another station starts or stops sending: it keeps its state for a second on average.
 const TOGGLE: f64 = 0.1;
@@ -62,12 +62,12 @@ impl Steps for WifiCourse {
     }
 }
 
-/// An LTE link as Sprout models it (Winstein, Sivaraman & Balakrishnan, NSDI 2013, section 3): the rate moves as a
-/// Brownian motion between zero and the highest rate, in steps of 20 ms, and at zero stays in an outage for an
+/// An LTE link as Sprout models it (Winstein, Sivaraman & Balakrishnan, NSDI 2013, section 3). The rate performs a
+/// Brownian motion between zero and the highest rate, in steps of 20 ms. At zero it stays in an outage for an
 /// exponential time.
 ///
-/// Sprout's numbers, for links of up to 1000 packets a second, are 200 packets a second per root of a second, and one
-/// second. Deviation: packets do not leave as a Poisson process, the rate alone varies.
+/// Sprout's links carry up to 1000 packets a second. Their volatility is 200 packets a second per root of a second, and
+/// outages last one second on average. Deviation: only the rate varies, and packets do not leave as a Poisson process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lte {
     /// The highest rate, bits per second.
@@ -112,15 +112,15 @@ impl Steps for LteCourse {
 }
 
 impl LteCourse {
-    /// What the share moves in one step.
+    /// The movement of the share in one step.
     fn move_by(&mut self, volatility: f64) -> f64 {
         volatility * libm::sqrt(TICK.as_secs_f64()) * normal(&mut self.stream)
     }
 }
 
-/// A terminal of satellites in low orbits, after Starlink: every 15 s a global scheduler assigns the terminal another
-/// satellite (Tanveer, Puchol, Singh, Bianchi & Nithyanand 2023; Mohan et al. 2024), and with it another share of
-/// capacity.
+/// A terminal of a low-orbit satellite network, after Starlink. Every 15 s a global scheduler assigns another
+/// satellite to the terminal, and with it another share of capacity. Sources: Tanveer, Puchol, Singh, Bianchi &
+/// Nithyanand 2023, and Mohan et al. 2024.
 ///
 /// Each slot has a rate of its own, and begins with an interruption. The run begins anywhere in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Leo {
 #[derive(Clone, Debug)]
 pub(super) struct LeoCourse {
     leo: Leo,
-    /// What follows the interruption of this slot.
+    /// The step after the interruption of this slot.
     rest: Option<Step>,
     stream: Rng,
 }

@@ -29,7 +29,7 @@ impl Schedule {
         Schedule::cycle(vec![(first_bps, interval), (second_bps, interval)])
     }
 
-    /// From one rate to the other in equal steps, each of which has the mean of the straight line that it stands for.
+    /// Equal steps from one rate to the other. Each has the mean rate of its part of the straight line.
     fn line(from_bps: u64, to_bps: u64, steps: u32, length: Duration) -> Vec<Step> {
         let (from, to, steps) = (i128::from(from_bps), i128::from(to_bps), i128::from(steps));
         let nanos = i128::from(length.as_nanos());
@@ -54,9 +54,9 @@ impl Schedule {
         Schedule::cycle(Schedule::line(low_bps, high_bps, steps, period))
     }
 
-    /// The delivery opportunities of a mahimahi trace, again and again: at each of the `millis`, which do not fall and
-    /// of which the last is the period, a packet of 1504 B can leave. Its bits are spread over the `bin` that ends then.
-    /// As in mahimahi, opportunities at 0 coincide with the last ones of the period before.
+    /// The delivery opportunities of a mahimahi trace, repeated. At each of the `millis`, a packet of 1504 B can
+    /// leave. The `millis` do not decrease, and the last one is the period. The bits of a packet are spread over the
+    /// `bin` that ends then. As in mahimahi, opportunities at 0 coincide with the last ones of the previous period.
     pub fn opportunities(millis: &[u64], bin: Duration) -> Self {
         let end = millis.last().copied().unwrap_or(0);
         let at_zero = millis.iter().take_while(|millis| **millis == 0).count();
@@ -109,7 +109,7 @@ impl Schedule {
     }
 }
 
-/// Only what takes time.
+/// Removes steps without duration.
 fn lasting(mut steps: Vec<Step>) -> Vec<Step> {
     steps.retain(|(_, length)| !length.is_zero());
     steps

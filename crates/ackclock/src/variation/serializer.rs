@@ -11,7 +11,7 @@ use crate::units::{Instant, NANOS_PER_SEC};
 pub struct VariableRateSerializer {
     variation: Variation,
     free_at: Instant,
-    /// What was sent beyond the whole nanosecond `free_at`, in billionths of a bit.
+    /// The bits sent beyond the whole nanosecond `free_at`, in billionths of a bit.
     ahead: u64,
 }
 
@@ -21,8 +21,8 @@ impl VariableRateSerializer {
         VariableRateSerializer { variation, free_at: Instant::ZERO, ahead: 0 }
     }
 
-    /// Sends `bytes` from `start` on, which is no earlier than the end of what was sent before; returns when the last
-    /// bit has left, rounded down. Where the rate stays zero that is beyond the end of any run.
+    /// Sends `bytes` from `start`, which is not before the end of the previous packet. Returns the time at which the
+    /// last bit has left, rounded down. If the rate stays zero, that time is beyond the end of any run.
     pub fn send(&mut self, start: Instant, bytes: u32) -> Instant {
         if start > self.free_at {
             self.ahead = 0;
@@ -48,7 +48,7 @@ impl VariableRateSerializer {
         }
     }
 
-    /// When the last bit of what was sent has left.
+    /// The time at which the last bit has left.
     pub fn free_at(&self) -> Instant {
         self.free_at
     }

@@ -17,10 +17,10 @@ pub struct Walk {
     pub step: Duration,
 }
 
-/// From one rate to the next; each is drawn uniformly. Rates in bits per second.
+/// The process from one rate to the next, which is drawn uniformly. Rates are in bits per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WalkKind {
-    /// Between the bounds, whatever was before.
+    /// Between the bounds, independent of the previous rate.
     Anywhere,
     /// From B - delta to B + delta.
     Around {

@@ -245,13 +245,13 @@ fn every_algorithm_has_a_page() {
 
 #[test]
 fn what_the_profile_of_ns2_sets_is_explained() {
-    let text = fs::read_to_string(root().join("docs/verify.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/validation/ns2-packets.md")).unwrap();
     for (key, value) in ackclock::tcp::Profile::Ns2.settings() {
         let row = text.lines().find_map(|line| line.strip_prefix(&format!("| `{key}` | ")));
-        let row = row.unwrap_or_else(|| panic!("docs/verify.md has no row of `{key}`"));
+        let row = row.unwrap_or_else(|| panic!("docs/validation/ns2-packets.md has no row of `{key}`"));
         let value = value.as_str().unwrap();
         let starts = row.trim_start_matches('`').starts_with(value);
-        assert!(starts, "docs/verify.md has another value of `{key}` than \"{value}\": {row}");
+        assert!(starts, "docs/validation/ns2-packets.md has another value of `{key}` than \"{value}\": {row}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Packets against theory: one long flow, where a formula or a small model says what must come out.
 //!
-//! The tolerances are what the theory can promise; `docs/model.md` has the conventions.
+//! The tolerances are what the theory can promise; `docs/reference/synchronous-model.md` has the conventions.
 
 mod bbr;
 #[path = "../common/mod.rs"]

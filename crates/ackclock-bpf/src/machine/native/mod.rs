@@ -1,8 +1,8 @@
 //! Programs as code of an x86-64 processor (JIT).
 //!
-//! The code knows where the bytes of a flow's [`Memory`] begin. Of an address it takes the lower half, and looks whether
-//! that is within those bytes: a program that the kernel's verifier takes gives the results of the interpreter, any other
-//! one can spoil what belongs to its own flow, and no more.
+//! The code knows the address of a flow's [`Memory`]. It uses the lower half of an address and checks that it is
+//! within those bytes. A program that the kernel's verifier accepts gives the interpreter's results. Any other
+//! program can damage only the memory of its own flow.
 
 // Running code that was made here cannot be checked by the compiler.
 #![allow(unsafe_code)]
@@ -23,10 +23,10 @@ use crate::error::{Result, wrong};
 /// The interpreter counts single instructions. A loop that skips most of its body is charged more than it runs.
 const MOST_CHARGED: u64 = 64 * super::interpreter::MOST as u64;
 
-/// What the code and the functions of the kernel share while a program runs.
+/// The state that the code shares with functions of the kernel while a program runs.
 #[repr(C)]
 struct State {
-    /// Why the program ended early, as [`Ending`] packs it; 0 if it did not.
+    /// The reason for an early end, as [`Ending`] packs it, or 0 without one.
     ending: u64,
     /// The address of an access that was refused.
     address: u64,
@@ -38,7 +38,7 @@ struct State {
     depth: u64,
     memory: *mut Memory,
     environment: *mut Environment,
-    /// What a function of the kernel ended with.
+    /// The fault of a function of the kernel.
     fault: Option<Fault>,
 }
 
@@ -110,7 +110,7 @@ impl Native {
         Ok(Native { code: map.make_exec().map_err(denied)?, size })
     }
 
-    /// Runs it with the arguments in `memory`; returns what it returns.
+    /// Runs the program with the arguments in `memory`, and returns its result.
     ///
     /// # Errors
     /// The fault that ended it.
@@ -141,7 +141,7 @@ impl Native {
 /// Runs a function of the kernel for a program.
 ///
 /// # Safety
-/// `state` is that of [`Native::run`], which waits for the program.
+/// `state` comes from [`Native::run`], which waits for the program.
 unsafe extern "sysv64" fn call_function(state: *mut State, number: u64, arguments: *const [u64; 5]) -> u64 {
     // SAFETY: nothing else uses these while the program waits for the function.
     let (state, arguments) = unsafe { (&mut *state, *arguments) };

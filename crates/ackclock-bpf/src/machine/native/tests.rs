@@ -1,4 +1,4 @@
-//! Translated programs do what the interpreter does.
+//! Translated programs give the interpreter's results.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ const fn op(code: u8, dst: u8, src: u8, off: i16, imm: i64) -> Op {
 
 const EXIT: Op = op(0x95, 0, 0, 0, 0);
 
-/// What a program returns and leaves, interpreted and translated.
+/// The result and the memory of a program, interpreted and translated.
 fn both(ops: &[Op]) -> [(std::result::Result<u64, Fault>, Vec<u8>, u64); 2] {
     [false, true].map(|is_native| {
         let (mut memory, mut environment) = (Memory::new(&[]), Environment { now_ns: 5_000_000, random: 7 });

@@ -1,7 +1,7 @@
 //! From instructions of eBPF to instructions of x86-64.
 //!
-//! Each register of eBPF has one of the processor's, the one that the kernel's own translation has. The others: r12 has
-//! where the memory begins, r9 the state of the run, and r10 and r11 are free within an instruction.
+//! Each eBPF register has a register of the processor, the same as in the kernel's translation. Register r12 contains
+//! the address of the memory, and r9 the state of the run. Registers r10 and r11 are free within an instruction.
 
 use std::collections::BTreeSet;
 
@@ -33,9 +33,9 @@ struct Translation {
     labels: Vec<CodeLabel>,
     /// The first instructions of functions that are called.
     starts: BTreeSet<usize>,
-    /// What ends the run early, and where that is done.
+    /// The early ends of a run, and the places of their code.
     endings: Vec<(CodeLabel, Ending, Address)>,
-    /// Those of them that do not depend on an address.
+    /// The early ends that do not depend on an address.
     shared: Vec<(Ending, CodeLabel)>,
     /// Goes back to the caller of the program.
     out: CodeLabel,
@@ -104,7 +104,7 @@ impl Translation {
         Ok(())
     }
 
-    /// Saves the caller's registers, sets those of the program, and calls its first instruction.
+    /// Saves the caller's registers, sets the program's registers, and calls its first instruction.
     fn prologue(&mut self) -> Assembled {
         let first = self.target(0, -1);
         let a = &mut self.code;
@@ -130,7 +130,7 @@ impl Translation {
         a.ret()
     }
 
-    /// A label for what ends the run early.
+    /// A label for an early end of the run.
     fn ending(&mut self, ending: Ending, address: Address) -> CodeLabel {
         let known = self.shared.iter().find(|(other, _)| address.is_none() && *other == ending);
         if let Some((_, label)) = known {
@@ -298,7 +298,7 @@ impl Translation {
         }
     }
 
-    /// An atomic operation of 64 bits at r10; nothing else runs meanwhile.
+    /// An atomic operation of 64 bits at r10. No other code runs at the same time.
     fn atomic_wide(&mut self, op: &Op, src: usize) -> Assembled {
         let (a, at, with) = (&mut self.code, r12 + r10, WIDE[src]);
         a.mov(r11, qword_ptr(at))?;
@@ -346,7 +346,7 @@ impl Translation {
         if op.imm & 1 == 1 { a.mov(with, r11d) } else { Ok(()) }
     }
 
-    /// Puts what an operation is done with into r11.
+    /// Loads the second operand into r11.
     fn operand(&mut self, op: &Op, src: usize) -> Assembled {
         if op.code & 8 == 8 { self.code.mov(r11, WIDE[src]) } else { self.code.mov(r11, op.imm) }
     }
@@ -482,7 +482,7 @@ impl Translation {
         a.mov(HALF[dst], r10d)
     }
 
-    /// RFC 9669 §4.1: by 0 a division gives 0, and a remainder what was there.
+    /// RFC 9669 §4.1: division by 0 gives 0, and the remainder of a division by 0 is the dividend.
     fn wide_division(&mut self, op: &Op, dst: usize, src: usize) -> Assembled {
         self.operand(op, src)?;
         let (a, left, is_rest) = (&mut self.code, WIDE[dst], op.code & 0xf0 == 0x90);

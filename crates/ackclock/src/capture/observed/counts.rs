@@ -1,4 +1,4 @@
-//! What is counted.
+//! The counts of an analysed connection.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ pub enum Kind {
     Fast,
     /// Of the first segment in flight, after a silence of a round trip or 200 ms, whichever is longer.
     Timeout,
-    /// Of what was in flight at such a timeout, afterwards.
+    /// After such a timeout, for data that were in flight at it.
     AfterTimeout,
     /// Of the last segment, after a round trip without news (a tail loss probe).
     Probe,
@@ -35,7 +35,7 @@ pub struct Counts {
     pub probes: u64,
     /// Others.
     pub other: u64,
-    /// Retransmissions of what had arrived: by D-SACK, by the echoed clock, or acknowledged too soon.
+    /// Retransmissions of data that had arrived: by D-SACK, by the echoed clock, or acknowledged too soon.
     pub spurious: u64,
     /// Transmissions that the network lost.
     pub lost: u64,

@@ -1,9 +1,9 @@
-//! What a connection shows, before it is summed up.
+//! The raw findings of a connection.
 
 use super::counts::{Counts, Kind};
 use crate::units::{Duration, Instant};
 
-/// What was found.
+/// The raw findings.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The first data, and the last packet.
@@ -20,8 +20,8 @@ pub(super) struct Found {
     pub(super) rtt: Vec<(Instant, Duration)>,
     /// Bytes delivered up to each time.
     pub(super) delivered: Vec<(Instant, u64)>,
-    /// Retransmissions, and whether what they repeat had arrived.
+    /// Retransmissions, and whether their data had already arrived.
     pub(super) repairs: Vec<(Instant, Kind, bool)>,
-    /// How long the receiver's window was full; none where its scale is not known.
+    /// The time with a full receive window, or none with an unknown scale.
     pub(super) receiver_limited: Option<Duration>,
 }

@@ -2,7 +2,7 @@
 
 use crate::units::Instant;
 
-/// What is looked at in the headers of a packet.
+/// The analysed fields of a packet's headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TcpHeader {
     /// When it was captured.
@@ -48,7 +48,7 @@ impl Numbers {
     /// The number of the first byte.
     pub(super) const FIRST: u64 = 1 << 32;
 
-    /// Of the connection whose first data are these; the SYN counts as a byte before them.
+    /// The sequence numbers of the connection with these first data. The SYN counts as a byte before them.
     pub(super) fn new(headers: &[TcpHeader], first: &TcpHeader) -> Self {
         let syn = headers.iter().rfind(|header| header.forward && header.syn);
         Numbers { origin: syn.map_or(first.seq, |syn| syn.seq.wrapping_add(1)) }

@@ -38,7 +38,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// By how much later ACKs have come to the sender and what they let it send to the place; none at the sender.
+    /// The delay from the place to the sender and back, for ACKs and the data that they release. None at the sender.
     pub(super) fn back(&self) -> Duration {
         self.back
     }

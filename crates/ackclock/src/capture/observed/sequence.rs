@@ -9,8 +9,8 @@ use crate::units::Instant;
 
 /// The plot of a connection: `headers` in the order of time, `within` counts from the first of them.
 ///
-/// Times are those of the capture, so that ACKs are where the capture saw them. The congestion window is not in packets, and
-/// transmissions that are lost are not told from others.
+/// Times are the capture's, so ACKs are at the time of their capture. Packets contain no congestion window, and lost
+/// transmissions look like others.
 ///
 /// # Errors
 /// If there are no data.

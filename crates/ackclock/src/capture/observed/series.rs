@@ -8,7 +8,7 @@ use crate::units::{Duration, Instant};
 /// Beginning, end and number of intervals.
 pub(super) type Axis = (Instant, Instant, usize);
 
-/// What a value was within an interval.
+/// The range of a value within an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Range {
     /// Its middle, in seconds.
@@ -26,7 +26,7 @@ pub struct Repair {
     pub time_s: f64,
     /// Why they were sent.
     pub kind: Kind,
-    /// Whether what they repeat had arrived.
+    /// Whether their data had already arrived.
     pub spurious: bool,
     /// How many.
     pub segments: u64,
@@ -42,7 +42,7 @@ fn middle(interval: usize, (start, end, points): Axis) -> f64 {
     (interval as f64 + 0.5) * end.since(start).as_secs_f64() / points as f64
 }
 
-/// The range within each interval that has values; one that `holds` until the next has one in every interval.
+/// The range within each interval with values. A value that `holds` until the next one has a range in every interval.
 pub(super) fn bucketed(values: impl Iterator<Item = (Instant, f64)>, axis: Axis, holds: bool) -> Vec<Range> {
     let mut ranges: Vec<Option<(f64, f64)>> = vec![None; axis.2];
     let mut last: Option<(usize, f64)> = None;
@@ -66,7 +66,7 @@ pub(super) fn bucketed(values: impl Iterator<Item = (Instant, f64)>, axis: Axis,
 }
 
 impl Repair {
-    /// Those of an interval and a kind as one.
+    /// The retransmissions of an interval and a kind, merged.
     pub(super) fn merged(repairs: &[(Instant, Kind, bool)], axis: Axis) -> Vec<Repair> {
         let mut merged: Vec<Repair> = Vec::new();
         for (time, kind, spurious) in repairs {

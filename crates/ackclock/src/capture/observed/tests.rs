@@ -1,4 +1,4 @@
-//! Exchanges worked out by hand: the sender at one end of 40 ms, segments of 1000 bytes.
+//! Hand-computed exchanges: the sender at one end of 40 ms, with segments of 1000 bytes.
 
 use super::*;
 use crate::units::Instant;
@@ -29,7 +29,7 @@ fn ack(ms: f64, number: u32, blocks: &[(u32, u32)]) -> TcpHeader {
     TcpHeader { time: at(ms), ack: Some(byte(number)), window: 1000, sack, ..TcpHeader::default() }
 }
 
-/// SYN, SYN-ACK and ACK, of which the first takes `ahead` to come back, and the second `back`.
+/// SYN, SYN-ACK and ACK. The SYN-ACK follows after `ahead`, and the ACK after `back`.
 fn handshake(ahead: f64, back: f64) -> Vec<TcpHeader> {
     let syn = TcpHeader { time: at(0.0), forward: true, seq: ISN, syn: true, mss: Some(1000), ..TcpHeader::default() };
     let syn = TcpHeader { window_scale: Some(7), ..syn };
@@ -43,7 +43,7 @@ fn look(packets: impl IntoIterator<Item = TcpHeader>) -> Observed {
     observe(&headers, 10).unwrap()
 }
 
-/// Six segments, of which the one with number 1 is lost, and what ACKs of the others say of it.
+/// Six segments. The one with number 1 is lost, and ACKs of the others report it.
 fn one_loss() -> Vec<TcpHeader> {
     let mut packets: Vec<TcpHeader> = (0..6).map(|number| data(100.0 + f64::from(number), number)).collect();
     packets.push(ack(140.0, 1, &[]));

@@ -12,9 +12,10 @@ use crate::units::{Duration, Instant};
 const UNKNOWN_RTT: Duration = Duration::from_millis(200);
 /// A silence before a timeout is at least as long.
 const LEAST_SILENCE: Duration = Duration::from_millis(200);
-/// What fills a gap sooner came out of order, where no RTT is known (as in Wireshark).
+/// Without an RTT, data that fill a gap within this time were reordered (as in Wireshark).
 const OUT_OF_ORDER: Duration = Duration::from_millis(3);
-/// Parts of the least RTT: an ACK that comes sooner is of an earlier transmission; so does what fills a gap.
+/// Shares of the least RTT. An earlier ACK belongs to an earlier transmission, and data that fill a gap earlier were
+/// reordered.
 const TOO_SOON: f64 = 0.9;
 const SAME_FLIGHT: f64 = 0.8;
 
@@ -31,7 +32,7 @@ struct Piece {
     last: usize,
     sent: u32,
     sacked: bool,
-    /// It was not seen, but what comes after it was.
+    /// It was not captured, but later data were.
     missing: bool,
 }
 
@@ -65,7 +66,7 @@ pub(super) struct Tracker {
     sent: u64,
     /// By their first bytes, the last retransmissions.
     repairs: BTreeMap<u64, usize>,
-    /// The ends of what was sent when a recovery and a timeout began.
+    /// The ends of the sent data at the beginning of a recovery and of a timeout.
     recover: u64,
     restarted: u64,
     /// The last packet of either direction, and ACKs that repeat the last one.
@@ -87,7 +88,7 @@ enum Side {
     End,
 }
 
-/// What an ACK acknowledges of segments.
+/// The segments that an ACK newly acknowledges.
 #[derive(Default)]
 struct News {
     bytes: u64,
@@ -242,7 +243,7 @@ impl Tracker {
         self.pieces.insert(place, after);
     }
 
-    /// Splits what has several segments, so that those with bytes of the range are pieces of their own.
+    /// Splits a record of several segments, so that the bytes of the range are separate.
     fn split_segment(&mut self, from: u64, to: u64) {
         self.split(from, Side::Beginning);
         self.split(from + 1, Side::End);
@@ -391,7 +392,7 @@ impl Tracker {
         }
     }
 
-    /// RTT and delivery by what an ACK acknowledges.
+    /// Updates RTT and delivery by the newly acknowledged segments.
     fn learn(&mut self, now: Instant, news: &News) {
         if news.bytes == 0 {
             return;
@@ -424,7 +425,8 @@ impl Tracker {
         repeated.into_iter().for_each(|index| self.forgive(index));
     }
 
-    /// RFC 3522: the ACK of a retransmission of the first segment echoes an older clock, so that it is of an earlier transmission.
+    /// RFC 3522: if the ACK of the first segment's retransmission echoes an older clock, it belongs to an earlier
+    /// transmission.
     fn look_at_echo(&mut self, header: &TcpHeader) {
         let Some((_, piece)) = self.pieces.first_key_value().filter(|(_, piece)| !piece.sacked && piece.sent > 1)
         else {

@@ -56,7 +56,7 @@ fn mbps(rate: u64) -> Rate {
     Rate::from_bps(rate * 1_000_000).unwrap()
 }
 
-/// A channel whose stations always have packets, and what came of it.
+/// A channel whose stations always have packets, and its results.
 struct Saturated {
     channel: Channel<Item>,
     links: Vec<Link<Item>>,
@@ -280,7 +280,7 @@ fn the_window_doubles_up_to_its_bound() {
     assert_eq!(windows(&fhss(1, 0)), [0; 8]);
 }
 
-/// One packet for each of these stations at these microseconds; when each comes out, in microseconds.
+/// Sends one packet for each of these stations at these microseconds. Returns the arrival times, in microseconds.
 fn arrivals(dcf: &Dcf, packets: &[(u64, usize)]) -> Vec<(usize, u64)> {
     let mut run = Saturated::new(dcf, mbps(1), 3, 1);
     let item = Item { number: 0, flow: 0, bytes: PAYLOAD, ecn: Ecn::NotEct, in_profile: false, corrupted: false };

@@ -1,4 +1,4 @@
-//! What CoDel knows of a queue, and what it does at a departure.
+//! The control state of CoDel, and its decisions at a departure.
 
 use super::{CoDelParameters, ControlLaw};
 use crate::qdisc::fifo::Fifo;
@@ -8,14 +8,14 @@ use crate::units::{Duration, Instant};
 /// The state of a queue. Times are in the unit of the control law.
 #[derive(Clone, Debug)]
 pub(in crate::qdisc) struct Controller {
-    /// When sojourn times will have been above the target for an interval, if they stay there; none while they are below.
+    /// The time at which sojourn times will have exceeded the target for an interval. None while they are below it.
     above_until: Option<u64>,
     is_dropping: bool,
     /// When the next drop is due in the drop state.
     next_drop: u64,
-    /// Drops since the drop state was entered, with what it began with.
+    /// Drops since the drop state was entered, including the initial count.
     count: u32,
-    /// What it began with.
+    /// The initial count of the drop state.
     first_count: u32,
     /// 1/sqrt(count) in units of 2^-16, as Newton's method has it.
     inverse_root: u16,
@@ -34,11 +34,11 @@ impl Default for Controller {
     }
 }
 
-/// What leaves the head of a queue, if anything is left, and whether it may be dropped.
+/// The head of a queue, if it is not empty, and whether it may be dropped.
 type Head<T> = (Option<(Instant, T)>, bool);
 
 impl Controller {
-    /// Gives the next item to send; drops and marks are reported.
+    /// Returns the next item to send, and reports drops and marks.
     pub(in crate::qdisc) fn dequeue<T: Queued>(
         &mut self,
         parameters: &CoDelParameters,
@@ -92,7 +92,7 @@ impl Controller {
         self.next_drop = time + self.gap(parameters);
     }
 
-    /// Marks the head, or drops it and takes the next: what leaves then, and whether it is marked.
+    /// Marks the head, or drops it and takes the next item. Returns the departing item and whether it is marked.
     fn signal<T: Queued>(
         &mut self,
         parameters: &CoDelParameters,
@@ -166,7 +166,7 @@ impl CoDelParameters {
 }
 
 impl ControlLaw {
-    /// Nanoseconds in the unit in which the law counts.
+    /// Nanoseconds in the unit of the control law.
     fn units(self, nanos: u64) -> u64 {
         match self {
             ControlLaw::Sqrt => nanos,

@@ -1,7 +1,7 @@
 //! CoDel: drops at the head of the queue once sojourn times have been above a target for an interval.
 //!
-//! Reference: RFC 8289, Controlled Delay Active Queue Management, sections 4 and 5; marks and `ce_threshold` as in Linux
-//! (`include/net/codel_impl.h`), section 5.2.7 of RFC 8290.
+//! Reference: RFC 8289, Controlled Delay Active Queue Management, sections 4 and 5. Marks and `ce_threshold` follow
+//! Linux (`include/net/codel_impl.h`) and section 5.2.7 of RFC 8290.
 //!
 //! ```text
 //! at each departure     sojourn < target, or bytes left <= mtu: not above
@@ -10,9 +10,10 @@
 //! in it, now >= next    drop, count <- count + 1, next <- next + interval / sqrt(count), until it is not above
 //! ```
 //!
-//! Deviations: none from the RFC's pseudocode, which does not say how to mark: an ECN-capable item at the head is marked
-//! where it would be dropped, and leaves. With the control law `newton` times are counted in units of 1.024 us, the interval
-//! has to be exceeded, and 1/sqrt(count) is that of one step of Newton's method in 16 bits, as in Linux and ns-3.
+//! Deviations: none from the RFC's pseudocode, which does not specify marking. An ECN-capable item at the head is
+//! marked instead of dropped, and leaves. The control law `newton` follows Linux and ns-3 in three points. Times are
+//! counted in units of 1.024 us. The interval must be exceeded. 1/sqrt(count) is one step of Newton's method in 16
+//! bits.
 
 mod control;
 mod keys;

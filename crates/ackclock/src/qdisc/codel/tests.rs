@@ -28,8 +28,8 @@ fn us(micros: u64) -> Instant {
     Instant::from_nanos(1000 * micros)
 }
 
-/// What a link that takes `gap` for each packet makes of one packet every `spacing` microseconds: the numbers and times
-/// of what the queue drops, and of what it marks.
+/// Sends one packet every `spacing` microseconds over a link that takes `gap` for each. Returns the numbers and times
+/// of the packets that the queue drops and marks.
 type Signals = Vec<(u64, u64)>;
 
 fn overload(parameters: CoDelParameters, ecn: Ecn, spacing: u64, gap: u64, packets: u64) -> (Signals, Signals) {
@@ -119,7 +119,7 @@ fn newtons_method_comes_near_the_square_root_after_some_drops() {
     assert!((exact(20) - newton(20) - (exact(60) - newton(60))).abs() < 2000.0, "{} {}", newton(20), newton(60));
 }
 
-/// The pseudocode of RFC 8289, sections 5.4 to 5.6, as it stands there; times in nanoseconds.
+/// The pseudocode of RFC 8289, sections 5.4 to 5.6, literally. Times are in nanoseconds.
 #[derive(Default)]
 struct Pseudocode {
     packets: VecDeque<(u64, u64, u32)>,
@@ -227,7 +227,7 @@ proptest! {
     }
 }
 
-/// RFC 8289, section 5.6: `now >= first_above_time`; Linux compares with "after".
+/// RFC 8289, section 5.6: `now >= first_above_time`. Linux compares with "after".
 #[test]
 fn an_interval_that_has_just_passed_is_enough_except_in_the_arithmetic_of_linux() {
     let drops = |law, above_at, again_at| {

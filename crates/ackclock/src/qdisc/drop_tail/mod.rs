@@ -1,4 +1,4 @@
-//! Drop-tail: first in, first out, and what does not fit is dropped.
+//! Drop-tail: first in, first out. Arrivals at a full queue are dropped.
 
 mod keys;
 

@@ -1,7 +1,7 @@
 //! DRR: flows take turns, and each sends as many bytes a round as the others.
 //!
-//! Reference: Shreedhar & Varghese 1995, Efficient Fair Queuing using Deficit Round Robin, figure 3; what is dropped
-//! when the queue is full as in ns-2 2.35 (`queue/drr.cc`).
+//! Reference: Shreedhar & Varghese 1995, Efficient Fair Queuing using Deficit Round Robin, figure 3. Drops of a full
+//! queue follow ns-2 2.35 (`queue/drr.cc`).
 //!
 //! ```text
 //! a flow's turn    deficit <- deficit + quantum
@@ -10,11 +10,10 @@
 //! full             the first item of the flow with the most bytes is dropped, until the rest fits
 //! ```
 //!
-//! Over any interval in which two flows have something waiting their service differs by at most a quantum and twice
-//! the largest item (lemma 2).
+//! While two flows are backlogged, their service differs by at most a quantum and twice the largest item (lemma 2).
 //!
-//! Deviations: a flow that becomes active takes its turn after all others, as in the paper; ns-2 does not count the flow
-//! that has just spent its deficit among them.
+//! Deviations: a flow that becomes active takes its turn after all others, as in the paper. In ns-2 those others do
+//! not include the flow that has just spent its deficit.
 
 mod keys;
 
@@ -30,7 +29,7 @@ use crate::units::{Duration, Instant};
 /// The parameters of DRR, resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrrParameters {
-    /// What a flow may send a round, in bytes; at least 1.
+    /// The bytes that a flow may send in a round, at least 1.
     pub quantum: u32,
     /// How many queues there are at the most, at least 1: flows share one by their hashes. Without it each flow has its own.
     pub buckets: Option<u32>,
@@ -73,7 +72,7 @@ impl<T: Queued> Drr<T> {
         Drr { limit, parameters, queues, active: VecDeque::new(), has_begun: false }
     }
 
-    /// Hashes flows anew: queued items move to their new queues, and every flow keeps its order.
+    /// Rehashes flows: queued items move to their new queues, and every flow keeps its order.
     pub(super) fn shuffle(&mut self, salt: u64) {
         let turns = std::mem::take(&mut self.active);
         let waiting = turns.into_iter().flat_map(|place| self.queues.take(place, |queue| queue.fifo.drain()));
@@ -92,7 +91,7 @@ impl<T: Queued> Drr<T> {
         }
     }
 
-    /// Takes the first item of the queue that stands at this place in the order of turns.
+    /// Takes the first item of the queue at this position in the order of turns.
     fn take(&mut self, turn: usize) -> Option<(Instant, T)> {
         let place = *self.active.get(turn)?;
         let first = self.queues.take(place, FlowQueue::pop)?;

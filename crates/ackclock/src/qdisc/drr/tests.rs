@@ -11,7 +11,7 @@ fn drr(limit: Limit, quantum: u32) -> Drr<Item> {
     Drr::new(limit, DrrParameters { quantum, buckets: None })
 }
 
-/// The numbers of what is dropped when these come.
+/// The numbers of the items dropped during these arrivals.
 fn put(queue: &mut Drr<Item>, items: &[(u64, u64, u32)]) -> Vec<u64> {
     let mut told = Told::default();
     for (flow, number, bytes) in items {

@@ -1,7 +1,7 @@
-//! FQ-CoDel: flows are hashed into queues, which take turns, with CoDel in each; what has just become active goes first.
+//! FQ-CoDel: flows are hashed into queues with CoDel. Queues take turns, and newly active ones go first.
 //!
-//! Reference: RFC 8290, The Flow Queue CoDel Packet Scheduler and Active Queue Management Algorithm, section 4; Linux
-//! (`net/sched/sch_fq_codel.c`) where the RFC says so.
+//! Reference: RFC 8290, The Flow Queue CoDel Packet Scheduler and Active Queue Management Algorithm, section 4. Linux
+//! (`net/sched/sch_fq_codel.c`) decides where the RFC refers to it.
 //!
 //! ```text
 //! arrival to an idle queue   the queue joins the new ones, with a quantum of credits
@@ -11,9 +11,9 @@
 //! full                       half of the longest queue, at most 64 items, is dropped from its head
 //! ```
 //!
-//! Deviations: the limit may also be in bytes. The hash is that of the run, salted once. A queue without credits left has
-//! had its turn, as in Linux; the RFC says "a negative number of credits (i.e., it has already dequeued at least a quantum
-//! of bytes)", of which the two halves differ by that.
+//! Deviations: the limit may also be in bytes. The hash is the run's, salted once. A queue without credits left has
+//! had its turn, as in Linux. In the RFC it has "a negative number of credits" or "has already dequeued at least a
+//! quantum of bytes". The two differ for zero credits.
 
 mod keys;
 

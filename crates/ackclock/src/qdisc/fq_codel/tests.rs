@@ -87,7 +87,7 @@ fn flows_that_share_a_bucket_share_a_queue() {
 /// The backlog of the queue of a flow, its credit, and its control law.
 type FlowQueue = (VecDeque<(Instant, Item)>, i64, Controller);
 
-/// RFC 8290, section 4, with the queue of CoDel for each flow: lists of queues, credits, and what is dropped.
+/// RFC 8290, section 4, with a CoDel queue for each flow: lists of queues, credits and drops.
 struct Described {
     flows: Vec<FlowQueue>,
     new: VecDeque<usize>,

@@ -1,8 +1,9 @@
 //! RED: early drops, or marks, with a probability that rises with the average queue.
 //!
-//! Reference: Floyd & Jacobson 1993, Random Early Detection Gateways for Congestion Avoidance; gentle mode
-//! Floyd 2000; adaptive mode Floyd, Gummadi & Shenker 2001; the details as in ns-2 2.35 (`queue/red.cc`), and in
-//! Linux (`include/net/red.h`) where a parameter says so. RFC 7567 §4.3 leaves the choice of parameters open.
+//! Reference: Floyd & Jacobson 1993, Random Early Detection Gateways for Congestion Avoidance. The gentle mode
+//! follows Floyd 2000, and the adaptive mode Floyd, Gummadi & Shenker 2001. Details follow ns-2 2.35
+//! (`queue/red.cc`), or Linux (`include/net/red.h`) where a parameter selects it. RFC 7567 §4.3 leaves the choice of
+//! parameters open.
 //!
 //! ```text
 //! at each arrival      avg <- (1 - w) avg + w q              q: the backlog, without the packet in transmission
@@ -13,9 +14,9 @@
 //! then                 p_a from p_b and the packets since the last drop, so that gaps are uniform
 //! ```
 //!
-//! Deviations: none from the papers. From ns-2: the adaptive mode moves the gentle slope with `max_p`; the bytes since
-//! the last drop are divided by the mean size without rounding. From Linux: averages are no fixed-point numbers, and
-//! idle time decays by the exponential that Linux tabulates.
+//! Deviations: none from the papers. From ns-2: the adaptive mode moves the gentle slope with `max_p`. The bytes
+//! since the last drop are divided by the mean size without rounding. From Linux: averages are not fixed-point
+//! numbers, and idle time decays by the exponential that Linux tabulates.
 
 mod keys;
 
@@ -29,11 +30,11 @@ use crate::units::{Duration, Instant};
 /// The parameters of RED, resolved.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RedParameters {
-    /// What the queue is measured in.
+    /// The unit of the queue length.
     pub mode: RedMode,
     /// Average from which packets are dropped, in the unit of the mode.
     pub min: f64,
-    /// Average at which the probability is `max_p`, in the unit of the mode; above `min`.
+    /// The average at which the probability is `max_p`, in the unit of the mode. It is above `min`.
     pub max: f64,
     /// Probability at `max`, above 0 and at most 1.
     pub max_p: f64,
@@ -43,7 +44,7 @@ pub struct RedParameters {
     pub gentle: bool,
     /// Bytes of a packet of mean size.
     pub mean_packet: u32,
-    /// Packets of mean size that the link carries in a second: what idle time counts as.
+    /// Packets of mean size that the link carries in a second, to convert idle time.
     pub packets_per_second: f64,
     /// Whether a large packet is dropped more often than a small one.
     pub drop_by_size: bool,
@@ -51,7 +52,7 @@ pub struct RedParameters {
     pub gaps: Gaps,
     /// Whether no packet is dropped early that finds at most one unit waiting, as in ns-2.
     pub spares_short: bool,
-    /// Lower bound of `max_p` where it adapts; none where it is fixed.
+    /// Lower bound of `max_p` in adaptive mode. None if it is fixed.
     pub adaptive: Option<f64>,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -61,7 +62,7 @@ pub struct RedParameters {
     pub hard_drop: bool,
 }
 
-/// What RED measures a queue in.
+/// The unit in which RED measures a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RedMode {
@@ -72,23 +73,23 @@ pub enum RedMode {
     Bytes,
 }
 
-/// How the gaps between drops are drawn; with a constant p_b each way makes them uniform.
+/// The distribution of the gaps between drops. With a constant p_b, each makes them uniform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gaps {
-    /// A number per packet; gaps of 1 to 1/p - 1 packets (Floyd & Jacobson 1993, figure 2).
+    /// A random number per packet. Gaps are 1 to 1/p - 1 packets (Floyd & Jacobson 1993, figure 2).
     Plain,
-    /// A number per packet; gaps of 1/p to 2/p packets (ns-2's `wait_`).
+    /// A random number per packet. Gaps are 1/p to 2/p packets (ns-2's `wait_`).
     #[default]
     Wait,
-    /// A number per drop; gaps of 1 to 1/p packets (Linux).
+    /// A random number per drop. Gaps are 1 to 1/p packets (Linux).
     Once,
 }
 
 /// Floyd, Gummadi & Shenker 2001, section 4: how often `max_p` adapts, and its bounds.
 const INTERVAL: Duration = Duration::from_millis(500);
 const TOP: f64 = 0.5;
-/// By how much it rises at most, and what remains when it falls.
+/// The largest increase, and the part that remains after a decrease.
 const ALPHA: f64 = 0.01;
 const BETA: f64 = 0.9;
 /// The target is the part of min .. max between this and its mirror image.
@@ -101,7 +102,7 @@ pub struct Red<T> {
     detector: Detector,
 }
 
-/// The average queue, and what it chooses.
+/// The average queue, and its decisions.
 #[derive(Clone, Debug)]
 pub(super) struct Detector {
     parameters: RedParameters,
@@ -111,7 +112,7 @@ pub(super) struct Detector {
     /// p_b from `min` to `max`, and from there on.
     ramps: [Ramp; 2],
     adapted_at: Instant,
-    /// What came since the last drop, or since the average rose above `min`; none below.
+    /// The arrivals since the last drop, or since the average rose above `min`. None below it.
     since: Option<Since>,
     stream: Rng,
 }
@@ -150,7 +151,7 @@ impl<T: Queued> Red<T> {
         self.detector.average
     }
 
-    /// What becomes of an item that comes now.
+    /// The decision about an item that arrives now.
     #[inline]
     fn judge(&mut self, now: Instant, item: &T) -> Verdict {
         // Signed: processors turn those into floating point in one step.

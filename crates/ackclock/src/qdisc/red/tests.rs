@@ -4,7 +4,7 @@ use crate::rng::RngStreams;
 
 const FRAME: Item = Item { number: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, in_profile: false, corrupted: false };
 
-/// Numbers of which every step is exact in binary.
+/// Parameters whose computations are exact in binary.
 fn parameters() -> RedParameters {
     RedParameters {
         mode: RedMode::Packets,
@@ -35,7 +35,7 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// What becomes of a packet that comes.
+/// The decision about an arriving packet.
 fn offer(queue: &mut Red<Item>, now: Instant, item: Item) -> Verdict {
     let Told { dropped, marked } = Told::of_arrival(queue, now, item);
     match (&dropped[..], &marked[..]) {
@@ -114,7 +114,7 @@ fn idle_time_counts_as_packets_that_found_nothing() {
     assert_eq!(passed(Duration::from_micros(3999)), 4.0);
 }
 
-/// Arrivals of so many bytes from one drop to the next, with the average held at 1.5 and a mean packet of 1000 bytes.
+/// Arrivals of this size from one drop to the next. The average is held at 1.5, and a mean packet has 1000 bytes.
 fn gaps(gaps: Gaps, bytes: u32) -> Vec<u32> {
     let still = |red: &mut RedParameters| (red.gaps, red.weight, red.drop_by_size) = (gaps, 1e-300, true);
     let mut queue = at(red(still), 5, 1.5);

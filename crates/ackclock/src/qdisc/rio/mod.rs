@@ -1,16 +1,16 @@
-//! RIO: RED with In and Out. What is out of profile is dropped earlier than what is in profile.
+//! RIO: RED with In and Out. Packets out of profile are dropped earlier than packets in profile.
 //!
-//! Reference: Clark & Fang 1998, Explicit Allocation of Best-Effort Packet Delivery Service, section III. One FIFO with
-//! two averages: that of the items in profile, and that of all items. What is in profile meets the thresholds of the
-//! first, what is out of profile those of the second.
+//! Reference: Clark & Fang 1998, Explicit Allocation of Best-Effort Packet Delivery Service, section III. One FIFO
+//! has two averages: one of the items in profile, and one of all items. The thresholds of the first apply to items in
+//! profile, and the thresholds of the second to items out of profile.
 //!
 //! ```text
 //! in profile       avg_in, avg_total take in the queue; dropped as RED says of avg_in
 //! out of profile   avg_total takes in the queue;        dropped as RED says of avg_total
 //! ```
 //!
-//! Deviations: what is out of profile may meet a drop-tail limit instead (reddy-aimd-aiad). What is in profile and finds
-//! the queue full takes the place of the last item out of profile, unless it is set not to.
+//! Deviations: a drop-tail limit may apply to items out of profile instead (reddy-aimd-aiad). An item in profile that
+//! arrives at a full queue replaces the last item out of profile. A key disables that.
 
 mod keys;
 
@@ -25,15 +25,15 @@ use crate::units::{Duration, Instant};
 /// The parameters of RIO, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RioParameters {
-    /// What drops items in profile.
+    /// The RED of items in profile.
     pub inside: RedParameters,
-    /// What drops items out of profile.
+    /// The discipline of items out of profile.
     pub outside: Outside,
-    /// Whether what is in profile takes the place of the last item out of profile where the queue is full.
+    /// Whether an item in profile replaces the last item out of profile in a full queue.
     pub push_out: bool,
 }
 
-/// What drops items out of profile.
+/// The discipline of items out of profile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outside {
     /// The average of all items.
@@ -42,7 +42,7 @@ pub enum Outside {
     DropTail(Limit),
 }
 
-/// A FIFO with a limit that drops early, and what is out of profile earlier.
+/// A FIFO with a limit that drops early, and drops items out of profile earlier.
 #[derive(Clone, Debug)]
 pub struct Rio<T> {
     fifo: DropTail<T>,
@@ -114,7 +114,7 @@ impl<T: Queued> Rio<T> {
         self.inside.detector.signal(now, backlog, item)
     }
 
-    /// What becomes of an item that comes now, whatever the limit says.
+    /// The decision about an item that arrives now, regardless of the limit.
     fn judge(&mut self, now: Instant, item: &T) -> Verdict {
         match self.signal(now, item) {
             None => Verdict::Queued,
@@ -123,7 +123,7 @@ impl<T: Queued> Rio<T> {
         }
     }
 
-    /// Whether an item in profile finds room once enough of what is out of profile has gone.
+    /// Whether an item in profile fits after removing enough items out of profile.
     fn can_make_room(&self, item: &T) -> bool {
         let limit = self.fifo.limit();
         self.push_out && item.in_profile() && limit.fits(self.packets_inside, self.bytes_inside, item.wire_len())

@@ -23,7 +23,7 @@ fn red(min: f64, max: f64) -> RedParameters {
     }
 }
 
-/// What is in profile is dropped from 40 of its kind on, what is out of profile from `outside` on.
+/// Items in profile are dropped from 40 of their kind on, and items out of profile from `outside` on.
 fn rio(limit: u32, outside: Outside, push_out: bool) -> Rio<Item> {
     let rngs = |purpose| RngStreams::new(1, 0).stream("link", purpose);
     let parameters = RioParameters { inside: red(40.0, 41.0), outside, push_out };
@@ -34,7 +34,8 @@ fn item(number: u64, in_profile: bool) -> Item {
     Item { number, flow: u64::from(in_profile), bytes: 1000, ecn: Ecn::NotEct, in_profile, corrupted: false }
 }
 
-/// Puts items in, `i` for one in profile and `o` for one out of profile: how many of each were dropped on arrival.
+/// Enqueues items, `i` for one in profile and `o` for one out of profile. Returns how many of each were dropped on
+/// arrival.
 fn put(queue: &mut Rio<Item>, items: &str) -> (usize, usize) {
     let mut dropped = (0, 0);
     for (number, kind) in items.chars().enumerate() {

@@ -1,8 +1,8 @@
 //! SFQ: flows are hashed into a few queues, which take turns, and the hash changes now and then.
 //!
-//! Reference: McKenney 1990, Stochastic Fairness Queueing. Turns are those of [`Drr`] with a quantum, as in Linux
-//! (`net/sched/sch_sfq.c`), so that flows with small packets are not at a disadvantage; what is dropped when the queue
-//! is full comes from the longest queue, as McKenney's buffer stealing does.
+//! Reference: McKenney 1990, Stochastic Fairness Queueing. Turns follow [`Drr`] with a quantum, as in Linux
+//! (`net/sched/sch_sfq.c`), so that flows with small packets are not at a disadvantage. A full queue drops from the
+//! longest queue, like McKenney's buffer stealing.
 //!
 //! Deviations: the first item of that queue is dropped, and not the last. When the hash changes, queued items move, so
 //! that the items of a flow keep their order. The hash changes with the next arrival.
@@ -19,7 +19,7 @@ use crate::units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Sfq<T> {
     queues: Drr<T>,
-    /// How often the hash changes; never where there is none.
+    /// The interval between changes of the hash. None disables them.
     perturbation: Option<Duration>,
     changes_at: Instant,
     stream: Rng,

@@ -1,15 +1,15 @@
 //! Token bucket filter: a FIFO that sends no more than a rate and a burst allow.
 //!
-//! Reference: Linux's `tbf` (`tc-tbf(8)`) and ns-3's `TbfQueueDisc`, each with one bucket; Shenker & Wroclawski, RFC 2215,
-//! section 3.6, for what a token bucket is.
+//! Reference: Linux's `tbf` (`tc-tbf(8)`) and ns-3's `TbfQueueDisc`, each with one bucket. Shenker & Wroclawski, RFC
+//! 2215, section 3.6, define the token bucket.
 //!
 //! ```text
 //! tokens      rise at the rate, up to the burst; full at the start
 //! departure   as soon as there are as many tokens as the item has bytes, which it takes
 //! ```
 //!
-//! Deviations: tokens are counted without rounding, and an item leaves at the first whole nanosecond at which they
-//! suffice; Linux counts them in whole nanoseconds at the rate, and ns-3 in whole bytes.
+//! Deviations: tokens are counted without rounding, and an item leaves at the first whole nanosecond with enough
+//! tokens. Linux counts them in whole nanoseconds at the rate, and ns-3 in whole bytes.
 
 mod keys;
 
@@ -31,7 +31,7 @@ pub struct TokenBucket<T> {
     ready_at: Instant,
 }
 
-/// What an item costs.
+/// The token cost of an item.
 fn cost(bytes: u64) -> u128 {
     u128::from(bytes) * 8 * u128::from(NANOS_PER_SEC)
 }
@@ -56,7 +56,7 @@ impl<T: Queued> TokenBucket<T> {
         self.counted_at = now;
     }
 
-    /// Notes when the first item may leave; the tokens have just been counted.
+    /// Records the time at which the first item may leave. The tokens have just been counted.
     fn look_ahead(&mut self) {
         let Some(len) = self.queue.fifo().first_len() else { return };
         let missing = cost(len).saturating_sub(self.tokens);

@@ -8,7 +8,7 @@ fn item(number: u64, bytes: u32) -> Item {
     Item { number, bytes, ..Item::default() }
 }
 
-/// Departures, in nanoseconds, of what comes at these times with these bytes, through a link that takes no time.
+/// Departures in nanoseconds of arrivals with these times and sizes, through a link without transmission time.
 fn departures(rate: u64, burst: u32, arrivals: &[(u64, u32)]) -> Vec<u64> {
     let parameters = TokenBucketParameters { rate: Rate::from_bps(rate).unwrap(), burst };
     let mut queue = TokenBucket::new(Limit::Packets(u32::MAX), parameters);

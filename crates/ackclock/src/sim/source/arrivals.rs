@@ -1,4 +1,4 @@
-//! Transfers that arrive at random, whatever becomes of those before (an open loop).
+//! Transfers that arrive at random, independent of earlier ones (an open loop).
 
 use crate::rng::{Rng, RngStreams};
 use crate::sim::distribution::exponential;

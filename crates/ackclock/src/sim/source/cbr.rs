@@ -1,4 +1,4 @@
-//! Datagrams at a constant rate, or at the rest of it beside a varying rate.
+//! Datagrams at a constant rate, or at the complement of a varying rate.
 
 use crate::rng::Rng;
 use crate::sim::distribution::exponential;
@@ -16,7 +16,7 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// From `start` on at the rate of `variation`; with a stream, at random times.
+    /// A source from `start` on at the rate of `variation`, at random times with a stream.
     pub fn new(variation: Variation, packet: u32, random: Option<Rng>, start: Instant) -> Self {
         let mut cbr = Cbr { serializer: VariableRateSerializer::new(variation), packet, random, next: start };
         cbr.step();
@@ -28,7 +28,7 @@ impl Cbr {
         self.next
     }
 
-    /// Goes on to the packet after the next one.
+    /// Advances to the packet after the next one.
     pub fn step(&mut self) {
         let bytes = match &mut self.random {
             None => self.packet,

@@ -35,7 +35,7 @@ enum Kind {
 }
 
 impl Emitter {
-    /// Source `number` of a group, before its start; `end` is that of the run.
+    /// Source `number` of a group before its start. `end` is the end of the run.
     pub fn new(plan: &DatagramPlan, number: usize, end: Instant, rngs: &RngStreams) -> Self {
         let (name, start) = (&plan.sources[number].name, plan.start);
         let kind = match &plan.emission {
@@ -67,7 +67,7 @@ impl Emitter {
         Emitter { kind, packet: plan.packet, end: plan.stop.map_or(end, |stop| stop.min(end)) }
     }
 
-    /// What leaves next.
+    /// The next burst.
     pub fn next_burst(&mut self) -> Option<Burst> {
         let (at, bytes) = match &mut self.kind {
             Kind::Cbr(cbr) => {

@@ -1,4 +1,5 @@
-//! Writes on a connection that stays open, whatever became of those before: keystrokes, or chunks of media with a deadline.
+//! Writes on a connection that stays open, independent of earlier writes: keystrokes, or media chunks with a
+//! deadline.
 
 use std::collections::VecDeque;
 
@@ -25,7 +26,8 @@ pub struct Interactive {
     pub log: TransferLog,
 }
 
-/// A client that plays chunks: the first one a deadline after it was written, each other one when the one before it ends.
+/// A client that plays chunks. The first one begins a deadline after it was written, each other one at the end of the
+/// previous one.
 ///
 /// A chunk that has not come by then stalls it, and all later ones are played as much later.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +35,7 @@ struct Playback {
     deadline: Duration,
     /// How long a chunk plays.
     length: Duration,
-    /// When the next chunk is to be played; none before the first one.
+    /// The time at which the next chunk is to be played, or none before the first one.
     next: Option<Instant>,
 }
 

@@ -22,7 +22,7 @@ use crate::rng::RngStreams;
 use crate::sim::endpoint::SendingEnd;
 use crate::units::Instant;
 
-/// What writes into a TCP sender.
+/// The application that writes into a TCP sender.
 #[derive(Clone, Debug)]
 pub enum Application {
     /// Writes by itself.
@@ -58,7 +58,8 @@ impl Application {
         }
     }
 
-    /// Does what is due at `now`; the number of a request to send from the receiver's side, if one is due.
+    /// Processes the work due at `now`. Returns the number of a request to send from the receiver's side, if one is
+    /// due.
     pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) -> Option<u64> {
         match self {
             Application::Writer(writer) => {

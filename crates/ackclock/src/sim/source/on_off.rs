@@ -4,8 +4,8 @@ use crate::rng::Rng;
 use crate::sim::plan::OnOffPlan;
 use crate::units::{Duration, Instant};
 
-/// A source that begins with a burst. Packets are evenly spaced in the time that it is on, whichever bursts they are in,
-/// so that no fraction of a packet is lost between two of them.
+/// A source that begins with a burst. Packets are evenly spaced in its active time, across bursts. Thus no fraction
+/// of a packet is lost between two bursts.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     plan: OnOffPlan,
@@ -41,7 +41,7 @@ impl OnOff {
         Some(self.began + (due - self.on_before))
     }
 
-    /// Goes on to the packet after the next one.
+    /// Advances to the packet after the next one.
     pub fn step(&mut self) {
         self.packets += 1;
     }

@@ -7,11 +7,11 @@ use crate::sim::plan::{FlowPlan, WebPlan};
 use crate::sim::transfer::TransferLog;
 use crate::units::{Duration, Instant};
 
-/// A request that is lost is sent again after a second, and then after twice as long each time (RFC 6298 §2.1, §5.5).
+/// A lost request is sent again after a second, and then after doubling intervals (RFC 6298 §2.1, §5.5).
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
-/// The client at the receiver, and what its server at the sender has to know.
+/// The client at the receiver, and the state of its server at the sender.
 #[derive(Clone, Debug)]
 pub struct Web {
     think: Distribution,
@@ -76,7 +76,7 @@ impl Web {
         self.stop = Some(now);
     }
 
-    /// Does what is due at `now`; the number of a request to send.
+    /// Processes the work due at `now`. Returns the number of a request to send.
     pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) -> Option<u64> {
         let timeout = match self.state {
             State::Thinking { until } if until <= now => {
@@ -98,7 +98,7 @@ impl Web {
         Some(self.request)
     }
 
-    /// A request has come to the server; the size of the answer, unless it was given before.
+    /// A request has arrived at the server. Returns the size of the answer, unless it was answered before.
     pub fn on_request(&mut self, number: u64) -> Option<u64> {
         if number != self.request || !matches!(self.state, State::Asking { .. }) {
             return None;

@@ -40,7 +40,7 @@ impl Writer {
         self.next = Some(now);
     }
 
-    /// Does what is due at `now`.
+    /// Processes the work due at `now`.
     pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) {
         if self.stop.is_some_and(|stop| stop <= now) {
             sender.stop_writing();
