@@ -20,7 +20,9 @@ from helpers import ROOT, TWO_FLOWS, cli
 import ackclock
 
 #: `test_tutorial.py` runs these from top to bottom, with the files that they show.
-IN_ORDER = {ROOT / "docs" / name for name in ("get-started/your-algorithm.md", "how-to/port-kernel-module.md")}
+IN_ORDER = {
+    ROOT / "docs" / name for name in ("get-started/your-algorithm.md", "how-to/port-kernel-module.md")
+}
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"\$ (?:_ACKCLOCK_COMPLETE=\w+ )?ackclock ")

@@ -1,4 +1,4 @@
-"""The lint of the language: its rules, the pages that keep them, and the counts of findings, which may only fall."""
+"""The lint of the language: its rules, the pages that keep them, and the falling counts of findings."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_every_exception_has_a_reason_and_is_needed() -> None:
 
 
 def test_findings_only_fall() -> None:
-    """Where there are fewer than counted, `python tools/docs/language.py --baseline` writes the new counts."""
+    """`python tools/docs/language.py --baseline` writes smaller counts."""
     found: Counter[str] = Counter()
     first: dict[str, list[str]] = {}
     for file in language.files(language.DEFAULT):

@@ -38,7 +38,9 @@ def follow(page: str, folder: Path) -> int:
     return commands
 
 
-@pytest.mark.parametrize(("page", "commands"), [("get-started/your-algorithm.md", 5), ("how-to/port-kernel-module.md", 3)])
+@pytest.mark.parametrize(
+    ("page", "commands"), [("get-started/your-algorithm.md", 5), ("how-to/port-kernel-module.md", 3)]
+)
 def test_a_page_ends_in_a_report(page: str, commands: int, tmp_path: Path) -> None:
     assert follow(page, tmp_path) == commands
     assert len(list(tmp_path.glob("ackclock-out/*/report.html"))) == 1

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import algorithm_page
+import described
 import live_figures
 import paper_page
 import trust
@@ -186,6 +187,11 @@ def paper_on_linux(name: str) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
+    "profiles": described.profiles,
+    "algorithms": described.algorithms,
+    "core_environments": described.core_environments,
+    "commands": described.command_index,
+    "python": described.python_reference,
     "papers": paper_page.summary,
     "trust": trust.table,
     "agreement": partial(beside_linux, "results.json"),
@@ -220,6 +226,7 @@ def main() -> int:
     pages = {page: generated(page.read_text()) for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))}
     pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
     pages |= {DOCS / "algorithms" / f"{name}.md": text for name, text in algorithm_page.pages()}
+    pages |= {DOCS / "reference/cli" / f"{name}.md": text for name, text in described.command_pages()}
     for figure in live_figures.figures():
         page = DOCS / figure.page
         if page not in pages:

@@ -1,4 +1,6 @@
-"""Recomputes the metrics of a run from its trace and its scenario alone, as docs/reference/metrics.md defines them.
+"""Recomputes the metrics of a run from its trace and its scenario alone.
+
+docs/reference/metrics.md defines the metrics.
 
 Nothing here comes from the package but the trace, the scenario and its description.
 """

@@ -74,7 +74,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("cases", nargs="*", help="names of cases or suites; all by default")
-    parser.add_argument("--write", action="store_true", help="renew the table of docs/validation/ns2-packets.md")
+    parser.add_argument(
+        "--write", action="store_true", help="renew the table of docs/validation/ns2-packets.md"
+    )
     parser.add_argument("--show", action="store_true", help="print the scenarios of the cases instead")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     options = parser.parse_args()

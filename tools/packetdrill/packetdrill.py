@@ -2,7 +2,9 @@
 
     git clone https://github.com/google/packetdrill
     python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp
-    python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp --write    renews docs/validation/packetdrill.md
+    python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp --write
+
+The last one writes docs/validation/packetdrill.md.
 
 Nothing is downloaded. The scripts are under the GPL and no part of this project. Other folders are run, too,
 such as `tools/testing/selftests/net/packetdrill` of Linux: those scripts whose topics are below, with names

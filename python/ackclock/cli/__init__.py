@@ -1,4 +1,4 @@
-"""The command `ackclock`. stdout is data, stderr is talk; `docs/how-to/shell.md` lists the exit codes."""
+"""The command `ackclock`. stdout is data, stderr is talk; `docs/reference/shell.md` lists the exit codes."""
 
 from __future__ import annotations
 

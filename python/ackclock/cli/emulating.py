@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 #: The synchronous model, which `run` has beside the backends of jobs.
 MODEL = "model"
-_BACKEND_HELP = "sim, the simulation, or linux, the running kernel's TCP in real time (docs/how-to/same-scenario-on-linux.md)"
+_BACKEND_HELP = (
+    "sim, the simulation, or linux, the running kernel's TCP in real time "
+    "(docs/how-to/same-scenario-on-linux.md)"
+)
 
 backend_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--backend",
@@ -38,8 +41,8 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "backends",
             type=click.Choice((*BACKENDS, MODEL)),
             multiple=True,
-            help=f"What runs the scenario: {_BACKEND_HELP}; model, the synchronous model (docs/reference/synchronous-model.md). "
-            "Several are compared.",
+            help=f"What runs the scenario: {_BACKEND_HELP}; model, the synchronous model "
+            "(docs/reference/synchronous-model.md). Several are compared.",
         ),
         click.option(
             "--exec",

@@ -15,7 +15,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One group of flows under one algorithm: means over runs, put together as docs/reference/metrics.md says."""
+    """Means over runs of one group of flows under one algorithm, by docs/reference/metrics.md."""
 
     group: str
     cc: str

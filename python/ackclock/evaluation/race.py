@@ -1,4 +1,6 @@
-"""A race: candidates get more and more replicates, and what is clearly worse is dropped (`docs/learn/how-algorithms-are-compared.md`).
+"""A race gives candidates more and more replicates, and drops those that are clearly worse.
+
+`docs/learn/how-algorithms-are-compared.md` explains the rule.
 
 All decisions follow from results that do not depend on the machine: a budget counts simulated events.
 """

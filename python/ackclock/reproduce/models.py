@@ -36,7 +36,9 @@ def _efficiency(
     convention: str = "exact_peak",
     field: str = "efficiency",
 ) -> list[Part]:
-    """A figure of a rule in percent, or its difference in points; conventions as in `docs/reference/synchronous-model.md`.
+    """A figure of a rule in percent, or its difference in points.
+
+    The conventions are those of `docs/reference/synchronous-model.md`.
 
     `integer_step` is that of X_goal = 100.
     """

@@ -1,1 +1,4 @@
-"""The synchronous (Chiu-Jain) model and its cycles; `docs/reference/synchronous-model.md` explains its conventions."""
+"""The synchronous (Chiu-Jain) model and its cycles.
+
+`docs/reference/synchronous-model.md` explains its conventions.
+"""

@@ -1,6 +1,7 @@
 """Cycles of the synchronous model, from one congestion event to the next, beside the algebra of the papers.
 
-`docs/reference/synchronous-model.md` explains the conventions. Windows and loads are in segments, times in round trips.
+`docs/reference/synchronous-model.md` explains the conventions. Windows and loads are in segments. Times
+are in round trips.
 """
 
 from __future__ import annotations
