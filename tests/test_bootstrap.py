@@ -92,7 +92,7 @@ def coverage(draw: Callable[[random.Random], float], truth: float, count: int, t
     ("draw", "truth", "least"),
     [
         (lambda generator: generator.random(), 0.5, 0.91),
-        # Near the bound and skewed, as Jain's index is: docs/learn/how-algorithms-are-compared.md explains it.
+        # Near the bound and skewed, as Jain's index is: docs/learn/how-algorithms-are-compared.md.
         (lambda generator: generator.betavariate(20, 1), 20 / 21, 0.86),
     ],
 )

@@ -170,10 +170,10 @@ def evaluate(
     `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and replicates are
     added until the budget is used up, or there are `replicates` of them. `metric`: what the score of a
     candidate is made of (docs/learn/how-algorithms-are-compared.md). `within_table`: measure regret
-    against the best of this table, not against the stored scores of the panel. `backend`: `sim`, or `linux`, the running kernel's TCP in real
-    time, which has no stored scores: regret is then measured within the table. `out`: a folder to keep the
-    runs in, which a second evaluation takes up. `progress` is called with the number of finished runs and of
-    all runs; by default notebooks have a bar.
+    against the best of this table, not against the stored scores of the panel. `backend`: `sim`, or
+    `linux`, the running kernel's TCP in real time. The kernel has no stored scores, so regret is measured
+    within the table. `out`: a folder to keep the runs in, which a second evaluation takes up. `progress` is
+    called with the number of finished runs and of all runs; by default notebooks have a bar.
 
     Raises `AckclockError`; of a list, a candidate of which a run fails does not keep the others from being
     ranked.
