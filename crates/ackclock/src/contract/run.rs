@@ -15,9 +15,8 @@ use std::sync::atomic::AtomicBool;
 /// - A link never exceeds its capacity, and a queue never exceeds its limit.
 /// - Measured RTTs are at least the propagation of the path.
 /// - Windows are finite and at least one segment. Data in flight do not exceed the receive window.
-/// - The data packets of each flow are conserved within the window. In flight at the beginning + sent + copies =
-///   arrived + lost + discarded as corrupt + in flight at the end.
-///   arrived + lost + discarded as corrupt + in flight at the end.
+/// - The data packets of each flow are conserved within the window. In flight at its beginning + sent + copies equal
+///   arrived + lost + discarded as corrupt + in flight at its end.
 /// - Only ECN-capable flows are marked.
 /// - Green packets of meters do not exceed the committed rate. A meter drops all red packets or none.
 /// - Delivered data do not exceed sent data, and acknowledgements arrive no earlier than possible.
