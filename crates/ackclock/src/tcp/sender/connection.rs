@@ -1,4 +1,4 @@
-//! The beginning and the end of a connection: SYN, the ACK of its answer, and FIN, each a segment without payload.
+//! The beginning and the end of a connection: SYN, the ACK of its answer, and FIN. They have no payload.
 //!
 //! Reference: RFC 9293 §3.5 and §3.6, RFC 6298 for the timer. Without the transport key `handshake` a connection is open when it
 //! starts, and does not end.

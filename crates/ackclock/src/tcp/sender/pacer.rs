@@ -1,4 +1,4 @@
-//! Pacing: segments leave at a rate in bytes on the wire, one by one or in bursts of a send quantum.
+//! Pacing: segments leave at a rate in bytes on the wire, singly or in bursts of a send quantum.
 
 use crate::tcp::transport::Pacing;
 use crate::units::{Duration, Instant, Rate};
@@ -45,7 +45,7 @@ impl Pacer {
 }
 
 impl Pacing {
-    /// The rate of a window of `cwnd` packets of this size on the wire, or none before the first RTT measurement.
+    /// The rate of a window of `cwnd` packets of this wire size, or none before the first RTT measurement.
     pub(crate) fn rate(self, cwnd: f64, ssthresh: f64, packet_bytes: u32, srtt: Duration) -> Option<Rate> {
         let gain = match self {
             Pacing::Off => return None,
