@@ -403,7 +403,7 @@ impl Reader<'_> {
             return Ok(Reference::Function(usize::try_from(begins).map_err(|_| unreadable())?));
         }
         if let Some(section) = self.sections.get(&section.0) {
-            // That of a section has the place in the instruction, that of a variable has it itself.
+            // A section's reference has the place in the instruction. A variable's symbol contains it.
             let is_section = matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info & 0xf == STT_SECTION);
             let offset = if is_section { insn.imm as u32 as u64 } else { symbol.address() };
             return Ok(Reference::Data { section: *section, offset });

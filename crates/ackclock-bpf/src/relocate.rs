@@ -205,7 +205,7 @@ pub fn relocate<T: Target>(insns: &mut [Insn], records: &[Record], local: &Btf, 
 
 fn answer<T: Target>(record: &Record, all: &[Record], local: &Btf, target: &T) -> Result<u64> {
     let kind = local.kind(record.ty);
-    // What follows three underscores tells variants of a type apart that have one name in the kernel.
+    // The part after three underscores distinguishes variants of a type with one name in the kernel.
     let name = local.name(record.ty);
     let name = name.split_once("___").map_or(name, |(name, _)| name);
     match record.question {

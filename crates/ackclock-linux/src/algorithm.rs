@@ -101,7 +101,7 @@ fn own(spec: &CcSpec) -> Option<&'static str> {
         CcSpec::Reno(_) | CcSpec::Aimd(_) if is_default => Some("reno"),
         CcSpec::Bbr1(_) if is_default => Some("bbr"),
         CcSpec::Cubic(cubic) => {
-            // How it computes is no parameter of the kernel's: it is the kernel.
+            // The arithmetic is not a parameter of the kernel's CUBIC.
             let ackclock::cc::Cubic { arithmetic, hz, .. } = *cubic;
             let same = ackclock::cc::Cubic { arithmetic, hz, ..Default::default() };
             (*cubic == same).then_some("cubic")

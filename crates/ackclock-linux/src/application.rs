@@ -42,7 +42,7 @@ impl Sockets {
         [sending, receiving]: [&Host; 2],
     ) -> Result<Self, EmulationError> {
         let segment = |flow: &FlowPlan| {
-            // The option of timestamps is part of what this bounds.
+            // This bound includes the option of timestamps.
             flow.transport.mss + if flow.transport.timestamps { TIMESTAMPS_LEN } else { 0 }
         };
         let listener = receiving.within(|| {
@@ -62,7 +62,7 @@ impl Sockets {
             let options = sys::set_option(socket, tcp, libc::TCP_MAXSEG, &(segment(flow) as i32))
                 .and_then(|()| sys::set_option(socket, tcp, libc::TCP_NOTSENT_LOWAT, &AHEAD))
                 .and_then(|()| sys::set_option(socket, tcp, libc::TCP_NODELAY, &1_i32))
-                // What is unsent at the end of the run is not sent after it.
+                // Unsent data at the end of the run are not sent afterwards.
                 .and_then(|()| sys::set_option(socket, libc::SOL_SOCKET, libc::SO_LINGER, &abort))
                 .and_then(|()| sys::bind(socket, Side::Sender.address(index), 0));
             options.tried("the options of a sender")?;
@@ -150,7 +150,7 @@ impl<'a> Connection<'a> {
         }
         while self.state == State::Writing && self.is_rate_limited() && now >= self.next_write {
             let Traffic::RateLimited { rate } = self.plan.traffic else { break };
-            // What does not fit is written with the next segment.
+            // Data that do not fit are written with the next segment.
             let _ = sys::send(self.sender.as_fd(), &vec![0; self.plan.transport.mss as usize]);
             self.written += u64::from(self.plan.transport.mss);
             let after = u128::from(self.written) * 8 * u128::from(NANOS_PER_SEC) / u128::from(rate.as_bps());
@@ -166,7 +166,7 @@ impl<'a> Connection<'a> {
             Ok(taken) => taken as u64,
             // It is still being opened, or full.
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => 0,
-            // It was given up; its counters say so.
+            // The kernel gave up the connection. Its counters show that.
             Err(_) => {
                 self.state = State::Written;
                 return Ok(());

@@ -148,7 +148,7 @@ impl<'a> Forwarder<'a> {
             for _ in 0..BATCH {
                 let Some(len) = host.read(packet) else { break };
                 has_read = true;
-                // What is delivered takes time, in which a host answers: an earlier time than that of reading would make its RTT shorter.
+                // Delivery takes time, in which a host may answer. An earlier reading time would shorten its RTT.
                 let now = self.catch_up(end);
                 self.network.enter(now, side, &packet[..len], self.programs_flow);
             }

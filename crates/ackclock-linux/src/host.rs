@@ -60,7 +60,7 @@ pub struct Host {
 impl Host {
     /// Makes the host of a plan.
     pub fn make(side: Side, plan: &Plan) -> Result<Host, EmulationError> {
-        // A thread that ends takes nothing with it: what it opens belongs to the process.
+        // The thread may end, because its files belong to the process.
         let made = std::thread::scope(|scope| scope.spawn(|| Host::make_here(side, plan)).join());
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -82,7 +82,7 @@ impl Host {
         for (name, setting) in settings {
             sys::configure(name, setting).tried("setting up the TUN device")?;
         }
-        // Root of a user namespace may not; the queue is then shorter, and what it drops is counted.
+        // Root of a user namespace may not set it. The queue is shorter then, and its drops are counted.
         let _ = sys::configure(DEVICE, Interface::QueueLen(WAITING));
         sys::route_all_to(DEVICE).tried("the route to the TUN device")?;
         Ok(Host { namespace, device })

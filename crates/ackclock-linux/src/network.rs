@@ -228,7 +228,7 @@ impl Network {
             Side::Sender => Side::Receiver.flow(ip.destination),
             Side::Receiver => Side::Receiver.flow(ip.source),
         };
-        // What a program sends takes the path of the flow in whose place it is.
+        // Packets of a program take the path of the flow that it replaces.
         let Some(flow) = far.filter(|flow| *flow < self.paths.len()).or(programs_flow) else { return };
         let is_forward = from == Side::Sender;
         let is_programs = programs_flow == Some(flow);

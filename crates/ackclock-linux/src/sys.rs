@@ -346,7 +346,7 @@ impl Waiting {
 pub fn wait(files: &mut [Waiting], nanos: u64) -> io::Result<()> {
     let timeout = libc::timespec { tv_sec: (nanos / 1_000_000_000) as _, tv_nsec: (nanos % 1_000_000_000) as _ };
     let count = files.len() as libc::nfds_t;
-    // SAFETY: `Waiting` is laid out as what it holds, and the files outlive the call.
+    // SAFETY: `Waiting` has the layout of its content, and the files outlive the call.
     match check(unsafe { libc::ppoll(files.as_mut_ptr().cast(), count, &timeout, std::ptr::null()) }) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
         other => other.map(drop),
@@ -388,7 +388,7 @@ pub fn clock_step_ns() -> u64 {
 /// This thread wakes up when it is due, and before others where the system allows that.
 pub fn be_prompt(priority: c_int) {
     let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: the parameters outlive the call; where either is refused the thread is late, which is measured.
+    // SAFETY: the parameters outlive the call. If either call is refused, the thread is late, which is measured.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
         libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameters);

@@ -135,7 +135,7 @@ fn header(time_ns: u64, tcp: &TcpSlice<'_>, len: u32) -> TcpHeader {
         window: tcp.window_size(),
         ..TcpHeader::default()
     };
-    // What comes after an option that is not known, or wrong, is not needed.
+    // Options after an unknown or invalid one are not needed.
     for option in tcp.options_iterator() {
         match option {
             Ok(TcpOptionElement::MaximumSegmentSize(mss)) => header.mss = Some(mss),

@@ -35,7 +35,7 @@ mod tests {
         let mut state = 7;
         for round in 0..60 {
             let mut bytes = CAPTURE[..CAPTURE.len() / 4].to_vec();
-            // Mostly in headers of packets, once in that of the file.
+            // Changes mostly headers of packets, and sometimes the header of the file.
             let first = if round % 10 == 0 { 0 } else { HEADER };
             for _ in 0..1 + draw(&mut state) % 40 {
                 let at = first + draw(&mut state) % (bytes.len() - first);

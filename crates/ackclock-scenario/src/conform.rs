@@ -134,10 +134,10 @@ impl Walk {
         let no_properties = serde_json::Map::new();
         let properties = schema.get("properties").and_then(Json::as_object).unwrap_or(&no_properties);
         let others = schema.get("additionalProperties").filter(|schema| schema.is_object());
-        // A key that is misspelt is missing under its name, too: told once.
+        // A misspelt key is also missing under its name. Only one of both is reported.
         let mut meant = Vec::new();
         for (key, node) in entries {
-            // A text under a name of one's own, of which numbers are expected, is a key that is misspelt.
+            // A text under an arbitrary name that expects numbers is a misspelt key.
             let may_be = |schema: &Json| types(schema).any(|name| is_of_type(node, name));
             let is_own = |schema: &&Json| alternatives(schema).into_iter().any(may_be);
             self.below(key, |walk| match properties.get(key).or(others.filter(is_own)) {

@@ -62,7 +62,7 @@ fn with_rule(cc: &serde_json::Value, text: &str) -> Result<serde_json::Value, (S
     let mut full = serde_json::to_value(rule).map_err(|error| wrong(error.to_string()))?;
     if let (Some(full), Some(given)) = (full.as_object_mut(), cc.as_object()) {
         full.extend(given.clone());
-        // What was read is all that there is to know of it.
+        // The file has been read, so its name is no longer needed.
         full.insert(RULE.1.to_owned(), "".into());
     }
     Ok(full)

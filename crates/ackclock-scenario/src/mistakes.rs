@@ -79,7 +79,7 @@ pub struct ScenarioError {
 impl ScenarioError {
     /// The error with these mistakes, or none without mistakes.
     fn of(mut mistakes: Vec<Mistake>) -> Option<Self> {
-        // What is said once for many flows, in [transport], is wrong once.
+        // A mistake in [transport] affects many flows, but is reported once.
         let mut kept: Vec<Mistake> = Vec::with_capacity(mistakes.len());
         for mistake in mistakes.drain(..) {
             if !kept.contains(&mistake) {

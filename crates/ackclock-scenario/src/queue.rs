@@ -22,7 +22,7 @@ impl Scenario {
     pub fn queue_at(&self, link: usize, place: &Place, json: &str) -> Result<QueuePlan, ScenarioError> {
         let mut node = parse::json(json, KEY)?;
         name_to_table(&mut node);
-        // A link and its reverse are neighbours, and links of one flow come after them.
+        // A link and its reverse are adjacent, and links of one flow come after them.
         if link < self.network.links.len() && link.is_multiple_of(2) {
             fill(&mut node, &serde_json::json!(QueueSpec::one_bdp()));
         }

@@ -125,7 +125,7 @@ impl Network {
     /// Where the document has the keys of a link.
     pub fn place(&self, document: &Document, link: usize) -> String {
         match document.topology {
-            // A link and its reverse are neighbours.
+            // A link and its reverse are adjacent.
             Some(_) if link.is_multiple_of(2) => "topology".to_owned(),
             Some(_) => "topology.reverse".to_owned(),
             None => format!("links.{}", self.links[link].name),
@@ -143,7 +143,7 @@ impl Network {
         {
             return Err(("path", Problem::NoRateOnPath));
         }
-        // A link and its reverse are neighbours.
+        // A link and its reverse are adjacent.
         let reverse = match &flow.reverse_path {
             Some(names) => self.walk(names, by_name).map_err(|problem| ("reverse_path", problem))?,
             None => forward.iter().rev().map(|link| link ^ 1).collect(),
@@ -171,7 +171,7 @@ impl Network {
                 let hint = Hint::for_name(name, known);
                 return Err(Problem::UnknownName { what: "link", name: name.clone(), hint });
             };
-            // A link and its reverse are neighbours.
+            // A link and its reverse are adjacent.
             match crossed.insert(index / 2, index) {
                 None => path.push(index),
                 Some(before) if before == index => return Err(Problem::PathLoop { link: name.clone() }),

@@ -34,7 +34,7 @@ pub fn validate(document: &Document) -> Result<Network, Misfits> {
         check_variations(document, network, &mut misfits);
         check_channels(document, &mut misfits);
         check_meters(document, network, &mut misfits);
-        // The rest depends on who crosses what.
+        // The remaining checks depend on the paths of flows.
         if misfits.is_empty() {
             misfits.check("flows", hops(document, network));
             check_queues(document, network, &mut misfits);

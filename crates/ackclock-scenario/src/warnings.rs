@@ -201,7 +201,7 @@ mod tests {
         );
         // The host applies these to any window.
         assert_eq!(of("idle_window = 'halve'\nwhole_window = true", own), [""; 0]);
-        // What the profile says nobody has asked for.
+        // Values of a profile are not requests of the user.
         assert_eq!(of("profile = 'linux'", own), [""; 0]);
         assert_eq!(of("profile = 'ns-2'", own), [""; 0]);
         assert_eq!(of("first_cut = 'half'\necn_beta = 0.8", PLAIN), [""; 0]);

@@ -67,7 +67,7 @@ impl Attributes {
     }
 
     fn call(&mut self, command: u32) -> io::Result<i64> {
-        // SAFETY: the attributes are as long as the call says, and what they point to lives as long as the call.
+        // SAFETY: the attributes have the length of the call, and their targets outlive the call.
         let result = unsafe { libc::syscall(libc::SYS_bpf, command, self.0.as_mut_ptr(), self.0.len()) };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
     }

@@ -81,7 +81,7 @@ pub const KNOWN: &[Known] = &[
         Ok(x.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32)
     }),
     helper(6, "bpf_trace_printk", |_, _, _| Ok(0)),
-    // A receiver's ACK; what a sender's algorithm is told of one's own ACKs does not go out.
+    // It sends a receiver's ACK. A sender's algorithm has no ACKs to send.
     helper(116, "bpf_tcp_send_ack", |[sk, ..], memory, _| its_socket(sk, memory).map(|_| 0)),
     // No map of sockets has an entry.
     helper(107, "bpf_sk_storage_get", |_, _, _| Ok(0)),

@@ -345,7 +345,7 @@ impl CongestionControl for BpfController {
         let cwnd = self.get(field::SND_CWND);
         let is_mark = congestion.kind == CongestionKind::Ecn;
         let is_again = matches!(congestion.restart, Restart::SlowStartAgain | Restart::OneSegment);
-        // A mark cannot be undone; nothing else is 0 here.
+        // A mark cannot be undone. Both fields are 0 only then.
         self.set(field::PRIOR_SSTHRESH, if is_mark { 0 } else { self.get(field::SND_SSTHRESH).max(1) });
         self.set(field::UNDO_MARKER, if is_mark { 0 } else { self.get(field::SND_UNA) | 1 });
         self.set(field::PRIOR_CWND, cwnd);

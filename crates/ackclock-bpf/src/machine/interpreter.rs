@@ -87,7 +87,7 @@ pub fn run(ops: &[Op], memory: &mut Memory, environment: &mut Environment) -> Re
         pc += 1;
         let (dst, src) = (usize::from(op.dst & 15), usize::from(op.src & 15));
         match op.code {
-            // The most frequent ones first, each with a place of its own to go on from.
+            // The most frequent instructions come first. Each continues from its own place.
             0xbf if op.off == 0 => registers[dst] = registers[src],
             0xb7 => registers[dst] = op.imm as u64,
             0x0f => registers[dst] = registers[dst].wrapping_add(registers[src]),
@@ -177,7 +177,7 @@ fn store(op: &Op, memory: &mut Memory, registers: &mut [u64; 16]) -> Result<(), 
     if op.code & 0xe0 == 0x60 {
         return Ok(memory.store(address, size, registers[src])?);
     }
-    // Atomic operations; nothing else runs meanwhile.
+    // Atomic operations. No other code runs at the same time.
     if op.code & 0xe0 != 0xc0 || size < 4 {
         return Err(Fault::Instruction);
     }

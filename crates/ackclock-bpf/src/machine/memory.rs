@@ -10,8 +10,8 @@ pub const FRAMES: usize = 8;
 /// Bytes of arguments.
 const CONTEXT_SIZE: usize = 40;
 
-// An address has the number of its region above, and below its place among the bytes of all regions, so that both the
-// exact region and the bounds of all memory can be checked.
+// The upper half of an address contains the number of its region, and the lower half the place among the bytes of all
+// regions. Thus both the exact region and the bounds of all memory can be checked.
 const SOCKET_AT: usize = CONTEXT_SIZE;
 const SAMPLE_AT: usize = SOCKET_AT + socket::SIZE;
 const STACK_AT: usize = SAMPLE_AT + socket::SAMPLE_SIZE;

@@ -15,14 +15,14 @@ macro_rules! fields {
         /// Name, place, size, and whether programs may write it.
         const $table: &[(&str, usize, usize, bool)] = &[$(($name, $at, $size, fields!(@ $($writable)?))),*];
     };
-    // What the simulator never sets has no name of its own.
+    // Fields that the simulator never sets have no name of their own.
     (# _ $at:literal) => {};
     (# $place:ident $at:literal) => { pub const $place: usize = $at; };
     (@ writable) => { true };
     (@) => { false };
 }
 
-// What may be written is what the kernel lets programs write (net/ipv4/bpf_tcp_ca.c).
+// Programs may write the fields that the kernel lets them write (net/ipv4/bpf_tcp_ca.c).
 fields! { OF_A_SOCKET:
     SND_CWND = 0, "snd_cwnd", 4, writable;
     SND_CWND_CNT = 8, "snd_cwnd_cnt", 4, writable;
@@ -152,7 +152,7 @@ impl Target for Simulator {
         Some(Place { bit_offset: at.checked_mul(8)?, bits: 0, size, is_signed })
     }
 
-    // Whatever else the kernel has is reached through pointers that this socket has not.
+    // Other structures of the kernel are reached through pointers that this socket lacks.
     fn is_own(&self, structure: &str, size: u32) -> bool {
         let is_known = SOCKETS.contains(&structure) || matches!(structure, "ack_sample" | "rate_sample");
         !is_known && size as usize <= CA_PRIV_SIZE

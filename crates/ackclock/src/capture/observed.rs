@@ -114,7 +114,7 @@ pub fn observe(headers: &[TcpHeader], points: usize) -> Result<Observed, NoFlow>
     let (mss, scale) = (mss(headers), window_scale(headers));
     let place = place(headers);
     let mut tracker = Tracker::new(mss, scale, numbers, first.time, headers.len());
-    // As the sender sees it, later by what a packet takes from it to the place: ACKs still have to come to it and back.
+    // Shifts headers to the sender's view. ACKs still have to reach the sender, and its data the place.
     for header in shifted(headers, place.back()) {
         tracker.take(&header);
         if tracker.is_exhausted() {

@@ -334,7 +334,7 @@ impl Connection {
         header[place..place + 2].copy_from_slice(&sum.to_be_bytes());
         let mut bytes = Vec::with_capacity(IP_LEN as usize + header.len());
         bytes.extend([0x45, way.ecn]);
-        // As of segments that a network card splits: longer ones have no length.
+        // A longer packet has no length, like segments before a network card splits them.
         bytes.extend(u16::try_from(len).unwrap_or(0).to_be_bytes());
         bytes.extend(way.id.to_be_bytes());
         bytes.extend(DO_NOT_FRAGMENT.to_be_bytes());

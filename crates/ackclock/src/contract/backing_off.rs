@@ -1,5 +1,5 @@
-//! Whether an algorithm backs off: a congestion event leaves less of the window, and a full queue does not lose most of what is
-//! sent.
+//! Whether an algorithm backs off. A congestion event reduces the window, and a full queue does not lose most of the
+//! sent data.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ const GROWTHS: [usize; 3] = [0, 20, 90];
 /// A window of so much need not become smaller (RFC 5681, equation 4).
 const SMALL: f64 = 2.0;
 const MIN_RTT: Duration = Duration::from_millis(20);
-/// The part of the segments sent that two flows behind a queue of two bandwidth-delay products may lose. Those of the algorithms
-/// here lose 0.1 to 6 %; a window that grows by what is acknowledged and does not shrink loses 45 %.
+/// The permitted loss of two flows behind a queue of two bandwidth-delay products, as a share of the sent segments.
+/// The built-in algorithms lose 0.1 to 6 %. A window that grows by the acknowledged data and does not shrink loses 45
+/// %.
 const LOST_MOST: f64 = 0.25;
 
 /// Connections that meet their first congestion in slow start, in a full queue.
@@ -26,8 +27,8 @@ pub(super) fn scripts() -> impl Iterator<Item = Vec<Event>> {
 
 /// True if the first congestion event of a connection leaves as much as there was, or more.
 ///
-/// Code that paces reduces its rate, and code that owns recovery its window from ACK to ACK: both are judged by what they lose in a
-/// network alone.
+/// Code that paces reduces its rate, and code that owns recovery reduces its window from ACK to ACK. Both are judged
+/// only by their losses in a network.
 pub(super) fn keeps_its_window(cc: &mut dyn CongestionControl, events: &[Event]) -> bool {
     let is_signal = |event: &Event| matches!(event, Event::Congestion(congestion) if matches!(congestion.kind, CongestionKind::Loss | CongestionKind::Timeout));
     let Some(at) = events.iter().position(is_signal) else { return false };
@@ -39,7 +40,7 @@ pub(super) fn keeps_its_window(cc: &mut dyn CongestionControl, events: &[Event])
     before.cwnd > SMALL && after.cwnd >= before.cwnd && !is_free
 }
 
-/// The part of its segments that two flows with an algorithm lose in a small congested network, if it is too much.
+/// The share of segments that two flows of an algorithm lose in a small congested network, if too high.
 pub(super) fn lost_too_much(algorithm: Arc<Algorithm>) -> Option<f64> {
     let result = sim::run(&network::crowded(&algorithm), &Default::default()).ok()?;
     result.summary.loss_rate.filter(|lost| *lost > LOST_MOST)

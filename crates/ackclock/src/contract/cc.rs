@@ -15,7 +15,7 @@ use crate::sim::{self, FlowPlan, Plan};
 use crate::tcp::{EcnMode, LossRecovery};
 use crate::units::{Duration, Instant, Rate};
 
-/// Connections whose events are made up, and events of each.
+/// The number of generated connections, and of events in each.
 const SCRIPTS: u64 = 200;
 const EVENTS: usize = 400;
 /// Runs of small networks.
@@ -23,23 +23,23 @@ const NETWORKS: u64 = 40;
 /// By how much the second telling of a connection is later.
 const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 
-/// Checks that an algorithm keeps what [`CongestionControl`] promises under random events, and as the algorithm
-/// of random small networks:
+/// Checks that an algorithm keeps the contract of [`CongestionControl`] under random events, and as the algorithm of
+/// random small networks:
 ///
-/// * the window is finite and at least one segment;
-/// * it grows only by ACKs of new data, while it is used and no losses are being repaired, in slow start by no
-///   more than was acknowledged; an algorithm that paces is free to set it by its rate, one that owns recovery to set it
-///   there as it likes;
-/// * congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]; nor
-///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own;
-/// * rate samples tell of no more marks than ACKs, and of no more than they cover;
-/// * the first loss or timeout of a connection reduces the window, unless it paces or owns recovery, and two flows behind a full queue lose no
-///   more than a quarter of what they send;
-/// * there is at most one reduction for losses and marks per window of data, except for losses under Reno;
-///   single losses do not reduce the window beside it;
-/// * the same events give the same answers, whatever time it is, without those of sending, of single
-///   losses, and without rate samples, too, if it does not need them;
-/// * the run keeps the contract of [`check_run`](super::check_run).
+/// - The window is finite and at least one segment.
+/// - It grows only by ACKs of new data, while it is used and no losses are being repaired. In slow start it grows by
+///   at most the acknowledged data. An algorithm that paces may set it by its rate. One that owns recovery may set it
+///   freely there.
+/// - Congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]. Neither
+///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own.
+/// - Rate samples report no more marks than ACKs, and no more than they cover.
+/// - The first loss or timeout of a connection reduces the window, unless it paces or owns recovery. Two flows behind
+///   a full queue lose at most a quarter of their data.
+/// - Losses and marks reduce the window at most once per window of data, except losses under Reno. Single losses do
+///   not reduce it in addition.
+/// - The same events give the same answers at any time. They do not depend on events of sending, single losses and
+///   rate samples that the algorithm does not need.
+/// - The run keeps the contract of [`check_run`](super::check_run).
 ///
 /// # Errors
 /// The first promise that is broken.
@@ -91,7 +91,7 @@ pub fn check_cc<C: CongestionControl + 'static>(
     })
 }
 
-/// Gives every flow of a plan this algorithm; for each flow, the settings and journals of its connections.
+/// Gives every flow of a plan this algorithm. Returns for each flow the settings and journals of its connections.
 fn watch<C: CongestionControl + 'static>(
     plan: &mut Plan,
     name: &str,
@@ -182,7 +182,7 @@ fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
     Ok(())
 }
 
-/// What the ACK delivers that an event tells of, if it is not a timer: the next one, at the same time.
+/// The deliveries of the ACK behind an event other than a timer: the next event, at the same time.
 fn news_behind(journal: &Journal, number: usize) -> u64 {
     let now = journal.entries[number].0.now();
     let acks = journal.entries[number..].iter().map_while(|(event, _)| match event {
@@ -201,7 +201,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An algorithm of which a journal is kept.
+/// An algorithm with a journal.
 #[derive(Debug)]
 struct Watched<C> {
     cc: C,

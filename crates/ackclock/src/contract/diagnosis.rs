@@ -1,4 +1,4 @@
-//! What is wrong with an algorithm, each broken promise shown by the smallest sequence of events that breaks it.
+//! Diagnoses an algorithm. The smallest sequence of events shows each contract violation.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::rule::linear::Aimd;
 use crate::sim;
 use crate::units::{Duration, Instant};
 
-/// Connections whose events are made up, and events of each.
+/// The number of generated connections, and of events in each.
 const SCRIPTS: u64 = 60;
 const EVENTS: usize = 300;
 /// Runs of small networks.
@@ -30,9 +30,9 @@ const DAY: Duration = Duration::from_secs(86_400);
 pub struct Finding {
     /// Name of the promise ([`Promise::id`]), or `run` for a run that ended before its time.
     pub promise: &'static str,
-    /// What happened instead.
+    /// The observed behaviour.
     pub broken: String,
-    /// What to do about it.
+    /// A remedy.
     pub advice: &'static str,
     /// Why the algorithm gave up, if it did.
     pub fault: Option<String>,
@@ -47,15 +47,16 @@ pub struct Step {
     pub time_s: f64,
     /// The event, in words.
     pub event: String,
-    /// The window after it, in segments; none where it is no finite number.
+    /// The window afterwards, in segments, or none if it is not finite.
     pub cwnd: Option<f64>,
-    /// ssthresh after it, in segments; none where it is no finite number.
+    /// ssthresh afterwards, in segments, or none if it is not finite.
     pub ssthresh: Option<f64>,
 }
 
-/// Every promise that an algorithm is found to break, under made-up events of connections and in small networks.
+/// The contract violations of an algorithm, under generated events of connections and in small networks.
 ///
-/// The events are the same in every call. Nothing found is no proof: [`check_cc`](super::check_cc) looks at more.
+/// The events are the same in every call. Finding none does not prove an algorithm correct:
+/// [`check_cc`](super::check_cc) checks more.
 pub fn diagnose(algorithm: &Algorithm) -> Vec<Finding> {
     let subject = Subject { algorithm };
     let mut connections: Vec<Vec<Event>> = (0..SCRIPTS).map(|case| script(&mut Draw::new("diagnosis", case))).collect();
@@ -104,7 +105,7 @@ impl Subject<'_> {
         events.iter().map(answer).collect()
     }
 
-    /// The answers of a connection beside another that gets each event before.
+    /// The answers of a connection while another one gets each event before it.
     fn answers_beside_another(&self, events: &[Event]) -> Vec<Answer> {
         let [mut other, mut cc] = [self.fresh(), self.fresh()];
         let answer = |event: &Event| {
@@ -139,7 +140,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Takes away events as long as the others still break the promise.
+    /// Removes events as long as the remaining ones still violate the contract.
     fn smallest(&self, promise: Promise, events: &[Event]) -> Vec<Event> {
         let mut events = events.to_vec();
         let mut size = events.len().div_ceil(2);
@@ -170,7 +171,7 @@ impl Subject<'_> {
         Finding { promise: promise.id(), broken: promise.to_string(), advice: promise.advice(), fault, steps }
     }
 
-    /// The loss of most of what is sent to a full queue.
+    /// The loss of most of the data sent to a full queue.
     fn collapse(&self) -> Option<Finding> {
         let lost = lost_too_much(std::sync::Arc::new(self.algorithm.clone()))?;
         let (promise, steps) = (Promise::Collapse, Vec::new());
@@ -216,7 +217,7 @@ fn script(draw: &mut Draw) -> Vec<Event> {
 
 struct Script {
     now: Instant,
-    /// About what an algorithm might have; what is in flight is a part of it.
+    /// A typical window. Data in flight are a part of it.
     cwnd: f64,
     in_recovery: bool,
     events: Vec<Event>,
@@ -323,7 +324,7 @@ mod tests {
         reno: Windowed<Linear>,
         mistake: Mistake,
         extra: f64,
-        /// What all connections share.
+        /// The state that all connections share.
         shared: Arc<AtomicU64>,
     }
 

@@ -10,7 +10,7 @@ use crate::units::{Duration, Instant, Rate};
 const MIN_SSTHRESH: f64 = 2.0;
 /// RFC 5681 §3.1: "the loss window, LW, which equals 1 full-sized segment".
 const LOSS_WINDOW: f64 = 1.0;
-/// What additions of fractions may be off.
+/// The tolerance for sums of fractions.
 const ROUNDING: f64 = 1e-9;
 
 /// Any event of an algorithm.
@@ -100,7 +100,7 @@ impl Event {
         }
     }
 
-    /// What is left of it for an algorithm that needs what these say.
+    /// The event as an algorithm with these needs receives it.
     fn as_told(self, needs_on_sent: bool, needs_rate_samples: bool) -> Option<Self> {
         match self {
             Event::Sent(_) => needs_on_sent.then_some(self),
@@ -136,12 +136,12 @@ pub(super) struct Journal {
     broken: Vec<Broken>,
 }
 
-/// What answers are compared with.
+/// The values that answers are compared with.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// The largest window so far.
     peak: f64,
-    /// What a timeout leaves.
+    /// The window after a timeout.
     loss_window: f64,
 }
 
@@ -167,7 +167,7 @@ impl Journal {
         Journal { bounds: Bounds { loss_window, ..Bounds::default() }, ..Journal::default() }
     }
 
-    /// Tells `cc` of an event and notes what comes of it.
+    /// Reports an event to `cc`, and records its answer.
     pub(super) fn tell(&mut self, cc: &mut dyn CongestionControl, event: Event) {
         let before = Answer::of(cc);
         event.tell(cc);
@@ -196,7 +196,7 @@ impl Journal {
         Err(format!("event {number}, {event:?}: {promise} ({before:?} before, {after:?} after)"))
     }
 
-    /// Single losses reduce a window at most once in a round trip, and not beside a congestion event.
+    /// Single losses reduce a window at most once in a round trip, and not in addition to a congestion event.
     fn check_reductions(
         &mut self,
         cc: &dyn CongestionControl,
@@ -218,7 +218,8 @@ impl Journal {
         Ok(())
     }
 
-    /// A fresh algorithm that gets the same events `shift` later, as far as it declares that it needs them, answers the same.
+    /// Replays the events `shift` later with a fresh algorithm. It gets only the events that it declares to need, and
+    /// must answer the same.
     pub(super) fn replay(&self, cc: &mut dyn CongestionControl, shift: Duration) -> Result<(), String> {
         let (needs_on_sent, needs_rate_samples) = (cc.needs_on_sent(), cc.needs_rate_samples());
         for (number, (event, expected)) in self.entries.iter().enumerate() {
@@ -280,7 +281,7 @@ fn check_answer(
     Ok(())
 }
 
-/// A promise that was kept; what cannot be compared (NaN) breaks it.
+/// Whether a promise was kept. Incomparable values (NaN) violate it.
 fn keep(is_kept: bool, promise: Promise) -> Result<(), Promise> {
     if is_kept { Ok(()) } else { Err(promise) }
 }

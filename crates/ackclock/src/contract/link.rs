@@ -11,19 +11,17 @@ use crate::variation::Variation;
 
 const CASES: u64 = 200;
 const ARRIVALS: u64 = 300;
-/// From then on a capacity does not vary, and what is not through may never be.
+/// Capacities do not vary after this time, and packets in transit may never arrive.
 const END: Instant = Instant::from_nanos(3_600_000_000_000);
 
-/// Checks that links keep what they were asked for, with random rates, delays, impairments, limits of the queue
-/// and arrivals:
+/// Checks the contract of links with random rates, delays, impairments, limits of the queue and arrivals:
 ///
-/// * what comes is dropped by the queue, lost in transit, queued, in flight, or has arrived, once or twice:
-///   nothing else happens to it, in packets and in bytes;
-/// * nothing overtakes anything of its flow on a link that keeps the order;
-/// * nothing arrives before its transmission and propagation could be over, and no more arrives in any time
-///   than the rate allows;
-/// * no more bits arrive in any time than the capacity of a rate that varies;
-/// * who looks at the link, and when, changes nothing.
+/// - A packet is dropped by the queue, lost in transit, queued, in flight, or has arrived, once or twice. These cases
+///   are complete in packets and in bytes.
+/// - Packets of a flow never overtake each other on a link that keeps the order.
+/// - Packets arrive no earlier than transmission and propagation permit, and no faster than the rate allows.
+/// - In any time, the arrived bits do not exceed the capacity of a varying rate.
+/// - Reading the state of the link changes nothing.
 ///
 /// # Errors
 /// The first promise that is broken.
@@ -66,7 +64,7 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
     })
 }
 
-/// What became of the items of a case.
+/// The outcomes of the items of a case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course {
     enqueued: Vec<(Instant, Item)>,
@@ -103,7 +101,7 @@ impl Course {
         link.enqueue(now, item, self);
     }
 
-    /// Takes what arrives by `now`, at the times that the link asks for.
+    /// Takes the arrivals by `now`, at the times that the link requests.
     pub(super) fn take_until(&mut self, link: &mut Link<Item>, now: Instant) {
         while let Some(deadline) = link.next_deadline().filter(|deadline| *deadline <= now) {
             while let Some(item) = link.poll(deadline, self) {
@@ -132,7 +130,7 @@ impl Course {
         Ok(())
     }
 
-    /// A copy that is looked at late delivers the same items, none of them earlier.
+    /// A copy that is polled late delivers the same items, none of them earlier.
     fn witness(&self, draw: &mut Draw, link: &Link<Item>) -> Result<(), String> {
         let (mut straight, mut watched) = (self.clone(), self.clone());
         straight.drain(&mut link.clone())?;

@@ -1,8 +1,7 @@
 //! Contract suites: the properties that every rule, algorithm, queue, link and run must have.
 //!
-//! Each suite drives its subject with random operations from named streams, the same ones in every run, and
-//! says which promise was broken in which case. Everything registered is checked by them; a call checks an
-//! algorithm of one's own:
+//! Each suite drives its subject with random operations from named streams, the same in every run. It reports the
+//! violated promise and the case. Everything registered is checked. You can also check your own algorithm:
 //!
 //! ```
 //! use ackclock::cc::Windowed;
@@ -28,7 +27,7 @@
 //! # }
 //! ```
 
-/// Fails the case where a promise is broken; what cannot be compared (NaN) breaks it.
+/// Fails the case if a promise is violated. Incomparable values (NaN) violate it.
 macro_rules! ensure {
     ($promise:expr, $($message:tt)+) => {
         let kept: bool = $promise;
@@ -73,11 +72,11 @@ use draw::Draw;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{subject}, case {case}: {broken}")]
 pub struct Violation {
-    /// What was checked.
+    /// The checked subject.
     pub subject: String,
-    /// The number of the random case; the same in every run.
+    /// The number of the random case, which is the same in every run.
     pub case: u64,
-    /// The promise, and what happened instead.
+    /// The promise, and the observed behaviour.
     pub broken: String,
 }
 

@@ -11,9 +11,9 @@ use crate::sim::{FlowPlan, ImpairmentsPlan, LinkPlan, MeterPlan, MeterScope, Pla
 use crate::tcp::{LossRecovery, Profile};
 use crate::units::{Duration, Instant, Rate};
 
-/// The plan of a few seconds on a random dumbbell with one to four flows of every kind, all with the algorithm
-/// `cc`: the case with this number, the same in every run. Half of the cases have arrivals of transfers and datagrams beside
-/// the flows, a third of them a meter, and a fourth run over QUIC.
+/// The plan of a few seconds on a random dumbbell with one to four flows of every kind. All use the algorithm `cc`.
+/// The case with this number is the same in every run. Half of the cases also contain arrivals of transfers and
+/// datagrams. A third contain a meter, and a quarter run over QUIC.
 pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
     let mut plan = plan(&mut Draw::new("network", case), cc);
     if case % 2 == 1 {
@@ -34,7 +34,7 @@ pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
     plan
 }
 
-/// A meter in front of the bottleneck, past which most of what crosses it goes.
+/// A meter in front of the bottleneck. Most packets through the bottleneck pass it.
 fn add_meter(draw: &mut Draw, plan: &mut Plan) {
     let most = plan.links[plan.bottleneck].rate.map_or(1e6, |rate| rate.as_bps() as f64);
     let rate = |share: f64| Rate::from_bps((most * share) as u64).expect("invariant: links have a rate above 10 bit/s");
@@ -60,8 +60,8 @@ fn add_meter(draw: &mut Draw, plan: &mut Plan) {
     plan.datagrams.iter_mut().for_each(|datagrams| datagrams.meter = meter());
 }
 
-/// The plan of ten seconds of two flows with the algorithm at 10 Mbit/s and 20 ms, behind a queue of two bandwidth-delay
-/// products, with the transport of Linux.
+/// The plan of two flows with the algorithm for ten seconds at 10 Mbit/s and 20 ms. They use Linux's transport behind
+/// a queue of two bandwidth-delay products.
 pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
     let (rate, delay) = (Rate::from_bps(10_000_000), Duration::from_millis(10));
     let link = |name: &str, queue| LinkPlan {

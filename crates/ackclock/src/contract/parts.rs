@@ -117,7 +117,7 @@ pub(super) fn jitter(draw: &mut Draw) -> Duration {
     if draw.chance(20) { draw.time(Duration::from_millis(10)) } else { Duration::ZERO }
 }
 
-/// The settings of an algorithm and of the transport of a flow: those of a profile, or any.
+/// The settings of an algorithm and of the transport of a flow, from a profile or random.
 pub(super) fn settings(draw: &mut Draw) -> (CcContext, Transport) {
     let (context, transport) = (context(draw), transport(draw));
     let profiles = [Profile::Rfc, Profile::Ns2, Profile::Ns2Linux, Profile::Linux].map(Some);

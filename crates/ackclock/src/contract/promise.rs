@@ -1,15 +1,15 @@
-//! What every algorithm promises, and what to do about a promise that is broken.
+//! The promises of every algorithm, and remedies for violations.
 
-/// A promise of an algorithm; it displays as what happened instead.
+/// A promise of an algorithm. It displays as the observed violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Promise {
-    /// The window is a number, and lets the sender go on.
+    /// The window is a number, and lets the sender continue.
     #[error("the window is not finite, or below one segment")]
     Window,
     /// ssthresh is a threshold.
     #[error("ssthresh is not above zero")]
     Ssthresh,
-    /// RFC 7661 §1: what was not tried does not show that the path can carry more.
+    /// RFC 7661 §1: an unused window does not show that the path can carry more.
     #[error("a window that is not used grows")]
     Unused,
     /// RFC 5681 §3.1: growth is for new data.
@@ -27,25 +27,25 @@ pub enum Promise {
     /// One reduction per window of data: RFC 5681 §3.2, RFC 6582 §1.
     #[error("losses of one window of data reduce the window more than once")]
     OneReduction,
-    /// RFC 5681 §3.1, equation 4; RFC 2914 §5: less is sent after congestion.
+    /// RFC 5681 §3.1, equation 4, and RFC 2914 §5: senders send less after congestion.
     #[error("the first loss or timeout of a connection does not reduce its window")]
     BackOff,
     /// RFC 2914 §5: congestion collapse.
     #[error("two flows lose more than a quarter of their segments behind a full queue")]
     Collapse,
-    /// RFC 5681 §3.1: what was in flight is taken for lost.
+    /// RFC 5681 §3.1: data in flight are considered lost.
     #[error("a restart does not reduce the window")]
     Restart,
     /// RFC 5681 §3.1: after a timeout, slow start.
     #[error("a restart does not begin with slow start")]
     RestartSlowly,
-    /// What is undone was there before.
+    /// An undo restores earlier values.
     #[error("an undo gives more than there ever was")]
     Undo,
-    /// Sending is no reason to send more.
+    /// Sending does not justify sending more.
     #[error("sending raises the window")]
     Sending,
-    /// A loss is no reason to send more.
+    /// A loss does not justify sending more.
     #[error("a loss raises the window")]
     Loss,
     /// RFC 5681 §4.1.
@@ -116,7 +116,7 @@ impl Promise {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn advice(self) -> &'static str {
         match self {
             Promise::Window => {

@@ -9,17 +9,17 @@ use crate::units::{Duration, Instant};
 const CASES: u64 = 200;
 const OPERATIONS: usize = 600;
 
-/// Checks that a queue with a limit keeps what [`Qdisc`] promises, under random arrivals and departures:
+/// Checks that a queue with a limit keeps the contract of [`Qdisc`], under random arrivals and departures:
 ///
-/// * an arriving item is dropped, or queued and sent: nothing is lost or made, in packets and in bytes, and each drop is
-///   reported once, whether something comes or leaves;
-/// * the items of a flow leave in the order in which they came, with the time at which they did;
-/// * the limit is never exceeded, and where it becomes smaller, what is queued beyond it becomes no more;
-/// * something leaves at [`Qdisc::next_deadline`], or all queued items are dropped, or there is a later deadline;
-/// * [`Qdisc::visit`] shows what is queued and when it came, those of a flow in their order;
-/// * nothing leaves before the deadline;
-/// * only ECN-capable items are marked, those that it reports, and each once;
-/// * [`Qdisc::bypass`] does what `enqueue` and then `dequeue` do.
+/// - An arriving item is dropped, or queued and sent. Packets and bytes are conserved, and each drop is reported
+///   once, on an arrival or on a departure.
+/// - The items of a flow leave in the order of arrival, with their arrival times.
+/// - The limit is never exceeded. After a reduction of the limit, the excess does not grow.
+/// - At [`Qdisc::next_deadline`] an item leaves, or all queued items are dropped, or there is a later deadline.
+/// - [`Qdisc::visit`] shows the queued items and their arrival times, in order within each flow.
+/// - No item leaves before the deadline.
+/// - Only ECN-capable items are marked, each is reported, and each once.
+/// - [`Qdisc::bypass`] has the effect of `enqueue` and then `dequeue`.
 ///
 /// # Errors
 /// The first promise that is broken.
@@ -65,7 +65,7 @@ fn half_of(limit: Limit) -> Limit {
     }
 }
 
-/// What should be in the queue, in the order of arrival.
+/// The expected contents of the queue, in the order of arrival.
 #[derive(Debug, Default)]
 struct Waiting {
     items: VecDeque<(Instant, Item)>,
@@ -100,7 +100,7 @@ impl Waiting {
         Ok(())
     }
 
-    /// Takes in what a queue reports: marks first, as nothing is marked that is gone.
+    /// Processes the reports of a queue. Marks come first, because departed items cannot be marked.
     fn hear(&mut self, told: &Told) -> Result<(), String> {
         for (item, reason) in &told.marked {
             let Some((_, queued)) = self.items.iter_mut().find(|(_, queued)| queued.number == item.number) else {

@@ -64,7 +64,7 @@ fn random_keys(draw: &mut Draw, kind: &Json, place: &Place) -> Json {
     Json::Object(keys)
 }
 
-/// A value that a key of this schema may have; none for one of a kind that no queue has so far.
+/// A random value for a key of this schema. None for a type that no queue uses so far.
 fn random_value(draw: &mut Draw, schema: &Json, place: &Place) -> Option<Json> {
     if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
         return random_value(draw, SCHEMA.pointer(reference.strip_prefix('#')?)?, place);

@@ -8,14 +8,14 @@ const OPERATIONS: usize = 400;
 /// Windows beyond this begin again at a small one, as after a timeout.
 const LARGE: f64 = 1e5;
 
-/// Checks that a rule keeps what [`Rule`] promises, in random orders of growth, cuts and restarts:
+/// Checks that a rule keeps the contract of [`Rule`], in random orders of growth, cuts and restarts:
 ///
-/// * windows are finite;
-/// * growth never shrinks a window, and more acknowledged segments never give less of it;
-/// * the parts of a window of ACKs add up to the rule per round trip, or to less where it [`Rule::accelerates`];
-/// * a cut leaves no more than there was, unless [`Rule::cut_may_raise`];
-/// * the first cut of a fresh rule leaves less than there was;
-/// * a copy, and a fresh rule after the same operations, give the same windows.
+/// - Windows are finite.
+/// - Growth never shrinks a window, and more acknowledged segments never give a smaller one.
+/// - The growth per ACK adds up to the rule per round trip, or to less where it [`Rule::accelerates`].
+/// - A cut never raises the window, unless [`Rule::cut_may_raise`].
+/// - The first cut of a fresh rule reduces the window.
+/// - A copy, and a fresh rule after the same operations, give the same windows.
 ///
 /// # Errors
 /// The first promise that is broken.

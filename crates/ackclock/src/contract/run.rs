@@ -10,16 +10,18 @@ use std::sync::atomic::AtomicBool;
 
 /// Runs a plan, and checks the properties of every run:
 ///
-/// * sent + duplicated = delivered + corrupted + policed + dropped + lost + in flight, in packets and in bytes, data and acknowledgements;
-/// * no link sends more than its capacity allows, no queue holds more than its limit;
-/// * no measured RTT is below the propagation of the path;
-/// * windows are finite and at least one segment; no more is in flight than the receiver's window allows;
-/// * in flight at the beginning of the window + sent + copies = arrived + lost + discarded as corrupt + in flight at its
-///   end, in data packets of each flow;
-/// * only ECN-capable flows are marked;
-/// * meters let no more be green than what is committed, and drop red packets or none;
-/// * no more is delivered than was sent, and nothing is acknowledged before it could be;
-/// * no datagram is faster than its path, no transfer faster than a round trip of it, none starts twice or ends unstarted.
+/// - Data packets and acknowledgements are conserved, in packets and in bytes: sent + duplicated = delivered +
+///   corrupted + policed + dropped + lost + in flight.
+/// - A link never exceeds its capacity, and a queue never exceeds its limit.
+/// - Measured RTTs are at least the propagation of the path.
+/// - Windows are finite and at least one segment. Data in flight do not exceed the receive window.
+/// - The data packets of each flow are conserved within the window. In flight at its beginning + sent + copies equal
+///   arrived + lost + discarded as corrupt + in flight at its end.
+/// - Only ECN-capable flows are marked.
+/// - Green packets of meters do not exceed the committed rate. A meter drops all red packets or none.
+/// - Delivered data do not exceed sent data, and acknowledgements arrive no earlier than possible.
+/// - A datagram takes at least the delay of its path, and a transfer at least a round trip.
+/// - A transfer starts at most once, and ends only after its start.
 ///
 /// # Errors
 /// The first promise that is broken.

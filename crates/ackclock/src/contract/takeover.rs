@@ -12,14 +12,15 @@ const ARRIVALS: u64 = 160;
 /// Arrivals from one takeover to the next.
 const APART: u64 = 40;
 
-/// Checks that queues take over what is queued at a link, one after the other, under random arrivals:
+/// Checks that queues take over the queued packets of a link, one after the other, under random arrivals:
 ///
-/// * the packets come to the new queue in the order of their arrival, each at its time, and it holds what it holds of them then;
-/// * what was queued is queued with the time at which it came, or dropped: nothing is lost or made, in packets and in bytes, and
-///   each drop and mark is reported and counted once, at the time of the change and for a reason;
-/// * the limit of the new queue holds, and nothing leaves before the change that was queued then;
-/// * only ECN-capable items are marked, and marks stay;
-/// * the items of a flow keep their order, and nothing arrives before its transmission and propagation could be over.
+/// - The packets enter the new queue in the order and at the times of their arrival. It holds as many as it would
+///   have held then.
+/// - A queued packet stays queued with its arrival time, or is dropped. Packets and bytes are conserved.
+/// - Each drop and mark is reported and counted once, at the time of the change and for a reason.
+/// - The limit of the new queue holds, and packets of the old queue leave no earlier than the change.
+/// - Only ECN-capable items are marked, and marks stay.
+/// - The items of a flow keep their order, and arrive no earlier than transmission and propagation permit.
 ///
 /// # Errors
 /// The first promise that is broken.
@@ -57,7 +58,7 @@ pub fn check_takeover(name: &str, queues: [&dyn Fn() -> Queue<Item>; 2]) -> Resu
     })
 }
 
-/// What a link reports while a queue takes over.
+/// The reports of a link while a queue takes over.
 #[derive(Debug, Default)]
 struct Reported {
     dropped: Vec<(Instant, Item, Reason)>,
@@ -74,7 +75,7 @@ impl Sink<Item> for Reported {
     }
 }
 
-/// A queue takes over; adds what it keeps to `kept`, with the time.
+/// A queue takes over. Adds the kept items to `kept`, with the time.
 fn take_over(
     link: &mut Link<Item>,
     now: Instant,
@@ -115,7 +116,7 @@ fn take_over(
     Ok(())
 }
 
-/// What a queue holds of items that come to it in the order of their times, those of one time as they were shown.
+/// The contents of a queue after items arrive in the order of their times. Items of one time keep the visiting order.
 fn expected(mut queue: Queue<Item>, items: &[(Instant, Item)]) -> Vec<(Instant, Item)> {
     let mut arrivals = items.to_vec();
     arrivals.sort_by_key(|(since, _)| *since);

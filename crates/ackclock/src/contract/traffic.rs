@@ -32,7 +32,7 @@ pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
     }
 }
 
-/// A group of arrivals whose slots take the paths of the flows; sometimes too few of them.
+/// A group of arrivals whose slots use the paths of the flows. Sometimes there are too few slots.
 pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
     let slots = (0..draw.whole(1, 6)).map(|number| {
         let flow = draw.whole(0, plan.flows.len() as u64 - 1) as usize;

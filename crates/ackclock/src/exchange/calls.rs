@@ -67,7 +67,7 @@ impl Sockets {
                     return Ok(Returned::error(if endpoint.connection().is_some() { "EISCONN" } else { "EALREADY" }));
                 }
                 endpoint.connect(now);
-                // A call that blocks returns 0 later on; this one does not block.
+                // A blocking call returns 0 later. This one does not block.
                 let blocks = call.result == Some(0);
                 Ok(if blocks { Returned::value(0) } else { Returned::error("EINPROGRESS") })
             }

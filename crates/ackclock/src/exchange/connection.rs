@@ -108,7 +108,7 @@ impl Connection {
         receiver.read_by_hand();
         let context = transport.cc_context(context, 0);
         let mut sender = Sender::new(transport, settings.cc.build(context));
-        // The buffer is that of this side.
+        // The configured buffer belongs to this side.
         sender.set_window_edge(u64::MAX);
         sender.open(now);
         if let Some(rtt) = agreement.rtt {
@@ -246,7 +246,7 @@ impl Connection {
         }
         let first = self.beyond_next(packet.seq);
         let end = first + i64::from(packet.len) + i64::from(packet.flags.has(Flags::FIN));
-        // As in Linux what was not acknowledged yet may come again.
+        // As in Linux, unacknowledged data may arrive again.
         let low = self.beyond_next(self.last_ack_sent);
         low <= end && first <= self.receive_window()
     }

@@ -27,7 +27,7 @@ pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
         (EcnMode::AccEcn, false) if flags.has(ACCECN_SYN) => EcnMode::AccEcn,
         (_, false) if flags.has(ECN_SETUP_SYN) => EcnMode::Classic,
         (_, true) if flags.ace() == ECN_SETUP_SYN_ACK.ace() => EcnMode::Classic,
-        // RFC 9768 §3.1.2, table 2: what the server saw in the IP header of the SYN.
+        // RFC 9768 §3.1.2, table 2: the ECN field that the server received in the IP header of the SYN.
         (EcnMode::AccEcn, true) if matches!(flags.ace(), 2 | 3 | 4 | 6) => EcnMode::AccEcn,
         _ => EcnMode::Off,
     }

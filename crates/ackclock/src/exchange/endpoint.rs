@@ -269,7 +269,7 @@ impl Endpoint {
             None if is_syn && acknowledges => {
                 let agreement = handshake.agreed(now, agree(&self.settings, packet), echo);
                 let mut connection = Connection::open(now, &self.settings, agreement);
-                // Sequence number 0, the peer's SYN, lies below what is expected: it is acknowledged.
+                // Sequence number 0, the peer's SYN, is below the expected one, so it is acknowledged.
                 connection.on_packet(now, packet, echo, &mut self.sent);
                 connection.acknowledge_syn(now, packet, &mut self.sent);
                 self.state = State::Open(Box::new(connection));

@@ -101,7 +101,7 @@ impl<'script> Run<'script> {
         if let Action::Leaves(expected) = &event.action {
             let taken_at = self.expect(expected, span)?;
             self.now = self.now.max(taken_at);
-            // The script's own time goes on exactly where it gives one.
+            // The script's own time continues exactly where the script gives one.
             self.base = if span.earliest == span.latest { span.earliest } else { taken_at.max(self.base) };
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl<'script> Run<'script> {
         Ok(())
     }
 
-    // ---- what a line checks ----
+    // ---- checks of a line ----
 
     /// Expects a segment, or an equivalent burst, within `span`. Returns its time.
     fn expect(&mut self, expected: &Packet, span: Span) -> Result<Instant, Stop> {

@@ -283,7 +283,7 @@ impl Settings {
                     }
                 }
                 [script] if script.rsplit('/').next() == Some("defaults.sh") => self.defaults(),
-                // The end of a script gives back what its begin has set.
+                // The end of a script restores the settings of its beginning.
                 [script] if script.starts_with("/tmp/sysctl_restore_") => {}
                 ["ip", "route" | "ro" | "r", ..] => self.route(&words[2..], &mut notes)?,
                 ["tc", "qdisc", "replace" | "add", "dev", _, "root", "fq"] => self.keys.pacing = Pacing::Linux,

@@ -19,7 +19,7 @@ const MAX_OPERATIONS: usize = 512;
 /// States that are allowed, and parameters.
 const MAX_NAMES: usize = 64;
 
-/// While compiling, registers of constants and of results are numbered from here; [`Compiler::place`] gives them their place.
+/// The first register of constants and results during compilation. [`Compiler::place`] assigns the final ones.
 const CONSTANTS: u16 = 0x4000;
 const RESULTS: u16 = 0x8000;
 
@@ -55,7 +55,7 @@ struct Operand {
 }
 
 impl<'names> Compiler<'names> {
-    /// A compiler with these variables, of which there are at most 64, and the values of parameters.
+    /// A compiler with at most 64 variables, and the values of parameters.
     pub fn new(
         variables: &'names [Variable],
         parameters: &'names BTreeMap<String, f64>,
@@ -137,7 +137,7 @@ impl<'names> Compiler<'names> {
         self.states.iter().enumerate().map(|(index, (name, _))| (name.as_str(), self.variables.len() + index))
     }
 
-    /// Gives constants and results their registers in all programs; the registers to begin with.
+    /// Assigns registers to constants and results in all programs. Returns the initial registers.
     pub fn place(self, programs: &mut [&mut Program]) -> Box<[f64]> {
         let constants_from = self.variables.len() + self.states.len();
         let results_from = constants_from + self.constants.len();
@@ -358,7 +358,7 @@ impl<'a, 'names, 'text> Parser<'a, 'names, 'text> {
         Err(FormulaError::new(self.tokens.text(), span, message))
     }
 
-    /// What an operation of two operands gives, if both are of the dimensions that it takes.
+    /// The dimension of a binary operation's result, if the dimensions of both operands are permitted.
     fn dimension_of(&self, code: Code, left: &Operand, right: &Operand) -> Result<Option<Dimension>, FormulaError> {
         Ok(match code {
             Code::Multiply => left.dimension.zip(right.dimension).and_then(|(left, right)| left.times(right)),

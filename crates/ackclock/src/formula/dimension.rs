@@ -1,12 +1,12 @@
-//! What a number measures, as far as it is known.
+//! The dimension of a number, as far as it is known.
 
 use std::fmt;
 
 /// Powers of segments, data (bits or bytes) and seconds.
 ///
-/// A bare number and a parameter may measure anything, and so may a product with them: `1 / w` is an increase of segments,
-/// and the 1 in it is in segments squared. A dimension is known of variables and of numbers with a unit, and two that are
-/// known and differ are a mistake.
+/// A bare number or parameter may have any dimension, and so may a product with it. In `1 / w`, an increase of
+/// segments, the 1 is in segments squared. Variables and numbers with a unit have known dimensions. Two known
+/// dimensions that differ are a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimension {
     segments: i8,

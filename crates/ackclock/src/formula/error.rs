@@ -1,4 +1,4 @@
-//! What is wrong with the text of a formula, and where.
+//! A mistake in the text of a formula, and its place.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,7 +9,7 @@ const AROUND: usize = 40;
 /// A mistake in the text of a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormulaError {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
     /// The bytes of the text that are.
     pub span: Range<usize>,

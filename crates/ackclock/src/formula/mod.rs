@@ -9,8 +9,8 @@
 //! value      = NUMBER [ UNIT ] | NAME | FUNCTION "(" formula { "," formula } ")" | "(" formula ")"
 //! ```
 //!
-//! Truth is 1, and anything but 0 is true. A formula has no loops and calls nothing but the functions here, so that it
-//! ends after as many operations as it has. Its length, depth and operations are limited.
+//! Truth is 1, and anything but 0 is true. A formula has no loops and calls only the functions here, so the number of
+//! its operations bounds its time. Its length, depth and operations are limited.
 
 mod compile;
 mod dimension;

@@ -1,6 +1,6 @@
 //! The operations of formulas.
 
-/// What an operation does with its operands.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -27,22 +27,22 @@ pub enum Code {
     Cbrt,
     Abs,
     Floor,
-    /// Writes a state; the value must be finite.
+    /// Writes a state. The value must be finite.
     Set,
 }
 
 /// An operation on registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
-    /// What it does.
+    /// The kind.
     pub code: Code,
     /// The register of its result.
     pub to: u16,
-    /// The registers of its operands; those that it does not take name one of the others.
+    /// The registers of its operands. Unused operands repeat a used register.
     pub operands: [u16; 3],
 }
 
-/// The functions with the fewest operands that they take; those with [`Code::Min`] and [`Code::Max`] take more.
+/// The functions with their smallest number of operands. [`Code::Min`] and [`Code::Max`] accept more.
 pub const FUNCTIONS: [(&str, Code, usize); 10] = [
     ("min", Code::Min, 2),
     ("max", Code::Max, 2),
@@ -57,7 +57,7 @@ pub const FUNCTIONS: [(&str, Code, usize); 10] = [
 ];
 
 impl Code {
-    /// The value of an operation. An operand that it does not take is not looked at.
+    /// The value of an operation. Unused operands are not evaluated.
     #[inline(always)]
     pub fn apply(self, a: f64, b: impl FnOnce() -> f64, c: impl FnOnce() -> f64) -> f64 {
         let is_true = |value: f64| value != 0.0;

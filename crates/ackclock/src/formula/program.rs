@@ -12,7 +12,7 @@ use super::operation::{Code, Operation};
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
-    /// What it measures, if it measures anything.
+    /// The dimension, if it is known.
     pub dimension: Option<Dimension>,
 }
 
@@ -53,7 +53,7 @@ impl Program {
         &self.operations
     }
 
-    /// The register of the formula's value; for a list of assignments, one with a constant.
+    /// The register of the formula's value. A list of assignments has a register with a constant.
     pub fn result(&self) -> u16 {
         self.result
     }
@@ -79,7 +79,7 @@ impl Program {
         FormulaError::new(&self.text, start..end, message)
     }
 
-    /// The value of the formula; NaN or infinity if an assignment or the result is not finite.
+    /// The value of the formula. It is NaN or infinity if an assignment or the result is not finite.
     #[inline]
     pub fn run(&self, registers: &mut [f64]) -> f64 {
         for operation in &self.operations {

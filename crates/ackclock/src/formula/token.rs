@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::dimension::Dimension;
 use super::error::FormulaError;
 
-/// Units that may follow a number: the name, what it measures, its size in seconds, bits per second or bytes.
+/// Units that may follow a number: the name, the dimension, and the size in seconds, bits per second or bytes.
 const UNITS: [(&str, Dimension, f64); 11] = [
     ("ns", Dimension::SECONDS, 1e-9),
     ("us", Dimension::SECONDS, 1e-6),
@@ -23,7 +23,7 @@ const UNITS: [(&str, Dimension, f64); 11] = [
 /// A piece of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Token<'text> {
-    /// A number; what it measures if it has a unit.
+    /// A number, and its dimension if it has a unit.
     Number(f64, Option<Dimension>),
     /// A name or a word.
     Name(&'text str),
@@ -80,7 +80,7 @@ impl<'text> Tokens<'text> {
         if self.eat(sign)? { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
     }
 
-    /// An error at the cursor that says what should be there.
+    /// An error at the cursor with the expected token.
     pub fn expected(&self, what: &str) -> FormulaError {
         let found = match self.token {
             Token::End => "the end".to_owned(),

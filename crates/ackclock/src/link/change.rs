@@ -27,7 +27,7 @@ impl<T: Impairable> Link<T> {
         let transmitter = &mut self.transmitter;
         let Line::Even(line) = &mut transmitter.line else { return false };
         *line = rate;
-        // Less than a nanosecond; it was counted in parts of the old rate.
+        // The remainder is below a nanosecond, in units of the old rate.
         transmitter.remainder = 0;
         transmitter.cached = (0, Duration::ZERO, 0);
         true
@@ -87,7 +87,7 @@ impl<T: Impairable> Link<T> {
         old.visit(&mut |since, _| times.push(since.as_nanos()));
         times.sort_unstable();
         let mut waiting = vec![None; times.len()];
-        // Items of one time stay in the order in which they are shown, in which those of a flow came.
+        // Items of one time keep the visiting order, which is the arrival order within a flow.
         old.visit(&mut |since, item| {
             let mut place = times.partition_point(|time| *time < since.as_nanos());
             while waiting[place].is_some() {

@@ -142,7 +142,7 @@ impl<T: Impairable> Channel<T> {
         let has_packet = link.backlog().0 > 0 || !state.frame.is_empty();
         match (self.contenders[station] < NEVER, has_packet) {
             (false, true) => self.contend(now, station),
-            // A queue may drop all that waits for a packet that it then drops, too.
+            // A queue may drop all waiting packets for a packet that it also drops.
             (true, false) => {
                 self.contenders[station] = NEVER;
                 self.find_next_start();
@@ -232,7 +232,7 @@ impl<T: Impairable> Channel<T> {
         let is_last = state.failures >= self.dcf.retries;
         state.failures = if start.is_some() || is_last { 0 } else { state.failures + 1 };
         if let Some(start) = start {
-            // The last packet of a frame has left when the frame has; the link adds the propagation.
+            // The last packet of a frame leaves with the frame. The link adds the propagation.
             let left = start + (state.exchange.arrival - self.dcf.propagation);
             state.frame.drain(..).for_each(|item| link.send_off(start, left, item, sink));
             self.news.push(state.config.link);

@@ -227,7 +227,7 @@ impl<T: Impairable> Link<T> {
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         match self.pipe.front() {
-            // What is queued may overtake what is in flight.
+            // Queued packets may overtake packets in flight.
             Some((arrival, _)) if self.reorders() => {
                 Some(self.next_commitment().map_or(*arrival, |earliest| earliest.min(*arrival)))
             }

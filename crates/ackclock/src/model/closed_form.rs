@@ -60,9 +60,9 @@ pub fn convergence(cc: &CcSpec) -> Option<Convergence> {
         CcSpec::AimdFc(_) | CcSpec::AimdFcPlus(_) | CcSpec::NewAimd(_) | CcSpec::Reno(_) => {
             Some(Convergence::Difference { factor: 0.5 })
         }
-        // Users of one resource see the same loss ratio, so AILD takes the same from each, too.
+        // Users of one resource meet the same loss ratio, so AILD removes equal amounts.
         CcSpec::Aiad(_) | CcSpec::Aild(_) => Some(Convergence::Difference { factor: 1.0 }),
-        // What is taken from both alike leaves their difference alone.
+        // Removing the same amount from both keeps their difference.
         CcSpec::Linear(linear) if linear.increase_mul == 1.0 => {
             Some(Convergence::Difference { factor: linear.decrease_mul })
         }
@@ -115,7 +115,7 @@ pub fn drop_tail_utilization(remaining: f64, buffer_bdp: f64) -> f64 {
     if y >= 1.0 {
         return 1.0;
     }
-    // Windows from y to 1 take a base RTT per segment gained, windows w from 1 to the peak take w base RTTs.
+    // Windows from y to 1 take a base RTT per segment gained. Windows w from 1 to the peak take w base RTTs.
     (peak * peak - y * y) / (2.0 * (1.0 - y) + peak * peak - 1.0)
 }
 

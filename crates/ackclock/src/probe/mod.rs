@@ -13,11 +13,11 @@ pub struct Samples {
     pub flows: FlowSamples,
     /// Samples of links.
     pub links: LinkSamples,
-    /// Every packet; empty unless asked for.
+    /// Every packet, if requested.
     pub trace: PacketTrace,
 }
 
-/// Samples of flows; all columns are of one length. Counters count from the start of the run.
+/// Samples of flows. All columns have the same length. Counters count from the start of the run.
 #[derive(Clone, Debug, Default)]
 pub struct FlowSamples {
     /// When.
@@ -26,11 +26,11 @@ pub struct FlowSamples {
     pub flow: Vec<u32>,
     /// Window.
     pub cwnd_segments: Vec<f64>,
-    /// Slow-start threshold; infinite before the first congestion event.
+    /// Slow-start threshold, infinite before the first congestion event.
     pub ssthresh_segments: Vec<f64>,
     /// The sender's estimate of the flight size.
     pub in_flight_segments: Vec<u32>,
-    /// Smoothed RTT; 0 before the first measurement.
+    /// Smoothed RTT, or 0 before the first measurement.
     pub srtt_ns: Vec<u64>,
     /// `cc::Phase` as a number.
     pub phase: Vec<u8>,
@@ -40,7 +40,7 @@ pub struct FlowSamples {
     pub delivered_bytes: Vec<u64>,
     /// Segments retransmitted so far.
     pub retransmits: Vec<u64>,
-    /// State variables of the algorithms, by names with units; NaN for a flow whose algorithm has no such variable.
+    /// State variables of the algorithms, by names with units. NaN for a flow whose algorithm lacks the variable.
     pub reported: Vec<(String, Vec<f64>)>,
 }
 
@@ -66,7 +66,7 @@ impl FlowSamples {
     }
 }
 
-/// Samples of links; all columns are of one length. Counters count from the start of the run.
+/// Samples of links. All columns have the same length. Counters count from the start of the run.
 #[derive(Clone, Debug, Default)]
 pub struct LinkSamples {
     /// When.
@@ -81,12 +81,13 @@ pub struct LinkSamples {
     pub forwarded_bytes: Vec<u64>,
     /// Packets dropped so far.
     pub drops: Vec<u64>,
-    /// Mean of the available capacity since the last sample, at the first one the capacity then; not a number for a pure
-    /// delay. Empty where no link varies.
+    /// Mean of the available capacity since the last sample, or the present capacity in the first sample. Not a
+    /// number for a pure delay. Empty without a varying link.
     pub capacity_bps: Vec<f64>,
 }
 
-/// A trace of every packet, link by link, and of the windows and timers of senders; all columns have one length, times ascend.
+/// A trace of every packet, link by link, and of the windows and timers of senders. All columns have the same length,
+/// and times ascend.
 #[derive(Clone, Debug, Default)]
 pub struct PacketTrace {
     /// Flow names, to which `flow` points.
@@ -95,7 +96,7 @@ pub struct PacketTrace {
     pub link_names: Vec<String>,
     /// When.
     pub time_ns: Vec<u64>,
-    /// Index into `link_names`; of no meaning where a window changes or a timer goes off.
+    /// Index into `link_names`, without meaning for a change of a window or an expired timer.
     pub link: Vec<u32>,
     /// Index into `flow_names`.
     pub flow: Vec<u32>,
@@ -103,7 +104,7 @@ pub struct PacketTrace {
     pub event: Vec<u8>,
     /// First byte of data, or the next byte that an ACK expects.
     pub seq: Vec<u64>,
-    /// Payload; 0 for an ACK.
+    /// Payload, or 0 for an ACK.
     pub len: Vec<u32>,
     /// Bytes on the wire.
     pub wire_bytes: Vec<u32>,
@@ -125,13 +126,13 @@ pub enum PacketEvent {
     Leave,
     /// The queue drops it.
     Drop,
-    /// It is lost in transit; the time is that of its arrival, had it arrived.
+    /// It is lost in transit. The time is its hypothetical arrival.
     Lose,
     /// No packet: the sender's window has changed.
     Window,
     /// It has come out of its last link with wrong bits, and the host discards it.
     Discard,
-    /// Its transmission begins; of shared links only.
+    /// Its transmission begins, on shared links only.
     Transmit,
     /// The queue marks it.
     Mark,

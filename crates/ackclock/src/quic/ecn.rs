@@ -2,7 +2,7 @@
 
 use super::packet::EcnCounts;
 
-/// What ACK frames have told.
+/// The counts that ACK frames have reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Ecn {
     /// Packets are ECN-capable.
@@ -22,8 +22,8 @@ impl Ecn {
         self.is_on
     }
 
-    /// An ACK frame that increases the largest number acknowledged has these counts, and newly acknowledges so many packets that
-    /// were sent as ECT(0); how many more were marked.
+    /// Processes the counts of an ACK frame that increases the largest acknowledged number. It newly acknowledges
+    /// this many packets that were sent as ECT(0). Returns the number of additional marks.
     pub fn on_counts(&mut self, counts: Option<EcnCounts>, newly_acked: u32) -> u32 {
         if !self.is_on {
             return 0;

@@ -1,12 +1,12 @@
 //! QUIC without I/O: a sender of one stream and its receiver, with the loss detection of RFC 9002.
 //!
-//! Reference: RFC 9002 (recovery and the events of congestion control), RFC 9000 §13 (acknowledgements, ECN) and §19.3 (ACK
-//! frames), draft-ietf-quic-ack-frequency (thresholds of the receiver). What does not depend on the transport is `tcp`'s: the
-//! RTT estimator, timers, pacing, delivery-rate samples, the algorithm as a sender has it.
+//! References: RFC 9002 for recovery and congestion events, RFC 9000 §13 for acknowledgements and ECN, and §19.3 for
+//! ACK frames. Thresholds of the receiver follow draft-ietf-quic-ack-frequency. The RTT estimator, timers, pacing,
+//! delivery-rate samples and the view of the algorithm do not depend on the transport. They are in `tcp`.
 //!
-//! Deviations: a connection is open when it starts, in the space of application data, and does not end; windows count packets of
-//! a full frame, as those of TCP count segments; a frame that is sent again keeps its bytes; data packets tell which ACKs have
-//! come without a frame of their own (RFC 9000 §13.2.4), whose bytes are not counted.
+//! Deviations: a connection is open when it starts, in the space of application data, and does not end. Windows count
+//! packets of a full frame, as TCP's count segments. A frame that is sent again keeps its bytes. Data packets report
+//! arrived ACKs without a frame (RFC 9000 §13.2.4), so no bytes are counted for it.
 
 mod ecn;
 mod packet;

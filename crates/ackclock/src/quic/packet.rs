@@ -7,11 +7,11 @@ use crate::units::Duration;
 pub enum Packet {
     /// Data, or a PING.
     Data(DataPacket),
-    /// An acknowledgement, whose ranges stand beside it.
+    /// An acknowledgement, whose ranges are stored separately.
     Ack(AckPacket),
 }
 
-/// A packet with a STREAM frame; without bytes it is a PING.
+/// A packet with a STREAM frame, or a PING without bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataPacket {
     /// Which connection of its flow it belongs to.
@@ -45,7 +45,7 @@ pub struct AckPacket {
     pub more_len: u32,
 }
 
-/// The ECN counts of an ACK frame (RFC 9000 §19.3.2). That of ECT(1), which is never sent, is left out.
+/// The ECN counts of an ACK frame (RFC 9000 §19.3.2). The count of ECT(1), which is never sent, is omitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnCounts {
     /// Packets that came as ECT(0).

@@ -21,7 +21,7 @@ pub struct Receiver {
     counts_ecn: bool,
     /// Bytes that the further ranges of an ACK frame may take.
     room: u32,
-    /// Numbers of packets that came, and what is below is taken for old.
+    /// Numbers of arrived packets. Smaller numbers are considered old.
     received: RangeSet,
     oldest: u64,
     /// Of them, those that are acknowledged again with each ACK.
@@ -33,7 +33,7 @@ pub struct Receiver {
     unacknowledged: u32,
     ack_deadline: Option<Instant>,
     next_number: u64,
-    /// Numbers of ACKs with several ranges, and what each one acknowledges at most.
+    /// Numbers of ACKs with several ranges, and the largest number that each acknowledges.
     history: VecDeque<(u64, u64)>,
     /// The ranges of the last ACK, the newest first.
     ranges: Vec<(u64, u64)>,
@@ -69,7 +69,7 @@ impl Receiver {
         }
     }
 
-    /// Data will come soon; the receiver itself is near.
+    /// Data will arrive soon. The receiver itself is already in the cache.
     #[inline]
     pub(crate) fn prefetch_lists(&self) {
         self.out_of_order.prefetch();
@@ -91,7 +91,7 @@ impl Receiver {
         &self.ranges
     }
 
-    /// A packet arrives; the ACK to send at once, if one is due.
+    /// A packet arrives. Returns the ACK to send at once, if one is due.
     pub fn on_data(&mut self, now: Instant, packet: &DataPacket, ce: bool) -> Option<AckPacket> {
         self.forget_acknowledged(packet.acks_below);
         let number = packet.number;
@@ -129,7 +129,7 @@ impl Receiver {
         Some(self.acknowledge(now))
     }
 
-    /// A new packet number; true if it shows reordering that is acknowledged at once.
+    /// Records a new packet number. Returns true if it shows reordering that is acknowledged at once.
     fn note(&mut self, now: Instant, number: u64) -> bool {
         for set in [&mut self.received, &mut self.reported] {
             set.insert(number, number + 1, |_, _, _| {});
@@ -152,8 +152,8 @@ impl Receiver {
         }
     }
 
-    /// draft-ietf-quic-ack-frequency §6.2: "SHOULD send an immediate ACK when the gap between the smallest Unreported Missing
-    /// packet and the Largest Unacked is greater than or equal to the Reordering Threshold value."
+    /// draft-ietf-quic-ack-frequency §6.2: an ACK is due "when the gap between the smallest Unreported Missing packet
+    /// and the Largest Unacked is greater than or equal to the Reordering Threshold".
     fn exceeds(&self, threshold: u64) -> bool {
         let Some((largest, _)) = self.largest else { return false };
         let unreported = self.last_acked.map_or(0, |acked| (acked + 1).saturating_sub(threshold)).max(self.oldest);
@@ -174,8 +174,8 @@ impl Receiver {
         self.out_of_order.remove_below(self.next);
     }
 
-    /// RFC 9000 §13.2.4: "When a packet containing an ACK frame is acknowledged, the receiver can stop acknowledging packets less
-    /// than or equal to the Largest Acknowledged field in the sent ACK frame."
+    /// RFC 9000 §13.2.4: once an ACK is acknowledged, "the receiver can stop acknowledging packets less than or equal
+    /// to the Largest Acknowledged field in the sent ACK frame".
     fn forget_acknowledged(&mut self, below: u64) {
         while let Some((_, largest)) = self.history.front().filter(|(number, _)| *number < below).copied() {
             self.history.pop_front();
@@ -183,7 +183,7 @@ impl Receiver {
         }
     }
 
-    /// The acknowledgement to send now; nothing is delayed any more.
+    /// The acknowledgement to send now. It ends any delay.
     fn acknowledge(&mut self, now: Instant) -> AckPacket {
         self.unacknowledged = 0;
         self.ack_deadline = None;

@@ -1,6 +1,6 @@
-//! The packets that were sent, by their numbers, and what became of them (RFC 9002 §A.1, §A.10).
+//! The sent packets, by their numbers, and their outcomes (RFC 9002 §A.1, §A.10).
 //!
-//! A number is a place in a queue, so that finding a packet costs nothing; of each ACK only the numbers are looked at that are new.
+//! A number is a place in a queue, so packets need no search. An ACK is examined only for its new numbers.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::prefetch::prefetch;
 use crate::tcp::{Delivery, LostTransmission, RangeSet};
 use crate::units::{Duration, Instant};
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     InFlight,
@@ -30,14 +30,14 @@ pub struct SentPacket {
     fate: Fate,
 }
 
-/// What an ACK newly acknowledges.
+/// The newly acknowledged packets of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewlyAcked {
     /// Packets.
     pub packets: u32,
     /// Bytes of their frames.
     pub bytes: u64,
-    /// Of them, those of packets that may let the window grow.
+    /// Bytes of frames in packets that may let the window grow.
     pub growing_bytes: u64,
     /// Packets sent as ECT(0).
     pub ect: u32,
@@ -57,20 +57,20 @@ pub struct NewlyAcked {
 pub struct Counting {
     /// For the growth of the window.
     pub growing: u64,
-    /// For the proof that losses were none.
+    /// For the proof that losses were spurious.
     pub late: u64,
 }
 
-/// What is decided of a packet, in the order of numbers.
+/// The decision about a packet, in the order of numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Decided {
     /// It was acknowledged.
     Acknowledged,
-    /// It is lost, as of now.
+    /// It is lost.
     Lost(u64, SentPacket),
 }
 
-/// All packets of which one may still hear.
+/// All packets that an ACK may still report.
 #[derive(Clone, Debug, Default)]
 pub struct SentPackets {
     packets: VecDeque<SentPacket>,
@@ -132,7 +132,7 @@ impl SentPackets {
         (number < self.undecided).then(|| self.packets[(number - self.first) as usize].sent_at)
     }
 
-    /// Whether something above a packet of which nothing is decided has been acknowledged.
+    /// Whether a packet above an undecided one has been acknowledged.
     pub fn has_gap(&self) -> bool {
         self.largest_acked.is_some_and(|largest| self.undecided < largest)
     }
@@ -145,7 +145,7 @@ impl SentPackets {
         }
     }
 
-    /// A packet leaves; its number.
+    /// A packet leaves. Returns its number.
     #[inline]
     pub fn push(&mut self, now: Instant, frame: Frame, ect: bool) -> u64 {
         let number = self.next_number();
@@ -159,7 +159,7 @@ impl SentPackets {
         number
     }
 
-    /// An ACK has these ranges of numbers; `on_acked` gets what is new of them.
+    /// Processes the ranges of an ACK. `on_acked` gets the newly acknowledged packets.
     pub fn acknowledge(
         &mut self,
         ranges: &[(u64, u64)],
@@ -212,8 +212,9 @@ impl SentPackets {
         newly
     }
 
-    /// Decides of the packets below the largest one acknowledged. RFC 9002 §6.1: a packet is lost if it "was sent kPacketThreshold
-    /// packets before an acknowledged packet (...), or it was sent long enough in the past". When the next one will be.
+    /// Decides about the packets below the largest acknowledged one. Returns the time of the next loss. RFC 9002
+    /// §6.1: a lost packet "was sent kPacketThreshold packets before an acknowledged packet (...), or it was sent
+    /// long enough in the past".
     pub fn detect_lost(
         &mut self,
         now: Instant,
@@ -280,7 +281,7 @@ impl SentPackets {
         }
     }
 
-    /// An ACK has acknowledged this: what it shows of the delivery rate is sampled, where that is asked for.
+    /// Samples the delivery rate of newly acknowledged packets, if requested.
     pub fn sample_rate(&mut self, now: Instant, newly: &NewlyAcked) {
         if let (Some(delivery), Some((_, sent_at))) = (&mut self.delivery, newly.largest) {
             delivery.on_delivered(now, newly.bytes, sent_at);

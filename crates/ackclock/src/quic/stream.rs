@@ -1,4 +1,4 @@
-//! The stream of a sender: what was written, sent, delivered, and is to be sent again.
+//! The stream of a sender: its written, sent, delivered and lost data.
 
 use std::collections::VecDeque;
 
@@ -18,13 +18,13 @@ pub struct Frame {
 /// One stream of bytes.
 #[derive(Clone, Debug)]
 pub struct SendStream {
-    /// Where the application's data end so far; `None` while there is always more.
+    /// The present end of the application's data, or `None` for unlimited data.
     pub written: Option<u64>,
     /// The next byte to send for the first time.
     pub next: u64,
     /// Everything below was delivered.
     pub una: u64,
-    /// What was delivered above.
+    /// Delivered data above.
     delivered: RangeSet,
     /// Numbers and frames of lost packets, in the order of the stream: the receiver's application waits for the first one. So do
     /// Chromium, mvfst and quiche. RFC 9000 §13.3 leaves the order to the sender.

@@ -176,7 +176,7 @@ impl<'plan> Ends<'plan> {
                 flow.prefetch_receiver();
                 return false;
             }
-            // Before a copy of what a slot has received already, the slot may be used again.
+            // If data are a copy of delivered data, the slot may be reused before they arrive.
             !has_slots || flow.slot.is_none() || flow.awaits(body)
         })
     }

@@ -90,8 +90,8 @@ impl Flow {
 
     /// A slot carries a transfer of this many bytes over a new connection. `key` belongs to the name of the slot.
     pub(super) fn carry(&mut self, now: Instant, plan: &FlowPlan, key: u64, bytes: u64) {
-        // Segments of the last transfer that are still in flight have lower numbers, and are not taken for a part of this one.
-        // FIN has a number of its own, and the ACK of it the next.
+        // Segments of the last transfer that are still in flight have lower numbers, so they are not mistaken for
+        // this one's. FIN has its own number, and its ACK the next.
         self.base += self.sender.numbers() + 1 + u64::from(plan.transport.handshake);
         let most_outstanding = self.sender.most_outstanding();
         // Each connection draws numbers of its own.

@@ -94,7 +94,7 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
         links[self::last(&flow.reverse)].ends(alone && reacts_only_to_acks(flow), is_sampled);
     }
     for row in &plan.datagrams {
-        // What is counted of a row depends on the order of its arrivals.
+        // The counters of a row depend on the order of its arrivals.
         let ends = row.sources.iter().map(|source| last(&source.forward));
         let together = ends.clone().is_sorted_by(|one, other| one == other);
         ends.for_each(|link| links[link].ends(together, false));

@@ -282,7 +282,7 @@ impl Traffic {
     pub(super) fn sender_reacts_only_to_acks(&self) -> bool {
         match self {
             Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. } | Traffic::Interactive(_) => true,
-            // A request arrives; the slot is used again.
+            // A request may arrive, or the slot may be used again.
             Traffic::Web(_) | Traffic::Slot => false,
         }
     }

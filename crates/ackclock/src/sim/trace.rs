@@ -144,7 +144,7 @@ impl Tracer {
         streams: &[&str],
         link_rank: &[usize],
     ) -> PacketTrace {
-        // A loss is known before its time, at the end of the run, too.
+        // A loss is known before its time, also at the end of the run.
         self.rows.sort_by_key(|row| row.time);
         self.rows.retain(|row| row.time < Instant::ZERO + plan.duration);
         self.cwnd.fill(0.0);

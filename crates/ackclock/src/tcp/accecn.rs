@@ -1,9 +1,9 @@
-//! Accurate ECN feedback: what the receiver counts, and what the sender makes of it.
+//! Accurate ECN feedback: the counters of the receiver, and their evaluation by the sender.
 //!
 //! Reference: RFC 9768, with the algorithms of its appendix A.1 and A.2.
 //!
-//! The option has two counters, marked bytes and those of ECT(0), in 8 bytes; ECT(1) is never sent, and §3.2.3.3
-//! leaves out what never changes.
+//! The option has two counters, for marked bytes and for bytes of ECT(0), in 8 bytes. ECT(1) is never sent, and
+//! §3.2.3.3 omits constant counters.
 //!
 //! Deviations: every ACK has the option, where §3.2.3.3 asks for it only when a counter has changed. Connections begin
 //! open, so nothing tests whether the path lets the option through (§3.2.3.2).
@@ -20,7 +20,7 @@ const DIVOPT: u32 = 1 << 24;
 /// RFC 9768 appendix A.2.2.
 const SAFETY_FACTOR: u32 = 2;
 
-/// What came, marked or not: r.cep, r.ceb and r.e0b.
+/// The counters of arrivals, marked or not: r.cep, r.ceb and r.e0b.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceivedMarks {
     cep: u32,
@@ -36,7 +36,7 @@ impl Default for ReceivedMarks {
 }
 
 impl ReceivedMarks {
-    /// Data come; true if that has to be acknowledged at once.
+    /// Data arrive. Returns true if they must be acknowledged at once.
     ///
     /// RFC 9768 §3.2.2.5.1: "An AccECN Data Receiver SHOULD emit an ACK whenever a data packet marked CE arrives after
     /// the previous packet was not CE." That two marks make an ACK due follows from an ACK for every second segment.
@@ -52,14 +52,14 @@ impl ReceivedMarks {
         changes
     }
 
-    /// What an ACK tells.
+    /// The feedback of an ACK.
     pub(super) fn feedback(&self) -> EcnFeedback {
         let option = AccEcnOption { e0b: self.e0b % DIVOPT, ceb: self.ceb % DIVOPT };
         EcnFeedback::AccEcn { ace: (self.cep % DIVACE) as u8, option: Some(option) }
     }
 }
 
-/// What the sender knows of that: s.cep and s.ceb.
+/// The sender's copies of the counters: s.cep and s.ceb.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownMarks {
     cep: u32,
@@ -74,7 +74,7 @@ impl Default for KnownMarks {
     }
 }
 
-/// What an ACK tells that was not known.
+/// The new information of an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NewMarks {
     /// Packets that came with a mark.
@@ -84,8 +84,8 @@ pub(super) struct NewMarks {
 }
 
 impl KnownMarks {
-    /// An ACK that brings news tells this, and newly acknowledges so many segments of at most `mss` bytes: what more was
-    /// marked.
+    /// Processes the feedback of an ACK with news that newly acknowledges this many segments of at most `mss` bytes.
+    /// Returns the additional marks.
     pub(super) fn learn(&mut self, ace: u8, option: Option<AccEcnOption>, newly_acked: u32, mss: u32) -> NewMarks {
         let bytes = option.map(|option| (option.ceb + DIVOPT - self.ceb % DIVOPT) % DIVOPT);
         // A counter that goes back: the ACK was overtaken, and its news are SACK blocks that no other had room for.
@@ -116,8 +116,8 @@ impl KnownMarks {
     }
 }
 
-/// How often the field must have gone round for so many bytes to fit into marked packets of at most `mss`: marks
-/// beyond a hole come before what they lie on is acknowledged.
+/// The least number of wraps of the field, so that this many bytes fit into marked packets of at most `mss`. Marks
+/// above a hole are reported before their data are acknowledged.
 fn missing_rounds(bytes: u32, mss: u32, least: u32) -> u32 {
     let (bytes, mss) = (u64::from(bytes), u64::from(mss.max(1)));
     (bytes.saturating_sub(mss * u64::from(least))).div_ceil(mss * u64::from(DIVACE)) as u32

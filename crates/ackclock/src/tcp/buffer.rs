@@ -1,6 +1,6 @@
 //! The buffer of a receiver, the application that reads from it, and the window that it leaves.
 //!
-//! Reference: RFC 9293 §3.8.6, and §3.8.6.2.2 for the avoidance of silly windows; its names are used.
+//! Reference: RFC 9293 §3.8.6, and §3.8.6.2.2 for the avoidance of silly windows. The names are the RFC's.
 //!
 //! Deviations: every advance of the window that a read allows is announced at once, by an ACK of its own.
 
@@ -51,12 +51,13 @@ impl Buffer {
         self.reader = Reader::ByHand;
     }
 
-    /// The end of what the window lets in of data up to `end`.
+    /// The end of the part of data up to `end` that the window admits.
     pub(super) fn admitted(&self, end: u64) -> u64 {
         end.min(self.edge)
     }
 
-    /// Data have arrived in order up to `next`, or time has passed: the application reads what it may read by now.
+    /// Data have arrived in order up to `next`, or time has passed. The application reads the data that it may read
+    /// by now.
     pub(super) fn read_due(&mut self, now: Instant, next: u64) {
         let Reader::ByItself { chunk, interval, next_at } = &mut self.reader else { return };
         while self.read < next && *next_at <= now {

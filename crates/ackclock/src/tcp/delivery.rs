@@ -37,7 +37,7 @@ pub struct LostTransmission {
     pub app_limited: bool,
 }
 
-/// What an ACK delivers: the part of its sample that later steps of the same ACK would change.
+/// The deliveries of an ACK: the part of its sample that later steps of the same ACK would change.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
     interval: Duration,
@@ -45,7 +45,7 @@ struct Arrived {
     lost: u64,
 }
 
-/// Counts what was delivered and lost, and how fast: the draft's C. Kept for algorithms that ask for it.
+/// Counts deliveries, losses and delivery rates: the draft's C. It exists for algorithms that request it.
 #[derive(Clone, Debug, Default)]
 pub struct Delivery {
     /// Payload bytes known to be delivered, cumulatively or selectively.
@@ -58,21 +58,21 @@ pub struct Delivery {
     delivered_ce: u64,
     /// Of them, those that a sample has told of.
     sampled_ce: u64,
-    /// Samples are limited by the application until this many bytes are delivered; 0 where they are not.
+    /// Samples are limited by the application until this many bytes are delivered, or 0 if they are not.
     app_limited_until: u64,
     /// Of each segment on the scoreboard.
     stamps: VecDeque<SendStamp>,
-    /// That of the newest segment delivered by the ACK at hand.
+    /// The stamp of the newest segment that the present ACK delivers.
     newest: SendStamp,
-    /// What that ACK delivers, until it is asked for.
+    /// The deliveries of that ACK, until they are queried.
     arrived: Option<Arrived>,
     /// Losses not yet reported to the algorithm.
     unreported: VecDeque<LostTransmission>,
 }
 
 impl Delivery {
-    /// Begins amid a connection, with segments in flight that were sent at these times, of `bytes` in all. What was delivered
-    /// since then is not known: what they show of the rate is too little, for a round trip.
+    /// Begins during a connection, with segments in flight that were sent at these times, of `bytes` in total.
+    /// Earlier deliveries since then are unknown, so rate samples are too low for a round trip.
     pub fn amid(now: Instant, sent_at: impl Iterator<Item = Instant>, bytes: u64) -> Self {
         let stamp = |sent_at| SendStamp {
             delivered_at: sent_at,
@@ -83,7 +83,8 @@ impl Delivery {
         Delivery { delivered_at: now, first_sent_at: now, stamps: sent_at.map(stamp).collect(), ..Delivery::default() }
     }
 
-    /// A segment is sent for the first time; `idle` if nothing else is in flight, `tx_in_flight` bytes with it.
+    /// A segment is sent for the first time. `idle` is true if no other data are in flight, and `tx_in_flight`
+    /// includes it.
     pub fn on_sent(&mut self, now: Instant, idle: bool, tx_in_flight: u64) {
         if idle {
             self.first_sent_at = now;
@@ -115,7 +116,8 @@ impl Delivery {
         self.newest = self.stamps[position];
     }
 
-    /// The first segment leaves the scoreboard, and is the newest one that the ACK at hand delivers so far, or is not.
+    /// The first segment leaves the scoreboard. `is_newest` is true if it is the newest one that the present ACK
+    /// delivers so far.
     #[inline(never)]
     pub fn on_acknowledged(&mut self, is_newest: bool) {
         let stamp = self.stamps.pop_front();
@@ -147,7 +149,7 @@ impl Delivery {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// `bytes` were delivered, the newest segment of which was sent at `sent_at`.
+    /// `bytes` were delivered. The newest segment of them was sent at `sent_at`.
     pub fn on_delivered(&mut self, now: Instant, bytes: u64, sent_at: Instant) {
         self.delivered += bytes;
         self.delivered_at = now;

@@ -1,5 +1,5 @@
-//! A set of byte ranges, merged and in order: what a receiver holds out of order, what a sender knows
-//! to be delivered selectively.
+//! A set of byte ranges, merged and in order. Receivers store data out of order in it, and senders selectively
+//! acknowledged data.
 
 use std::collections::VecDeque;
 
@@ -26,8 +26,8 @@ impl RangeSet {
         }
     }
 
-    /// Adds `start .. end`; returns the range that it is part of now, and reports each part of it that was not in the set,
-    /// in order, with that range.
+    /// Adds `start .. end`, and returns the range that contains it now. Reports each new part in order, with that
+    /// range.
     pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64, (u64, u64))) -> (u64, u64) {
         if start >= end {
             return (start, start);

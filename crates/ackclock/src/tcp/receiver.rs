@@ -1,8 +1,8 @@
-//! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK and D-SACK blocks (RFC 2018, RFC 2883), echoes of
-//! timestamps and marks (RFC 3168 §6.1.3, RFC 9768 §3.2).
+//! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK and D-SACK blocks (RFC 2018, RFC 2883), and echoes.
+//! Echoes of timestamps and marks follow RFC 3168 §6.1.3 and RFC 9768 §3.2.
 //!
-//! Deviations: it remembers the three blocks reported last, as Linux remembers four; of more than three, those
-//! forgotten are not reported again once the others have been filled (RFC 2018 §4 says SHOULD).
+//! Deviations: it remembers the three blocks reported last, while Linux remembers four. Further blocks are not
+//! reported again once the others have been filled (RFC 2018 §4 says SHOULD).
 
 use std::iter;
 
@@ -25,7 +25,7 @@ pub struct Receiver {
     next: u64,
     /// Data received above it.
     out_of_order: RangeSet,
-    /// The ranges that grew last, the most recent first; those below what is expected are gone.
+    /// The ranges that grew last, the most recent first. Ranges below the expected data are removed.
     recent: [(u64, u64); MAX_SACK_BLOCKS],
     /// Segments received and not acknowledged.
     unacknowledged: u32,
@@ -42,15 +42,15 @@ pub struct Receiver {
     received: ReceivedMarks,
     /// SACK blocks for which an ACK has room.
     most_blocks: u8,
-    /// What came twice with the last segment, until an ACK reports it.
+    /// The duplicate data of the last segment, until an ACK reports them.
     duplicate: Option<(u64, u64)>,
     /// The peer's SYN and FIN, in a box, as hardly any connection has it.
     peer: Option<Box<Peer>>,
-    /// What the application has not read yet, in a box, as hardly any connection has it.
+    /// Data that the application has not read yet. They are boxed, because few connections have a buffer.
     buffer: Option<Box<Buffer>>,
 }
 
-/// What the other end opens and ends the connection with.
+/// The segments with which the other end opens and closes the connection.
 #[derive(Clone, Debug)]
 struct Peer {
     /// Something came after its SYN.
@@ -59,7 +59,7 @@ struct Peer {
     again_at: Option<Instant>,
     /// How long it waits next.
     rto: Duration,
-    /// What precedes its FIN.
+    /// The bytes before its FIN.
     fin: Option<u64>,
 }
 
@@ -68,13 +68,13 @@ struct Peer {
 struct QuickAcks {
     most: u32,
     left: u32,
-    /// A pause as long as this begins them anew.
+    /// A pause of at least this length restarts them.
     pause: Duration,
     last_at: Instant,
 }
 
 impl QuickAcks {
-    /// A segment arrives, in order or not; true if its ACK is not delayed.
+    /// A segment arrives, in order or not. Returns true if its ACK is not delayed.
     fn take(&mut self, now: Instant, in_order: bool) -> bool {
         if !in_order || now.since(self.last_at) > self.pause {
             self.left = self.most;
@@ -127,7 +127,7 @@ impl Receiver {
         }
     }
 
-    /// Data will come soon; the receiver itself is near.
+    /// Data will arrive soon. The receiver itself is already in the cache.
     #[inline]
     pub(crate) fn prefetch_lists(&self) {
         self.out_of_order.prefetch();
@@ -154,7 +154,7 @@ impl Receiver {
         self.buffer.iter_mut().for_each(|buffer| buffer.read_by_hand());
     }
 
-    /// The application reads so many bytes; the ACK that tells of the window, if that advances.
+    /// The application reads this many bytes. Returns the window update if the window advances.
     pub fn read(&mut self, bytes: u64) -> Option<AckSegment> {
         self.buffer.as_mut()?.read(bytes);
         self.window_update()
@@ -171,7 +171,7 @@ impl Receiver {
         self.buffer.as_ref().is_some_and(|buffer| buffer.advances()).then(|| self.acknowledge())
     }
 
-    /// A segment arrives; the ACK to send at once, if one is due.
+    /// A segment arrives. Returns the ACK to send at once, if one is due.
     #[inline]
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         if self.buffer.is_none() {
@@ -180,7 +180,7 @@ impl Receiver {
         self.on_data_in_window(now, segment, ce)
     }
 
-    /// A segment arrives at a receiver with a buffer, which takes what its window admits.
+    /// A segment arrives at a receiver with a buffer, which accepts data within its window.
     #[cold]
     fn on_data_in_window(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
         let end = segment.seq + u64::from(segment.len);
@@ -196,7 +196,7 @@ impl Receiver {
         Some(ack?.with_window(window?))
     }
 
-    /// The application reads what it may read by now; the window then.
+    /// The application reads the data that it may read by now. Returns the window then.
     fn read_due(&mut self, now: Instant) -> Option<u64> {
         let (next, buffer) = (self.next, self.buffer.as_mut()?);
         buffer.read_due(now, next);
@@ -246,7 +246,7 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// A segment without payload arrives: SYN, FIN, a probe of the window or an ACK; the answer, if there is one.
+    /// A segment without payload arrives: SYN, FIN, a window probe or an ACK. Returns the answer, if there is one.
     #[cold]
     fn on_control(&mut self, now: Instant, segment: &DataSegment) -> Option<AckSegment> {
         if segment.ecn.probe() {
@@ -305,7 +305,7 @@ impl Receiver {
         [self.ack_deadline, again_at, read_at].into_iter().flatten().min()
     }
 
-    /// The delayed ACK, if it is due by `now`, or one that tells of what the application has read.
+    /// The delayed ACK, if it is due by `now`, or a window update after reads of the application.
     pub fn on_deadline(&mut self, now: Instant) -> Option<AckSegment> {
         if self.peer.as_ref().and_then(|peer| peer.again_at).is_some_and(|at| at <= now) {
             return Some(self.answer_syn(now));
@@ -318,7 +318,7 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// A segment arrives; returns true if it is marked and has to be acknowledged at once.
+    /// A segment arrives. Returns true if it is marked and must be acknowledged at once.
     fn note_ecn(&mut self, segment: &DataSegment, ce: bool) -> bool {
         if segment.ecn.cwr() {
             self.echoes = false;
@@ -378,7 +378,7 @@ impl Receiver {
         self.recent.into_iter().filter(|range| range.1 > self.next)
     }
 
-    /// The acknowledgement to send now, also with data of the other direction; nothing is delayed any more.
+    /// The acknowledgement to send now, also with data of the other direction. It ends any delay.
     #[inline]
     pub fn acknowledge(&mut self) -> AckSegment {
         self.unacknowledged = 0;

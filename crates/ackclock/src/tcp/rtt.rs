@@ -1,7 +1,7 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 //!
-//! Where the least RTO bounds the variation, the variation is computed as in Linux: it rises at once with the mean deviation and falls
-//! once a round trip, a falling RTT counts for an eighth, and the RTO may reach 120 s.
+//! If the least RTO bounds the variation, the variation is computed as in Linux. It rises at once with the mean
+//! deviation and falls once a round trip. A falling RTT counts for an eighth, and the RTO may reach 120 s.
 
 use super::transport::{MinRtoBounds, Transport};
 use crate::units::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::units::{Duration, Instant};
 const MAX_RTO: Duration = Duration::from_secs(60);
 /// The same in Linux.
 const LINUX_MAX_RTO: Duration = Duration::from_secs(120);
-/// The clock granularity G of RFC 6298 §2.3. The simulated clock is finer; Linux ticks at this.
+/// The clock granularity G of RFC 6298 §2.3. The simulated clock is finer. Linux ticks at this interval.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// The estimator and its back-off.
@@ -18,9 +18,9 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 pub struct Rtt {
     min_rto: Duration,
     max_rto: Duration,
-    /// The least of what the timeout is beyond the smoothed RTT.
+    /// The least margin of the timeout beyond the smoothed RTT.
     min_variation: Duration,
-    /// What it is beyond that, as in Linux.
+    /// The margin beyond the smoothed RTT, as in Linux.
     variation: Option<LinuxVariation>,
     /// A round trip has ended since the estimate last moved.
     round_ended: bool,
@@ -50,7 +50,7 @@ struct LinuxVariation {
     deviation: Duration,
     /// The most that this was in the current round trip, and the least RTO at least.
     most: Duration,
-    /// What the timeout contains.
+    /// The margin in the present timeout.
     margin: Duration,
 }
 
@@ -81,14 +81,14 @@ impl LinuxVariation {
     }
 }
 
-/// The estimator of a clock with coarse ticks, in whole numbers: RFC 6298 §2.3 as 4.3BSD-Reno wrote it
+/// The estimator of a clock with coarse ticks, in whole numbers: RFC 6298 §2.3 as implemented in 4.3BSD-Reno
 /// (Jacobson 1988, appendix A).
 #[derive(Clone, Copy, Debug)]
 struct TickEstimate {
     tick: Duration,
     /// How far the clock is ahead of time.
     offset: Duration,
-    /// Eighths of a tick; 0 before the first measurement.
+    /// Eighths of a tick, or 0 before the first measurement.
     srtt: i64,
     /// Quarters of a tick.
     rttvar: i64,
@@ -150,7 +150,7 @@ impl Rtt {
         self.count += 1;
     }
 
-    /// What was outstanding when the last round trip began is acknowledged.
+    /// The data outstanding at the beginning of the last round trip are acknowledged.
     #[inline]
     pub fn end_round(&mut self) {
         self.round_ended = true;
@@ -224,13 +224,13 @@ impl Rtt {
         self.rto = Duration::from_nanos(base.as_nanos().saturating_mul(factor)).min(self.max_rto);
     }
 
-    /// Smoothed RTT; zero before the first measurement.
+    /// Smoothed RTT, zero before the first measurement.
     #[inline]
     pub fn srtt(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |estimate| estimate.srtt)
     }
 
-    /// How much the RTT varies; zero before the first measurement.
+    /// RTT variation, zero before the first measurement.
     pub fn rttvar(&self) -> Duration {
         match (self.estimate, self.variation) {
             (None, _) => Duration::ZERO,
@@ -244,13 +244,13 @@ impl Rtt {
         self.backoff
     }
 
-    /// The last round-trip time seen; zero before the first.
+    /// The last measured round-trip time, zero before the first.
     #[inline]
     pub fn latest(&self) -> Duration {
         self.latest
     }
 
-    /// The smallest round-trip time seen; zero before the first.
+    /// The smallest measured round-trip time, zero before the first.
     #[inline]
     pub fn min(&self) -> Duration {
         self.min

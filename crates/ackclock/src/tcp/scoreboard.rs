@@ -45,7 +45,7 @@ impl SentSegment {
         self.seq + u64::from(self.len)
     }
 
-    /// Copies of it that are in flight: RFC 6675's SetPipe counts one if it is not lost, and one if it was
+    /// Copies of the segment in flight. RFC 6675's SetPipe counts one if it is not lost, and one if it was
     /// retransmitted.
     fn in_flight(&self) -> u32 {
         if self.sacked { 0 } else { u32::from(!self.lost) + u32::from(self.retransmitted) }
@@ -61,7 +61,7 @@ impl SentSegment {
     }
 }
 
-/// What an acknowledgement changed.
+/// The changes by an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivered {
     /// Segments newly delivered.
@@ -79,7 +79,7 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    /// Adds a segment; true if it is the newest one.
+    /// Adds a segment. Returns true if it is the newest one.
     fn add(&mut self, segment: &SentSegment) -> bool {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
@@ -100,7 +100,7 @@ impl Delivered {
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     segments: VecDeque<SentSegment>,
-    /// Index of the front; indices count segments from the start of the connection.
+    /// Index of the front. Indices count segments from the start of the connection.
     first: u64,
     sacked_ranges: RangeSet,
     /// Segments in flight: RFC 6675's pipe.
@@ -119,7 +119,7 @@ pub struct Scoreboard {
     retransmit_next: u64,
     /// Transmissions taken for lost so far.
     losses: u64,
-    /// What was delivered when each segment was last sent, in a box, as hardly any algorithm asks for it.
+    /// The delivery state at the last transmission of each segment. It is boxed, because few algorithms request it.
     delivery: Option<Box<Delivery>>,
 }
 
@@ -135,8 +135,8 @@ impl Scoreboard {
         self.segments.len() as u32
     }
 
-    /// Of the segments not cumulatively acknowledged, how many are `(sacked, lost, retransmitted)`; for reports,
-    /// as it counts them.
+    /// The numbers of segments that are not cumulatively acknowledged, as `(sacked, lost, retransmitted)`. They are
+    /// counted on request, for reports.
     pub fn counts(&self) -> (u32, u32, u32) {
         self.segments.iter().fold((0, 0, 0), |(sacked, lost, retransmitted), segment| {
             let open = !segment.sacked;
@@ -187,7 +187,7 @@ impl Scoreboard {
         self.segments.front()
     }
 
-    /// What the next ACK looks at first will be needed soon.
+    /// Prefetches the state that the next ACK reads first.
     #[inline]
     pub fn prefetch(&self) {
         self.segments.iter().take(4).for_each(prefetch);
@@ -266,7 +266,7 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver holds these blocks. Blocks beyond what was sent are ignored.
+    /// The receiver holds these blocks. Blocks beyond the sent data are ignored.
     pub fn acknowledge_selectively(&mut self, ack: u64, blocks: &SackBlocks, delivered: &mut Delivered) {
         let (Some(front), Some(back)) = (self.segments.front(), self.segments.back()) else { return };
         let (low, high) = (front.seq, back.end());
@@ -277,7 +277,7 @@ impl Scoreboard {
         self.sacked_ranges = ranges;
     }
 
-    /// Marks every segment as lost that has three selectively acknowledged ones above it; returns their number.
+    /// Marks every segment as lost that has three selectively acknowledged ones above it. Returns their number.
     #[inline]
     pub fn find_losses(&mut self) -> u32 {
         let mut found = 0;
@@ -300,7 +300,7 @@ impl Scoreboard {
         self.segments.front().is_some_and(|segment| segment.lost)
     }
 
-    /// Marks the first segment as lost, whatever was selectively acknowledged; returns how many were newly lost.
+    /// Marks the first segment as lost, regardless of SACK blocks. Returns the number of newly lost segments.
     pub fn lose_front(&mut self) -> u32 {
         if self.segments.front().is_none_or(|segment| segment.lost || segment.sacked) {
             return 0;
@@ -309,7 +309,7 @@ impl Scoreboard {
         self.lose_first_transmission(0)
     }
 
-    /// Takes the first transmission of a segment for lost, and none after it; returns 0 if it was already, and else 1.
+    /// Declares only the first transmission of a segment lost. Returns 0 if it was already lost, and else 1.
     fn lose_first_transmission(&mut self, position: usize) -> u32 {
         let segment = &mut self.segments[position];
         if segment.lost {
@@ -328,8 +328,8 @@ impl Scoreboard {
         1
     }
 
-    /// Takes everything that was not selectively acknowledged for lost, retransmissions too; returns how many
-    /// that finds.
+    /// Declares everything lost that was not selectively acknowledged, including retransmissions. Returns the number
+    /// of newly lost segments.
     pub fn lose_all(&mut self) -> u32 {
         let mut found = 0;
         for (position, segment) in self.segments.iter_mut().enumerate().filter(|(_, segment)| !segment.sacked) {
@@ -350,7 +350,7 @@ impl Scoreboard {
         found
     }
 
-    /// Nothing that was taken for lost was: what was not sent again is in flight, and the rest twice.
+    /// Reverts all losses. Segments that were not sent again are in flight, and the others twice.
     pub fn restore(&mut self) {
         for segment in self.segments.iter_mut().filter(|segment| segment.lost && !segment.sacked) {
             segment.lost = false;
@@ -401,8 +401,8 @@ impl Scoreboard {
             .find(|index| !self.segments[(index - self.first) as usize].sacked)
     }
 
-    /// The next segment below the highest selectively acknowledged one that is missing and was not retransmitted,
-    /// however few lie above it.
+    /// The next missing segment below the highest selectively acknowledged one that was not retransmitted, regardless
+    /// of the number above it.
     pub fn next_hole(&self) -> Option<u64> {
         (self.retransmit_next..self.sacked_end).find(|index| !self.segments[(index - self.first) as usize].sacked)
     }
@@ -441,7 +441,7 @@ impl Scoreboard {
         self.first + self.segments.len() as u64
     }
 
-    /// Notes that the segment at `index` is sent again; `advance` moves HighRxt past it.
+    /// Records the retransmission of the segment at `index`. `advance` moves HighRxt past it.
     pub fn retransmit(&mut self, index: u64, advance: bool, sent_at: Instant) -> SentSegment {
         let position = (index - self.first) as usize;
         let segment = &mut self.segments[position];
@@ -472,7 +472,7 @@ impl Scoreboard {
         }
     }
 
-    /// An ACK delivers this: what it shows of the delivery rate is sampled, where that is asked for.
+    /// Samples the delivery rate of the deliveries of an ACK, if requested.
     #[inline(never)]
     pub fn sample_rate(&mut self, now: Instant, delivered: &Delivered) {
         if let (Some(delivery), Some(newest)) = (&mut self.delivery, &delivered.newest) {

@@ -3,7 +3,7 @@
 use super::transport::Transport;
 use crate::units::Instant;
 
-/// SACK blocks in one ACK; timestamps leave room for three (RFC 2018 §3).
+/// SACK blocks in one ACK. Timestamps leave space for three (RFC 2018 §3).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
 /// A segment of data.
@@ -15,11 +15,11 @@ pub struct DataSegment {
     pub len: u32,
     /// The sender's clock, which the receiver echoes (RFC 7323).
     pub sent_at: Instant,
-    /// What it says of marks.
+    /// The ECN flags.
     pub ecn: DataEcn,
 }
 
-/// Flags of a data segment, most of them of ECN, in one byte, so that a later copy does not stall on the store.
+/// ECN flags of a data segment, in one byte, so that a later copy does not stall on the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataEcn(u8);
 
@@ -78,7 +78,7 @@ impl DataEcn {
 pub struct AckSegment {
     /// The next byte expected.
     pub ack: u64,
-    /// What was received above it.
+    /// The data received above it.
     pub sack: SackBlocks,
     /// The echoed clock of the sender.
     pub echo: Instant,
@@ -94,7 +94,7 @@ pub enum EcnFeedback {
     None,
     /// Nothing yet: it is the answer to a SYN.
     SynAck,
-    /// RFC 3168's ECN-Echo: a data packet came with a mark, and the sender has not said yet that it has reacted.
+    /// RFC 3168's ECN-Echo: a data packet arrived with a mark, and the sender has not yet reported its response.
     Classic {
         /// The flag.
         ece: bool,
@@ -108,8 +108,8 @@ pub enum EcnFeedback {
     },
 }
 
-/// The counters of the AccECN option (RFC 9768 §3.2.3), each modulo 2^24. That of ECT(1), which is never sent, is left
-/// out.
+/// The counters of the AccECN option (RFC 9768 §3.2.3), each modulo 2^24. The counter of ECT(1), which is never sent,
+/// is omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccEcnOption {
     /// Payload bytes that came as ECT(0), plus 1.
@@ -118,25 +118,25 @@ pub struct AccEcnOption {
     pub ceb: u32,
 }
 
-/// Up to three blocks: those above the cumulative acknowledgement, the most recent first, and in front of them maybe a
-/// D-SACK block, which says what has come twice (RFC 2883).
+/// Up to three blocks above the cumulative acknowledgement, the most recent first. A D-SACK block may precede them,
+/// which reports duplicate data (RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    /// The number of blocks, and above it what [`AckSegment::window`] reads: one more than the window, or 0 for none. One word, so
-    /// that processors copy it without waiting for what was just written, and so that an acknowledgement fits a cache line.
+    /// The number of blocks, and above it the value of [`AckSegment::window`]: one more than the window, or 0 for
+    /// none. Processors copy one word without waiting for the last store, and an acknowledgement fits a cache line.
     count_and_window: u64,
     /// Distance of the start from the acknowledgement, negative below it, and length.
     blocks: [(i32, u32); MAX_SACK_BLOCKS],
 }
 
 impl AckSegment {
-    /// The window that it advertises, in bytes; none if the receiver has no buffer, and so no bound.
+    /// The advertised window in bytes, or none if the receiver has no buffer and thus no limit.
     #[inline]
     pub fn window(&self) -> Option<u64> {
         (self.sack.count_and_window >> SackBlocks::COUNT_BITS).checked_sub(1)
     }
 
-    /// The window that it stands for: `max_window` bounds what is advertised.
+    /// The effective window. `max_window` limits the advertised one.
     pub fn advertised(&self, transport: &Transport) -> Option<u64> {
         let window = self.window().unwrap_or(u64::MAX);
         transport.largest_window().map(|largest| window.min(largest))
@@ -155,7 +155,7 @@ impl SackBlocks {
     const COUNT_BITS: u32 = 8;
     const COUNT: u64 = (1 << Self::COUNT_BITS) - 1;
 
-    /// Adds a block, given as it stands in a header; `ack` is the acknowledgement it goes with.
+    /// Adds a block from a header. `ack` is the acknowledgement that it belongs to.
     ///
     /// A block beyond the third, or one that begins 2 GiB or more away from `ack`, is left out.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) {
@@ -188,7 +188,7 @@ impl SackBlocks {
         })
     }
 
-    /// What has come twice, if the first block is one of D-SACK; `ack` is the acknowledgement that they go with.
+    /// The duplicate data, if the first block is a D-SACK block. `ack` is the acknowledgement of the blocks.
     ///
     /// RFC 2883 §5: "If the SACK sequence space is less than this cumulative ACK, it is an indication that the segment
     /// identified by the SACK block has been received more than once", as it is if the second block holds it.

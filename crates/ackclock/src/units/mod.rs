@@ -1,7 +1,7 @@
 //! Quantities with units: integer nanoseconds, bits per second, bytes.
 //!
-//! Parsing and printing live here, so that a scenario, an error message and a report
-//! spell a quantity in the same way. Rounding is always named.
+//! This module parses and prints quantities, so that scenarios, error messages and reports spell them in the same
+//! way. Names of functions state their rounding.
 
 mod quantity;
 mod rate;

@@ -160,7 +160,7 @@ fn parse(text: &str, quantity: &Quantity) -> Result<u64, ParseQuantityError> {
     Ok(value as u64)
 }
 
-/// A text that begins with a number with a comma, as `0,5 ms`, with a point in the place of the first one.
+/// Replaces the comma of a number at the beginning of a text, such as `0,5 ms`, by a point.
 pub fn with_a_point(text: &str) -> Option<String> {
     let (whole, rest) = text.split_once(',')?;
     let digits = |part: &str| part.trim_start_matches(['-', '+']).bytes().all(|byte| byte.is_ascii_digit());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Duration, NANOS_PER_SEC};
 
-/// A rate in bits per second; never zero.
+/// A rate in bits per second, never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
@@ -19,7 +19,7 @@ impl Rate {
         self.0
     }
 
-    /// Time to send `bytes`, rounded down, and what is left over in units of 1/rate nanoseconds.
+    /// Time to send `bytes`, rounded down, and the remainder in units of 1/rate nanoseconds.
     ///
     /// A transmitter adds up the left-overs, so that no capacity is gained or lost in the long run.
     pub fn transmission(self, bytes: u64) -> (Duration, u64) {

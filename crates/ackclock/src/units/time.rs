@@ -34,7 +34,7 @@ impl Instant {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// The last moment before this one; none at the start.
+    /// The last moment before this one, or none at the start.
     pub fn before(self) -> Option<Instant> {
         self.0.checked_sub(1).map(Instant)
     }
@@ -42,8 +42,8 @@ impl Instant {
     /// Time passed since `earlier`, which must not be later than `self`: time does not run backwards.
     ///
     /// # Panics
-    /// If it is, in builds with debug assertions, as those of tests are. Release builds do not check, and wrap: callers
-    /// compare first where the order of two times comes from outside.
+    /// If it is, in builds with debug assertions, such as tests. Release builds do not check, and wrap. Callers
+    /// therefore compare times of unknown order first.
     #[inline]
     pub fn since(self, earlier: Instant) -> Duration {
         debug_assert!(earlier <= self, "invariant: {earlier:?} is not after {self:?}");
@@ -75,7 +75,7 @@ impl Duration {
         Duration(secs * NANOS_PER_SEC)
     }
 
-    /// The nearest whole number of nanoseconds to `secs` seconds; negative lengths become zero.
+    /// The nearest whole number of nanoseconds to `secs` seconds. Negative lengths become zero.
     pub fn from_secs_f64_round(secs: f64) -> Self {
         Duration((secs * NANOS_PER_SEC as f64).round() as u64)
     }

@@ -129,7 +129,7 @@ impl Native {
             environment,
             fault: None,
         };
-        // SAFETY: the map begins with the prologue of an `Entry`, which keeps the registers that it has to, and is executable.
+        // SAFETY: the executable map begins with the prologue of an `Entry`, which keeps the required registers.
         let result = unsafe {
             let entry: Entry = std::mem::transmute(self.code.as_ptr());
             entry(bytes, &raw mut state)
@@ -145,7 +145,7 @@ impl Native {
 unsafe extern "sysv64" fn call_function(state: *mut State, number: u64, arguments: *const [u64; 5]) -> u64 {
     // SAFETY: nothing else uses these while the program waits for the function.
     let (state, arguments) = unsafe { (&mut *state, *arguments) };
-    // SAFETY: as above; the code makes no use of the memory meanwhile.
+    // SAFETY: see above. The code does not use the memory meanwhile.
     let (memory, environment) = unsafe { (&mut *state.memory, &mut *state.environment) };
     match Call::Kernel(number as u8).run(arguments, memory, environment) {
         Ok(value) => value,

@@ -83,7 +83,7 @@ impl Translation {
         let mut is_second_half = false;
         for (at, op) in ops.iter().enumerate() {
             self.code.set_label(&mut self.labels[at])?;
-            // An instruction may come to nothing, and one of the processor's has one label.
+            // An instruction may produce no code, and an instruction of the processor has one label.
             self.code.zero_bytes()?;
             if is_second_half {
                 is_second_half = false;
@@ -111,7 +111,7 @@ impl Translation {
         for register in [rbx, rbp, r12, r13, r14, r15] {
             a.push(register)?;
         }
-        // A function begins with a stack that is 8 bytes beside a multiple of 16.
+        // A function begins with a stack that is 8 bytes off a multiple of 16.
         a.sub(rsp, 8)?;
         a.mov(r12, rdi)?;
         a.mov(r9, rsi)?;
@@ -205,7 +205,7 @@ impl Translation {
         a.sub(qword_ptr(r9 + State::DEPTH), 1)?;
         a.jb(depth)?;
         a.add(WIDE[10], FRAME as i32)?;
-        // What belongs to the caller, and once more for an odd number of words.
+        // Registers of the caller. One of them occurs twice, which makes the number of words odd.
         let saved = [WIDE[6], WIDE[6], WIDE[7], WIDE[8], WIDE[9]];
         for register in saved {
             a.push(register)?;
@@ -494,7 +494,7 @@ impl Translation {
         a.push(rdx)?;
         a.mov(rax, r10)?;
         if op.off == 1 {
-            // The smallest number by -1 is none that the processor has.
+            // The processor cannot divide the smallest number by -1.
             let (mut other, mut done) = (a.create_label(), a.create_label());
             a.cmp(r11, -1)?;
             a.jne(other)?;
@@ -535,7 +535,7 @@ impl Translation {
         a.push(rax)?;
         a.push(rdx)?;
         if op.off == 1 {
-            // Of 64 bits, as those have what the smallest number by -1 gives.
+            // A division of 64 bits supports the smallest number by -1.
             a.movsxd(rax, r10d)?;
             a.movsxd(r11, r11d)?;
             a.cqo()?;

@@ -278,7 +278,7 @@ impl Tracker {
             }
             _ => {}
         }
-        // The segments that it repeats; mostly one.
+        // The repeated segments, mostly one.
         self.split_segment(from, to);
         let first = self.pieces.range(..=from).next_back().filter(|(_, piece)| piece.end > from);
         let first = first.map_or(from, |(start, _)| *start);
@@ -309,7 +309,7 @@ impl Tracker {
     }
 
     fn on_ack(&mut self, header: &TcpHeader, ack: u64) {
-        // Beyond what was seen: of data that the capture does not have.
+        // The ACK covers data that the capture lacks.
         if ack > self.max && ack < self.max + (1 << 30) {
             self.add_missing(ack, header);
         }

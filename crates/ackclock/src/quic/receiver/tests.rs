@@ -1,4 +1,4 @@
-//! What the receiver acknowledges, and when.
+//! The acknowledgements of the receiver, and their times.
 
 use super::*;
 

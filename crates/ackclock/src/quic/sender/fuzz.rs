@@ -1,4 +1,5 @@
-//! A connection beside the pseudo-code of RFC 9002, over paths that lose, delay and mark: for fuzzers, and for tests.
+//! Compares a connection with the pseudocode of RFC 9002, over paths that lose, delay and mark, for fuzzers and
+//! tests.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,12 +16,12 @@ use crate::units::{Duration, Instant};
 const MSS: u64 = 1000;
 /// Frames of a connection that is fuzzed.
 const FRAMES: u64 = 120;
-/// Packets whose fate is drawn; those after them arrive.
+/// Packets with a drawn outcome. Later ones arrive.
 const MOST: usize = 1_000;
 /// Of either direction.
 const DELAY: Duration = Duration::from_millis(50);
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     InFlight,
@@ -35,7 +36,7 @@ struct Sent {
     fate: Fate,
 }
 
-/// What the sender measured, which the model takes from it.
+/// The sender's measurements, which the model uses.
 #[derive(Clone, Copy)]
 struct Measured {
     srtt: Duration,
@@ -61,7 +62,7 @@ impl Measured {
     }
 }
 
-/// RFC 9002 §A and §B as they are written: every packet is looked at each time.
+/// RFC 9002 §A and §B as written: every event examines all packets.
 #[derive(Default)]
 struct Model {
     packets: BTreeMap<u64, Sent>,
@@ -73,15 +74,15 @@ struct Model {
     last_sent_at: Instant,
     pto_count: u32,
     first_sample: Option<Instant>,
-    /// Packets with smaller numbers begin no recovery period: what congestion_recovery_start_time says.
+    /// Packets with smaller numbers begin no recovery period, as with congestion_recovery_start_time.
     recovery_end: u64,
-    /// Losses before it have established persistent congestion, and are no part of another.
+    /// Losses before it have established persistent congestion, and do not count for another.
     persistent_from: u64,
     marks: u32,
     found: Found,
 }
 
-/// What happened, which a test asks for.
+/// The events that a test queries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     pub(super) by_packets: u64,
@@ -106,7 +107,7 @@ impl Model {
         self.last_sent_at = now;
     }
 
-    /// OnAckReceived(); `counts_marks` while ECN is validated.
+    /// OnAckReceived(). `counts_marks` is true while ECN is validated.
     fn on_ack(&mut self, now: Instant, ack: &AckPacket, ranges: &[(u64, u64)], measured: Measured, counts_marks: bool) {
         let is_new = |number: &u64, packet: &Sent| {
             packet.fate != Fate::Acknowledged && ranges.iter().any(|(start, end)| (start..end).contains(&number))
@@ -212,16 +213,16 @@ impl Model {
     }
 }
 
-/// What is under way.
+/// A packet or an ACK in flight.
 enum Event {
     Data(DataPacket, bool),
     Ack(AckPacket, Vec<(u64, u64)>),
 }
 
-/// What a path does to a packet: it is late by so much, and marked or not.
+/// The effect of a path on a packet: its delay, and whether it is marked.
 type Passage = Option<(Duration, bool)>;
 
-/// A sender, a receiver, and the model beside them.
+/// A sender, a receiver, and the parallel model.
 struct Path {
     sender: Sender,
     receiver: Receiver,
@@ -246,7 +247,8 @@ impl Path {
         self.events.insert((at, self.number), event);
     }
 
-    /// Everything that may leave: no more than the window, but for probes and one packet of a new recovery period (§7.3.2, §7.5).
+    /// Sends all permitted packets: the window limits them, except probes and one packet of a new recovery period
+    /// (§7.3.2, §7.5).
     fn send(&mut self, probes: u32, next: &impl Fn() -> Passage) {
         let (mut left, window) = (probes + 1, self.sender.cwnd() as u32);
         while let Some(packet) = self.sender.poll_transmit(self.now) {
@@ -268,7 +270,7 @@ impl Path {
         }
     }
 
-    /// A timer of the sender goes off; how many probes may leave.
+    /// A timer of the sender expires. Returns the number of permitted probes.
     fn on_timer(&mut self, at: Instant) -> u32 {
         self.now = at;
         let measured = Measured::of(&self.sender);
@@ -336,8 +338,8 @@ impl Path {
     }
 }
 
-/// Sends a few frames over a path, of which each byte says what becomes of a packet: lost, late, marked, or nothing. What is in flight,
-/// the losses, the timer and the congestion events are after each event what the pseudo-code of RFC 9002 finds.
+/// Sends a few frames over a path. Each byte determines the outcome of a packet: lost, late, marked, or none. After
+/// each event, data in flight, losses, the timer and congestion events equal the pseudocode's.
 ///
 /// # Panics
 /// If they are not.

@@ -1,4 +1,4 @@
-//! What others may know of a sender.
+//! The visible state of a sender.
 
 use super::Sender;
 use crate::cc::{Cc, Phase};
@@ -23,7 +23,7 @@ impl Sender {
         self.wants_too_much
     }
 
-    /// An ACK will come soon; the sender itself is near.
+    /// An ACK will arrive soon. The sender itself is already in the cache.
     #[inline]
     pub(crate) fn prefetch_lists(&self) {
         self.sent.prefetch();
@@ -40,7 +40,7 @@ impl Sender {
         self.cc.cwnd()
     }
 
-    /// The counters so far; timeouts are probe timeouts.
+    /// The counters so far. Timeouts are probe timeouts.
     pub fn counters(&self) -> SenderCounters {
         self.counters
     }
@@ -91,8 +91,8 @@ impl Sender {
         self.window_mean.integral
     }
 
-    /// A look at the sender: what is lost waits to be sent again, the retransmission timeout is the probe timeout, and min RTT that
-    /// of RFC 9002 §5.2.
+    /// The state of the sender. Lost data wait for retransmission, the retransmission timeout is the probe timeout,
+    /// and min RTT follows RFC 9002 §5.2.
     pub fn info(&self) -> SenderInfo {
         SenderInfo {
             cwnd: self.cc.cwnd(),

@@ -1,15 +1,15 @@
 //! The sender: packet numbers, the stream, acknowledgements, RTT, the events of congestion control.
 //!
-//! `transmit` holds the send decision, `recovery` the reaction to losses, marks, the probe timeout and late acknowledgements,
-//! `info` what others may know.
+//! `transmit` contains the send decision. `recovery` contains the reaction to losses, marks, the probe timeout and
+//! late acknowledgements. `info` contains the visible state.
 //!
 //! ```text
 //!          a loss, or more marks                  a packet sent in the period is acknowledged
 //!   open ─────────────────────────▶ recovery period ─────────────────────────────────────────▶ open
 //! ```
 //!
-//! The probe timeout changes neither the window nor what is in flight; two losses that lie further apart than the persistent
-//! congestion duration leave the minimum window.
+//! The probe timeout changes neither the window nor the data in flight. Two losses that are further apart than the
+//! persistent congestion duration reduce the window to its minimum.
 
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
@@ -44,14 +44,14 @@ pub struct Sender {
     sent: SentPackets,
     stream: SendStream,
     rtt: Rtt,
-    /// RFC 9002 §5.2's min_rtt, which begins anew after persistent congestion.
+    /// RFC 9002 §5.2's min_rtt, which restarts after persistent congestion.
     min_rtt: Duration,
     /// When the first RTT sample was taken.
     first_sample: Option<Instant>,
     timers: Timers,
     /// Probe timeouts since something was acknowledged.
     pto_count: u32,
-    /// Probes that leave whatever the window says, and the number from which on they repeat what is in flight.
+    /// Probes that leave regardless of the window, and the number from which on they repeat data in flight.
     probes: u32,
     probe_from: u64,
     period: Period,
@@ -63,13 +63,13 @@ pub struct Sender {
     one_beyond: bool,
     /// The round ends when a packet with this number or a larger one is acknowledged.
     round_end: u64,
-    /// RFC 9002 §7.8: the window is underutilized, for want of data or of flow-control credit.
+    /// RFC 9002 §7.8: the window is underutilised, for lack of data or of flow-control credit.
     underutilized: bool,
     ecn: Ecn,
-    /// What of the receiver's packets has arrived.
+    /// The receiver's packets below this number have arrived.
     acks_below: u64,
     needs_rate_samples: bool,
-    /// The algorithm wants to know of single packets, and those that are lost and that it was not told of.
+    /// Whether the algorithm observes single packets, and the lost packets that were not yet reported to it.
     sees_packets: bool,
     lost_packets: Vec<(u64, u32)>,
     /// The rate of an algorithm that sets none.
@@ -156,7 +156,7 @@ impl Sender {
         self.stream.written = Some(self.stream.next);
     }
 
-    /// The connection ends after what was written, without a word.
+    /// The connection ends silently after the written data.
     pub fn close(&mut self) {}
 
     /// True if everything written was acknowledged.
@@ -277,8 +277,8 @@ impl Sender {
         self.after_event(now);
     }
 
-    /// Another algorithm decides from now on. A recovery period goes on, and is its as if it had begun now; what the old one did is
-    /// not undone.
+    /// Another algorithm decides from now on. A recovery period continues, as if it had begun now for the new
+    /// algorithm. Actions of the old algorithm are not undone.
     pub(crate) fn set_cc(&mut self, now: Instant, cc: Cc) {
         self.cc = Controller::new(cc);
         self.needs_rate_samples = self.cc.needs_rate_samples();
@@ -293,7 +293,7 @@ impl Sender {
         self.after_event(now);
     }
 
-    /// The time is `now`; timers that are due go off.
+    /// The time is `now`. Due timers expire.
     pub fn on_deadline(&mut self, now: Instant) {
         if self.timers.fires(Timer::Reordering, now) {
             self.detect_losses(now);
@@ -377,7 +377,7 @@ impl Sender {
     }
 }
 
-/// What an ACK tells beside the packets that it acknowledges.
+/// The contents of an ACK other than its acknowledged packets.
 struct Told {
     ce_count: u32,
     newly_lost: u32,

@@ -1,4 +1,4 @@
-//! Losses, marks, the probe timeout and late acknowledgements, and what the algorithm is told of them.
+//! Losses, marks, the probe timeout and late acknowledgements, and the reports to the algorithm.
 
 use super::{GRANULARITY, Sender};
 use crate::cc::{CaState, Congestion, CongestionKind, PacketLost, Recovery, Restart};
@@ -9,21 +9,21 @@ use crate::units::{Duration, Instant};
 
 /// RFC 9002 §6.2.4: "An endpoint MAY send up to two full-sized datagrams".
 const PROBES: u32 = 2;
-/// Doublings of the probe timeout; RFC 9002 leaves its bound to the idle timeout.
+/// The largest number of probe-timeout doublings. RFC 9002 leaves the bound to the idle timeout.
 pub(super) const MOST_BACKOFF: u32 = 16;
 
-/// Recovery periods, as packet numbers: what was sent before begins no other one. RFC 9002 §7.3.2: "A recovery period ends and the
-/// sender enters congestion avoidance when a packet sent during the recovery period is acknowledged."
+/// Recovery periods, as packet numbers. Losses of earlier packets begin no other period. RFC 9002 §7.3.2: a period
+/// ends "when a packet sent during the recovery period is acknowledged".
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Period {
-    /// That of the last loss.
+    /// The end for the last loss.
     loss_end: u64,
-    /// That of the last marks.
+    /// The end for the last marks.
     mark_end: u64,
     state: Repair,
 }
 
-/// What a recovery period is for.
+/// The reason for a recovery period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Repair {
     /// There is none.
@@ -33,8 +33,9 @@ enum Repair {
     Losses,
 }
 
-/// How far lost data are repaired. This is what TCP calls loss recovery, and may outlast the recovery periods of RFC 9002, which
-/// bound the reductions of a window: an algorithm that owns its window in recovery is in one repair, not in one after another.
+/// The progress of repairing lost data. TCP calls it loss recovery. It may outlast the recovery periods of RFC 9002,
+/// which limit the reductions of a window. An algorithm that owns its window in recovery is in one repair, not in a
+/// sequence of periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Repairs {
     /// A packet with this number or a larger one ends the repair of losses, if its ACK shows none. Each loss moves it on, as in
@@ -44,7 +45,7 @@ pub(super) struct Repairs {
     collapse: Option<u64>,
 }
 
-/// The losses of a congestion event, of which later acknowledgements may show that they were none.
+/// The losses of a congestion event, which later acknowledgements may show to be spurious.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Episode {
     /// The number of the first packet that was lost.
@@ -84,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Marks that an ACK reports which acknowledges a packet with a larger number than all before; how many there are.
+    /// An ACK acknowledges a packet with a larger number than all before, and reports marks. Returns their number.
     pub(super) fn on_counts(&mut self, now: Instant, ack: &AckPacket, largest: u64, newly_acked: u32) -> u32 {
         let marks = self.ecn.on_counts(ack.ecn, newly_acked);
         self.counters.ce_reported += u64::from(marks);
@@ -105,7 +106,7 @@ impl Sender {
         marks
     }
 
-    /// RFC 9002 §A.10: finds what is lost by now, after an acknowledgement or when the timer says so; how many packets.
+    /// RFC 9002 §A.10: finds the lost packets after an acknowledgement or an expired timer. Returns their number.
     pub(super) fn detect_losses(&mut self, now: Instant) -> u32 {
         let loss_delay = self.loss_delay();
         let threshold = u64::from(self.transport.packet_threshold);
@@ -149,7 +150,7 @@ impl Sender {
         count
     }
 
-    /// An ACK has come, whose packets are below `end`, and which shows so many losses: what is repaired by now.
+    /// An ACK has arrived whose packets are below `end`, and which shows this many losses. Updates the repairs.
     pub(super) fn advance_repairs(&mut self, end: u64, newly_lost: u32) {
         let Repairs { losses, collapse } = &mut self.repairs;
         if newly_lost == 0 && losses.is_some_and(|until| end > until) {
@@ -208,8 +209,8 @@ impl Sender {
         }
     }
 
-    /// RFC 9002 §7.6.2: "the sender's congestion window MUST be reduced to the minimum congestion window"; §B.8: the slow-start
-    /// threshold is what the loss has left.
+    /// RFC 9002 §7.6.2: "the sender's congestion window MUST be reduced to the minimum congestion window". By §B.8
+    /// the loss has already set the slow-start threshold.
     fn on_persistent_congestion(&mut self, now: Instant) {
         self.signal(now, CongestionKind::Timeout, Restart::SlowStartAgain);
         self.leave_recovery(now);
@@ -240,7 +241,7 @@ impl Sender {
         self.cc.on_undo(&recovery);
     }
 
-    /// RFC 9002 §A.8: the timer of losses by time, or else that of the probe timeout.
+    /// RFC 9002 §A.8: sets the timer of losses by time, or else the probe timeout.
     #[inline]
     pub(super) fn set_loss_timer(&mut self) {
         // §6.2.1: "The PTO timer MUST NOT be set if a timer is set for time threshold loss detection".
@@ -251,14 +252,15 @@ impl Sender {
         self.timers.set(Timer::Probe, self.last_sent_at + self.pto());
     }
 
-    /// The probe timeout, back-off included. §6.2.1: "When a PTO timer expires, the PTO backoff MUST be increased, resulting in the PTO
-    /// period being set to twice its current value."
+    /// The probe timeout, including back-off. RFC 9002 §6.2.1: "When a PTO timer expires, the PTO backoff MUST be
+    /// increased".
     #[inline]
     pub(super) fn pto(&self) -> Duration {
         self.pto_period() * (1 << self.pto_count.min(MOST_BACKOFF))
     }
 
-    /// RFC 9002 §7.5: "Probe packets MUST NOT be blocked by the congestion controller." The timeout by itself is no loss.
+    /// RFC 9002 §7.5: "Probe packets MUST NOT be blocked by the congestion controller." The timeout alone is not a
+    /// loss.
     pub(super) fn on_probe_timeout(&mut self) {
         self.counters.timeouts += 1;
         self.pto_count += 1;

@@ -1,4 +1,4 @@
-//! Exchanges worked out by hand from RFC 9002. Packets of 1000 bytes, Reno, a maximum ACK delay of 25 ms.
+//! Hand-computed exchanges of RFC 9002: packets of 1000 bytes, Reno, a maximum ACK delay of 25 ms.
 
 mod repairs;
 
@@ -147,8 +147,8 @@ fn probes_repeat_what_is_in_flight_where_there_is_nothing_new() {
     assert!(it.is_done() && it.in_flight() == 0 && it.next_deadline().is_none());
 }
 
-/// RFC 9002 §6.2.4: "new application data is sent in a STREAM frame, deemed lost, then retransmitted in a new packet, and then the
-/// original transmission is acknowledged."
+/// RFC 9002 §6.2.4: lost data may be "retransmitted in a new packet, and then the original transmission is
+/// acknowledged".
 #[test]
 fn a_probe_without_data_is_a_ping() {
     let mut it = sender(|_| {});
@@ -164,7 +164,7 @@ fn a_probe_without_data_is_a_ping() {
     assert_eq!((ping.number, ping.len, it.poll_transmit(due)), (5, 0, None));
 }
 
-/// RFC 9002 §5.3, with RFC 6298's numbers: 100 ms, then 130 ms of which the receiver held 20.
+/// RFC 9002 §5.3, with RFC 6298's numbers: 100 ms, then 130 ms, which include a receiver delay of 20 ms.
 #[test]
 fn the_delay_of_the_receiver_is_taken_off_within_bounds() {
     let after = |rtt, delay| {
@@ -190,7 +190,7 @@ fn the_delay_of_the_receiver_is_taken_off_within_bounds() {
     assert_eq!(it.rtt().totals().1, 1);
 }
 
-/// RFC 9002 §7.6: after two samples of 100 ms the duration is 3 x (100 + 4 x 28.125 + 25) = 712.5 ms.
+/// RFC 9002 §7.6: after two samples of 100 ms the duration is 3 x (100 + 4 x 28.125 + 25) ms, or 712.5 ms.
 #[test]
 fn losses_far_apart_leave_the_minimum_window() {
     let spread = |millis: u64, acked_between: bool| {
@@ -219,7 +219,7 @@ fn losses_far_apart_leave_the_minimum_window() {
     assert!(cwnd > 2.0, "{cwnd}");
 }
 
-/// RFC 9002 §7.6.2: a late acknowledgement of a packet between two losses, too, shows that there is no persistent congestion. The
+/// RFC 9002 §7.6.2: a late acknowledgement of a packet between two losses also disproves persistent congestion. The
 /// duration is 712.5 ms, as above.
 #[test]
 fn a_late_acknowledgement_between_losses_tells_them_apart() {
@@ -251,7 +251,7 @@ fn a_late_acknowledgement_between_losses_tells_them_apart() {
     }
 }
 
-/// RFC 9002 §7.1, §B.7: marks are congestion once per recovery period, and losses in it are no second event.
+/// RFC 9002 §7.1, §B.7: marks are congestion once per recovery period, and losses in it are not a second event.
 #[test]
 fn marks_reduce_the_window_once_per_period() {
     let mut it = bulk(|transport| transport.ecn = EcnMode::Counts);

@@ -1,4 +1,4 @@
-//! The send decision: what goes out next, and whether anything may.
+//! The send decision: the next packet, and the permission to send it.
 
 use super::Sender;
 use crate::cc::{IdleWindow, PacketSent, Sent};
@@ -51,7 +51,7 @@ impl Sender {
         self.cc.whole_segments().max(1)
     }
 
-    /// What comes next: what was lost, and then new data.
+    /// The next frame: lost data first, then new data.
     fn next_frame(&mut self) -> Option<Frame> {
         self.stream.next_lost().or_else(|| self.next_new())
     }
@@ -137,12 +137,13 @@ impl Sender {
         self.pacer.on_sent(now, len, gap, quantum, false);
     }
 
-    /// The algorithm's rate, or else that of its window.
+    /// The algorithm's rate, or else a rate from its window.
     fn pacing_rate(&self) -> Option<Rate> {
         self.cc.pacing_rate().or(self.window_rate)
     }
 
-    /// RFC 9002 leaves the window of an idle sender alone; the transport key `idle_restart` shrinks it after a probe timeout.
+    /// RFC 9002 keeps the window of an idle sender. The transport key `idle_restart` shrinks it after a probe
+    /// timeout.
     pub(super) fn resume_if_idle(&mut self, now: Instant) {
         let idle = self.sent.in_flight() == 0 && self.counters.segments > 0;
         let idle_for = now.since(self.last_sent_at);

@@ -1,4 +1,4 @@
-//! What is counted and decided of packets, by hand. They leave a millisecond apart, with 1000 bytes each.
+//! Hand-computed counts and decisions about packets. They leave a millisecond apart, with 1000 bytes each.
 
 use super::*;
 

@@ -62,7 +62,7 @@ impl Emitter {
                 )))
             }
         };
-        // What leaves at the very end of the run is a part of it.
+        // Packets that leave at the very end of the run belong to it.
         let end = end + Duration::from_nanos(1);
         Emitter { kind, packet: plan.packet, end: plan.stop.map_or(end, |stop| stop.min(end)) }
     }

@@ -1,4 +1,4 @@
-//! The entries of fuzzers: any bytes at all are operations, and a naive model says what must come of them.
+//! The entry points of fuzzers: arbitrary bytes are operations, and a naive model predicts their results.
 
 mod receiver;
 mod scoreboard;
@@ -7,7 +7,7 @@ pub use super::sender::fuzz::fuzz_rack;
 pub use receiver::fuzz_receiver;
 pub use scoreboard::fuzz_scoreboard;
 
-/// Reads operations off bytes; nothing more comes when they are used up.
+/// Reads operations from bytes, until they are used up.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {

@@ -4,8 +4,8 @@ use super::Input;
 use crate::tcp::{AckSegment, DataEcn, DataSegment, EcnFeedback, EcnMode, MAX_SACK_BLOCKS, Receiver, Transport};
 use crate::units::{Duration, Instant};
 
-/// Feeds a receiver with segments in any order, overlapping and repeated, and checks every ACK: it acknowledges
-/// all bytes up to the first that is missing, and reports whole blocks of what came above, the most recent first.
+/// Feeds a receiver with segments in any order, overlapping and repeated, and checks every ACK. It must acknowledge
+/// all bytes up to the first missing one, and report complete blocks above, the most recent first.
 ///
 /// # Panics
 /// If an ACK is wrong, or late.
@@ -41,7 +41,7 @@ pub fn fuzz_receiver(data: &[u8]) {
     }
 }
 
-/// What came, byte by byte.
+/// The arrived data, byte by byte.
 #[derive(Debug)]
 struct Model {
     received: [bool; 512],
@@ -88,7 +88,7 @@ impl Model {
         ((position - before) as u64, (position + after) as u64)
     }
 
-    /// All blocks above what came in order.
+    /// All blocks above the data in order.
     fn blocks(&self) -> Vec<(u64, u64)> {
         let mut blocks = Vec::new();
         let mut position = self.next();
@@ -102,7 +102,7 @@ impl Model {
         blocks
     }
 
-    /// Takes a segment; true if it must be acknowledged at once (RFC 5681 §4.2).
+    /// Processes a segment. Returns true if it must be acknowledged at once (RFC 5681 §4.2).
     fn receive(&mut self, segment: &DataSegment, ce: bool, transport: &Transport, now: Instant) -> bool {
         let (next, holes) = (self.next(), !self.blocks().is_empty());
         let end = segment.seq + u64::from(segment.len);

@@ -5,8 +5,8 @@ use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard};
 use crate::tcp::segment::SackBlocks;
 use crate::units::Instant;
 
-/// Plays any acknowledgements and SACK blocks that a receiver can send, losses and retransmissions on a scoreboard,
-/// and counts after each what RFC 6675 defines: SetPipe, IsLost and NextSeg.
+/// Plays any possible acknowledgements, SACK blocks, losses and retransmissions on a scoreboard. After each it
+/// computes the values that RFC 6675 defines: SetPipe, IsLost and NextSeg.
 ///
 /// # Panics
 /// If the scoreboard counts otherwise.

@@ -1,4 +1,4 @@
-//! What a strategy asks that finds losses by the times at which segments were sent (RFC 8985).
+//! The queries of a strategy that detects losses by transmission times (RFC 8985).
 
 use super::{Scoreboard, SentSegment};
 
@@ -13,7 +13,7 @@ impl Scoreboard {
         self.segments.get(usize::try_from(index.checked_sub(self.first)?).ok()?)
     }
 
-    /// Index of the segment that begins at byte `seq` or holds it; the first one if that was acknowledged.
+    /// Index of the segment that begins at byte `seq` or contains it, or the first one if that was acknowledged.
     #[inline]
     pub fn index_of(&self, seq: u64) -> u64 {
         self.first + self.position_of(seq) as u64
@@ -30,7 +30,7 @@ impl Scoreboard {
         self.get(index).is_some_and(|segment| !segment.sacked && !segment.lost && !segment.retransmitted)
     }
 
-    /// True if the segment is missing, was last sent again by the transmission of this time, and that is not taken for lost.
+    /// True if the segment is missing, and the transmission of this time was its last one and is not considered lost.
     pub fn was_last_sent(&self, index: u64, sent_at: crate::units::Instant) -> bool {
         self.get(index).is_some_and(|segment| !segment.sacked && segment.retransmitted && segment.sent_at == sent_at)
     }
@@ -40,8 +40,8 @@ impl Scoreboard {
         self.get(index).is_some_and(|segment| !segment.sacked && segment.lost && !segment.retransmitted)
     }
 
-    /// Of the segments from `first`, which is one, and below `end` the last one that [waits](Self::is_waiting_once) and of which
-    /// `holds` is true.
+    /// The last segment from `first` and below `end` that [waits](Self::is_waiting_once) and satisfies `holds`.
+    /// `first` must be one.
     pub fn last_waiting_once(&self, first: u64, end: u64, holds: impl Fn(&SentSegment) -> bool) -> u64 {
         let mut index = end.min(self.end_index()).saturating_sub(1);
         while index > first {
@@ -58,7 +58,7 @@ impl Scoreboard {
         first
     }
 
-    /// Takes all transmissions of a segment for lost; returns 0 if none was in flight, and else 1.
+    /// Declares all transmissions of a segment lost. Returns 0 if none was in flight, and else 1.
     pub fn lose(&mut self, index: u64) -> u32 {
         let position = (index - self.first) as usize;
         let segment = &mut self.segments[position];

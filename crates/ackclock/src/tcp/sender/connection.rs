@@ -1,23 +1,23 @@
-//! The set-up and the end of a connection: SYN, the ACK of its answer, and FIN, each a segment without payload.
+//! The beginning and the end of a connection: SYN, the ACK of its answer, and FIN. They have no payload.
 //!
 //! Reference: RFC 9293 §3.5 and §3.6, RFC 6298 for the timer. Without the transport key `handshake` a connection is open when it
 //! starts, and does not end.
 //!
-//! Deviations: FIN and the ACK of the handshake travel alone; the receiver sends no FIN of its own.
+//! Deviations: FIN and the ACK of the handshake are sent alone. The receiver sends no FIN.
 
 use super::{Sender, Timer};
 use crate::cc::{CongestionKind, Restart};
 use crate::tcp::segment::{AckSegment, DataEcn, DataSegment, EcnFeedback};
 use crate::units::Instant;
 
-/// How far the set-up and the end are.
+/// The progress of the handshake and of the close.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Connection {
     /// There is something to do, or to wait for.
     is_busy: bool,
     /// When the SYN was last sent, until it is answered.
     syn: Option<Syn>,
-    /// What leaves next, before all data.
+    /// The next segment, before all data.
     due: Option<Control>,
     fin: Fin,
 }
@@ -57,13 +57,13 @@ impl Connection {
 }
 
 impl Sender {
-    /// The set-up begins.
+    /// The handshake begins.
     pub(super) fn connect(&mut self, now: Instant) {
         let syn = Some(Syn { first_sent_at: now, sent_at: now, transmissions: 0 });
         self.connection = Connection { is_busy: true, syn, due: Some(Control::Syn), fin: Fin::None };
     }
 
-    /// The application writes nothing more: FIN follows what it wrote.
+    /// The application stops writing. FIN follows the written data.
     pub fn close(&mut self) {
         if self.transport.handshake && self.connection.fin == Fin::None {
             self.connection.fin = Fin::Wanted;
@@ -71,7 +71,7 @@ impl Sender {
         }
     }
 
-    /// The next segment without payload; the second value is false where data may not leave yet.
+    /// The next segment without payload. The second value is false if data may not leave yet.
     #[cold]
     pub(super) fn poll_control(&mut self, now: Instant) -> (Option<DataSegment>, bool) {
         let is_last = self.connection.fin == Fin::Wanted && self.written == Some(self.snd_nxt);
@@ -107,7 +107,7 @@ impl Sender {
         DataSegment { seq: self.snd_nxt, len: 0, sent_at: now, ecn }
     }
 
-    /// The timer expires; true if it was that of a segment without payload.
+    /// The timer expires. Returns true if it belongs to a segment without payload.
     pub(super) fn on_control_timeout(&mut self, now: Instant) -> bool {
         let control = match self.connection {
             Connection { syn: Some(_), .. } => Control::Syn,
@@ -121,7 +121,7 @@ impl Sender {
         true
     }
 
-    /// An ACK arrives; true if it is of the SYN, and there is nothing else to learn from it.
+    /// An ACK arrives. Returns true if it acknowledges only the SYN.
     #[cold]
     pub(super) fn on_control_ack(&mut self, now: Instant, ack: &AckSegment) -> bool {
         if let Some(syn) = self.connection.syn {
@@ -155,7 +155,7 @@ impl Sender {
         }
     }
 
-    /// The handshake took more than one SYN, and is no measurement.
+    /// The handshake took more than one SYN, and gives no measurement.
     pub fn on_ambiguous_handshake(&mut self) {
         self.rtt.after_lost_syn();
     }

@@ -1,9 +1,9 @@
-//! The algorithm as the sender has it: what it asks for stays at hand between events.
+//! The sender's view of the algorithm: its requests are cached between events.
 
 use crate::cc::{Ack, Cc, Congestion, CongestionControl, Loss, PacketControl, PhaseChange, Recovery, Sent};
 use crate::units::{Instant, Rate};
 
-/// An algorithm, and what it asked for after the last event.
+/// An algorithm, and its requests after the last event.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Controller {
@@ -33,7 +33,7 @@ impl Controller {
         &self.cc
     }
 
-    /// Takes what the algorithm asks for now.
+    /// Updates the requests of the algorithm.
     #[inline]
     pub(crate) fn ask(&mut self) {
         self.cwnd = self.cc.cwnd();
@@ -47,7 +47,7 @@ impl Controller {
         self.cwnd
     }
 
-    /// The window, rounded down; four billion segments are as good as any more.
+    /// The window, rounded down. It is limited to four billion segments.
     #[inline]
     pub(crate) fn whole_segments(&self) -> i64 {
         i64::from(self.whole_segments)

@@ -1,10 +1,10 @@
-//! What a sender counts and sums up.
+//! The counters and sums of a sender.
 
 use std::ops::AddAssign;
 
 use crate::units::Instant;
 
-/// What a sender counts, from the start of the connection.
+/// The counters of a sender, from the start of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounters {
     /// Segments sent, retransmissions included.

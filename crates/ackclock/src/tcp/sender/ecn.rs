@@ -1,4 +1,4 @@
-//! Marks: what the feedback of a receiver does to the window, and the answer to it (RFC 3168 §6.1.2, RFC 9768).
+//! Marks: the effect of a receiver's feedback on the window, and the answer to it (RFC 3168 §6.1.2, RFC 9768).
 
 use super::{Sender, State, Timer};
 use crate::cc::{CongestionKind, Restart};
@@ -8,14 +8,14 @@ use crate::tcp::segment::{AckSegment, EcnFeedback};
 use crate::tcp::transport::{EcnMode, MarkAtOne, Reduction};
 use crate::units::Instant;
 
-/// What a sender remembers of congestion for the sake of marks.
+/// The sender's state of congestion that marks need.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EcnState {
     /// The last congestion event.
     last: Option<Cut>,
     /// The next new segment tells the receiver that the window was reduced.
     cwr_due: bool,
-    /// What AccECN has reported so far.
+    /// The marks that AccECN has reported so far.
     known: KnownMarks,
     /// The newest echo of a timestamp.
     last_echo: Instant,
@@ -23,7 +23,7 @@ pub(super) struct EcnState {
     marks_at_one: u32,
 }
 
-/// What an ACK tells of marks.
+/// The marks that an ACK reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
     /// It echoes one.
@@ -38,7 +38,7 @@ pub(super) struct Marks {
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     kind: CongestionKind,
-    /// Where what was sent by then ends.
+    /// The end of the data sent by then.
     sent: u64,
     /// Later losses have been repaired without another one.
     repairs: bool,
@@ -87,7 +87,7 @@ impl Sender {
         }
     }
 
-    /// A mark is echoed, or not; true if it is a congestion event.
+    /// Processes an ACK with or without an echo. Returns true for a congestion event.
     #[inline]
     fn on_echo(&mut self, now: Instant, echoes: bool) -> bool {
         if !echoes {
@@ -117,7 +117,7 @@ impl Sender {
         true
     }
 
-    /// A mark has cut the window; the ACK that echoes it delivers so many segments.
+    /// A mark has reduced the window. The ACK that echoes it delivers this many segments.
     fn begin_reduction_for_mark(&mut self, delivered: u32, is_safe: bool) {
         let is_proportional = self.transport.prr == Reduction::Proportional;
         self.reduces_for_mark =
@@ -145,7 +145,7 @@ impl Sender {
         self.ecn.cwr_due = self.transport.ecn == EcnMode::Classic;
     }
 
-    /// Whether the segment that leaves is the first new one after a reduction, whatever caused it.
+    /// Whether the departing segment is the first new one after a reduction of any cause.
     ///
     /// RFC 3168 §6.1.2: "the TCP sender sets the CWR flag in the TCP header of the first new data packet sent after
     /// the window reduction."
@@ -166,7 +166,7 @@ impl Sender {
         if self.has_cut_for_mark() && !repairs { Restart::SlowStartAgain } else { Restart::SlowStart }
     }
 
-    /// Losses are repaired for which the cut for a mark was the one; true if it was.
+    /// Ends the effect of a mark's reduction on the repair of losses. Returns true if there was one.
     pub(super) fn take_cut_for_mark(&mut self) -> bool {
         let taken = self.has_cut_for_mark();
         if let Some(last) = &mut self.ecn.last {
@@ -175,8 +175,8 @@ impl Sender {
         taken
     }
 
-    /// True if what is acknowledged was all sent before the last reduction. The segment after it carries CWR, so that
-    /// an echo beyond is a new one.
+    /// True if all acknowledged data were sent before the last reduction. The segment after it carries CWR, so an
+    /// echo beyond it is a new one.
     fn was_sent_before_reduction(&self) -> bool {
         self.ecn.last.is_some_and(|last| self.snd_una <= last.sent)
     }

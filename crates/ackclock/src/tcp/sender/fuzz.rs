@@ -1,4 +1,4 @@
-//! RACK beside the pseudo-code of RFC 8985, over paths that lose and reorder: for fuzzers, and for tests.
+//! Compares RACK with the pseudocode of RFC 8985, over paths that lose and reorder, for fuzzers and tests.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const SEGMENTS: u64 = 60;
 /// Transmissions and ACKs that may be lost, late or both.
 const MOST: usize = 1_000;
 
-/// RFC 8985 §6.2 and §6.3 as they are written: every segment is looked at each time.
+/// RFC 8985 §6.2 and §6.3 as written: every event examines all segments.
 #[derive(Default)]
 pub(super) struct Model {
     segments: Vec<Sent>,
@@ -27,7 +27,7 @@ pub(super) struct Model {
     rtt: Duration,
     fack: u64,
     pub(super) reordering_seen: bool,
-    /// The smallest RTT that was measured, that of the ACK at hand included.
+    /// The smallest measured RTT, including the present ACK.
     min_rtt: Option<Duration>,
 }
 
@@ -138,13 +138,13 @@ impl Model {
     }
 }
 
-/// What is under way.
+/// A segment or an ACK in flight.
 enum Event {
     Data(DataSegment),
     Ack(AckSegment),
 }
 
-/// A sender and a receiver, and the model beside them, over a path of 100 ms.
+/// A sender, a receiver and the parallel model, over a path of 100 ms.
 pub(super) struct Path {
     pub(super) sender: Sender,
     receiver: Receiver,
@@ -152,7 +152,7 @@ pub(super) struct Path {
     events: BTreeMap<(Instant, u64), Event>,
     number: u64,
     pub(super) now: Instant,
-    /// The end of what was sent when the last recovery began.
+    /// The end of the sent data when the last recovery began.
     point: u64,
 }
 
@@ -172,7 +172,7 @@ impl Path {
         self.events.insert((at, self.number), event);
     }
 
-    /// Sends what may be sent, each segment with the delay that `fate` gives it beyond 50 ms, or none if it is lost.
+    /// Sends the permitted segments. `fate` gives the delay of each beyond 50 ms, or none for a loss.
     fn send(&mut self, fate: &mut impl FnMut(Instant, u64) -> Option<Duration>) {
         while let Some(segment) = self.sender.poll_transmit(self.now) {
             let index = segment.seq / MSS;
@@ -183,7 +183,8 @@ impl Path {
         }
     }
 
-    /// Until all is acknowledged; `check` compares after each event. `fate_of_ack` is for ACKs what `fate` is for segments.
+    /// Runs until all data are acknowledged. `check` compares after each event. `fate_of_ack` corresponds to `fate`
+    /// for ACKs.
     pub(super) fn run(
         &mut self,
         mut fate: impl FnMut(Instant, u64) -> Option<Duration>,
@@ -239,8 +240,8 @@ impl Path {
     }
 }
 
-/// Sends a few segments over a path, of which each byte says what becomes of a transmission or an ACK: lost, late, or neither; what is
-/// in flight is after each event what the pseudo-code of RFC 8985 §6 finds.
+/// Sends a few segments over a path. Each byte determines the outcome of a transmission or an ACK: lost, late, or
+/// neither. After each event, data in flight equal the result of the pseudocode of RFC 8985 §6.
 ///
 /// # Panics
 /// If it is not.

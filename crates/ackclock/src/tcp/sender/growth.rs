@@ -6,9 +6,10 @@ use crate::tcp::scoreboard::DUP_THRESH;
 use crate::tcp::transport::LossRecovery;
 
 impl Sender {
-    /// RFC 3465 §2.2 limits the growth of an ACK to two segments; RFC 5681 counts one per ACK. Without a limit what was reported
-    /// before, by SACK blocks or that many duplicate ACKs, does not count again, as in Linux, and once reordering beyond the three
-    /// duplicates has been seen what blocks report counts at once. RFC 3465 §2.1 has no limit for congestion avoidance.
+    /// RFC 3465 §2.2 limits the growth of an ACK to two segments. RFC 5681 counts one per ACK. Without a limit,
+    /// segments reported before by SACK blocks or duplicate ACKs do not count again, as in Linux. After reordering
+    /// beyond three duplicates, segments in blocks count at once. RFC 3465 §2.1 sets no limit for congestion
+    /// avoidance.
     #[inline]
     pub(super) fn growth(&self, acked_bytes: u64, acked_segments: u32, delivered: u32, duplicates: u32) -> f64 {
         let is_uncapped = self.transport.byte_counting == u32::MAX;

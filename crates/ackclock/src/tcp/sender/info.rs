@@ -11,7 +11,7 @@ use crate::units::{Duration, Instant};
 pub struct SenderInfo {
     /// The window in segments, fractions included.
     pub cwnd: f64,
-    /// The slow-start threshold in segments; infinite before the first congestion event.
+    /// The slow-start threshold in segments, infinite before the first congestion event.
     pub ssthresh: f64,
     /// Segments sent and not cumulatively acknowledged.
     pub unacked: u32,
@@ -27,7 +27,7 @@ pub struct SenderInfo {
     pub backoff: u32,
     /// The retransmission timeout, back-off included.
     pub rto: Duration,
-    /// Smoothed RTT; zero before the first measurement.
+    /// Smoothed RTT, zero before the first measurement.
     pub srtt: Duration,
     /// How much the RTT varies.
     pub rttvar: Duration,
@@ -35,7 +35,7 @@ pub struct SenderInfo {
     pub min_rtt: Duration,
     /// Probes of the peer's window since it was open.
     pub window_probes: u32,
-    /// How far segments overtake each other at most, in segments, as far as RACK has seen; 3 before.
+    /// The largest reordering in segments that RACK has detected, and 3 before.
     pub reordering: u32,
     /// ACKs that showed it.
     pub reorderings: u32,

@@ -1,7 +1,7 @@
 //! The sender: sequence numbers, the send decision, loss recovery, timers.
 //!
-//! Reference: RFC 5681 (Reno), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 3042 (limited transmit),
-//! RFC 6298 (timer), RFC 3168 and 9768 (marks); Tahoe is RFC 5681 without fast recovery. The window is the algorithm's.
+//! Reference: RFC 5681 (Reno), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 6298 (timer).
+//! Marks follow RFC 3168 and 9768. Tahoe is RFC 5681 without fast recovery. The algorithm owns the window.
 //!
 //! ```text
 //!            3 duplicate ACKs                     all acknowledged
@@ -13,12 +13,12 @@
 //!                        └─┘ timer (backed off)
 //! ```
 //!
-//! `transmit` holds the send decision and `pacer` its delay, `recovery` the reaction of ACKs and the timer to losses, with a file
-//! for each strategy, `ecn` what they make of marks, `window` the peer's window, `validation` whether the
-//! window was used, `timers` what wakes the sender.
+//! `transmit` contains the send decision, and `pacer` its delay. `recovery` contains the reaction to ACKs and the
+//! timer, with a file for each strategy. `ecn` handles marks, `window` the peer's window, `validation` the use of the
+//! window, and `timers` the deadlines.
 //!
-//! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments; algorithms see
-//! both. The round-trip time enters the estimate once per round unless timestamps are on.
+//! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments.
+//! Algorithms get both. Without timestamps, the round-trip time enters the estimate once per round.
 
 mod connection;
 mod controller;
@@ -63,14 +63,14 @@ use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.
 ///
-/// Its fields stand in the order of their use: with thousands of senders none is in a cache when an ACK comes, and
-/// each line of one costs more than what is done with it.
+/// The fields have the order of their use. With thousands of senders none is in a cache when an ACK arrives, and each
+/// cache line costs more than the computation with it.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Sender {
     snd_una: u64,
     snd_nxt: u64,
-    /// Where the application's data end so far; `None` while there is always more.
+    /// The present end of the application's data, or `None` for unlimited data.
     written: Option<u64>,
     /// The round ends when this byte is acknowledged.
     round_end: u64,
@@ -78,14 +78,14 @@ pub struct Sender {
     previous_una: u64,
     /// Segments by which duplicate ACKs widen the window (Reno and NewReno), and partial ACKs narrow it.
     inflation: i32,
-    /// Segments that may be outstanding, whatever the window says.
+    /// The most outstanding segments, regardless of the window.
     most_outstanding: u32,
     dup_acks: u32,
     /// Segments that the last event let go.
     burst: u32,
     timers: Timers,
     cc: Controller,
-    /// A retransmission that goes out whatever the window says.
+    /// A retransmission that leaves regardless of the window.
     retransmit_now: bool,
     /// The last ACK of new data echoed when the last segment it covers was sent.
     echo_is_latest: bool,
@@ -93,13 +93,13 @@ pub struct Sender {
     sample_due: bool,
     /// Growth does not ask whether the window was used.
     grows_unused: bool,
-    /// The rate of an algorithm that sets none, which is what the window and the round trip give.
+    /// The rate of an algorithm that sets none, from the window and the round trip.
     window_rate: Option<Rate>,
     /// There is one.
     paces_windows: bool,
-    /// In slow start half of it is enough, and what was used at most in a round counts.
+    /// In slow start, using half of the window is sufficient, and the largest use in a round counts.
     grows_half_used: bool,
-    /// One segment at a time is timed for the RTT estimate, and not what each ACK reports.
+    /// One segment at a time is timed for the RTT estimate, instead of every ACK's report.
     times_one_segment: bool,
     /// Timestamps show which recoveries were spurious.
     detects_spurious: bool,
@@ -109,11 +109,11 @@ pub struct Sender {
     needs_rate_samples: bool,
     /// Selectively acknowledged segments count as in flight until recovery begins.
     hides_sacked: bool,
-    /// In fast recovery what leaves follows what arrives, and that may be so after a mark.
+    /// In fast recovery, departures follow arrivals, and possibly also after a mark.
     reduces: bool,
     /// It does so after a mark, until more is acknowledged than was sent by then.
     reduces_for_mark: bool,
-    /// Losses are found by what was sent later and has been delivered.
+    /// Losses are detected by later deliveries.
     detects_by_time: bool,
     /// Probes ask for overdue ACKs.
     probes: bool,
@@ -123,7 +123,7 @@ pub struct Sender {
     uses_frto: bool,
     /// Whether the window was used, where that matters.
     validation: Option<Box<Validation>>,
-    /// The window would have let more segments go than may be outstanding, or the algorithm cannot go on.
+    /// The window exceeds the most outstanding segments, or the algorithm cannot continue.
     wants_too_much: bool,
     phase: Phase,
     transport: Arc<Transport>,
@@ -242,7 +242,7 @@ impl Sender {
         self.wants_too_much
     }
 
-    /// An ACK will come soon; the sender itself is near.
+    /// An ACK will arrive soon. The sender itself is already in the cache.
     #[inline]
     pub(crate) fn prefetch_lists(&self) {
         self.board.prefetch();
@@ -391,7 +391,7 @@ impl Sender {
         self.after_event(now);
     }
 
-    /// The time is `now`; timers that are due go off.
+    /// The time is `now`. Due timers expire.
     pub fn on_deadline(&mut self, now: Instant) {
         self.burst = 0;
         for timer in Timer::ALL {
@@ -428,7 +428,7 @@ impl Sender {
         self.cc.cc()
     }
 
-    /// The window in force, in segments: the algorithm's, or in fast recovery what a reduction makes of it.
+    /// The window in force, in segments: the algorithm's, or in fast recovery the reduced one.
     #[inline]
     pub fn cwnd(&self) -> f64 {
         if self.is_reducing() { self.reduced_window() as f64 } else { self.cc.cwnd() }
@@ -489,8 +489,7 @@ impl Sender {
         strategy.on_ack(&mut view, ack, delivered)
     }
 
-    /// RACK and TLP, where they are on, after an ACK that is new or not and shows so many segments to be lost, or a recovery to
-    /// have been needless.
+    /// Runs RACK and TLP, if enabled, after any ACK. It may have shown lost segments or an unnecessary recovery.
     #[inline]
     fn look_after_losses(
         &mut self,
@@ -522,8 +521,8 @@ impl Sender {
         self.rtt.end_round();
     }
 
-    /// An algorithm is told the RTT of the segment that was sent last of those that the ACK delivers. The estimate for the timeout moves
-    /// by a timestamp, which is of the first segment of a delayed ACK, or once a round trip.
+    /// An algorithm gets the RTT of the delivered segment that was sent last. The estimate for the timeout uses a
+    /// timestamp, which belongs to the first segment of a delayed ACK, or one sample a round trip.
     #[inline]
     fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, acked_bytes: u64, newest: &SentSegment) {
         // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".
@@ -554,7 +553,7 @@ impl Sender {
         }
     }
 
-    /// True if so much in flight takes all of the window, or enough of it was taken since it was last used.
+    /// True if this flight uses all of the window, or if enough of it was used since the last check.
     #[inline]
     fn uses_window(&self, in_flight: i64) -> bool {
         // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
@@ -627,7 +626,7 @@ impl Sender {
     }
 }
 
-/// Whether in fast recovery what leaves follows what arrives.
+/// Whether departures follow arrivals in fast recovery.
 fn may_reduce(transport: &Transport, strategy: &AnyStrategy, cc: &Controller) -> bool {
     transport.prr != Reduction::AtOnce && strategy.reduces() && !cc.owns_recovery()
 }

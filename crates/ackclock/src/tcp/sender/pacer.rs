@@ -1,4 +1,4 @@
-//! Pacing: segments leave at a rate in bytes on the wire, one by one or in bursts of a send quantum.
+//! Pacing: segments leave at a rate in bytes on the wire, singly or in bursts of a send quantum.
 
 use crate::tcp::transport::Pacing;
 use crate::units::{Duration, Instant, Rate};
@@ -6,13 +6,13 @@ use crate::units::{Duration, Instant, Rate};
 /// When the next segment of a paced sender may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
-    /// At the pacing rate, what has left takes until then.
+    /// The end of the last departure at the pacing rate.
     next_send_at: Instant,
     /// When the last burst began.
     burst_at: Instant,
     /// Bytes of payload that may still leave in it.
     burst_left: u64,
-    /// By how much the burst began later than the rate allowed, less what that has shortened of it.
+    /// The delay of the burst behind the rate, less its compensation.
     late: Duration,
 }
 
@@ -30,8 +30,8 @@ impl Pacer {
         self.next_send_at
     }
 
-    /// A segment of `len` bytes of payload leaves, which takes `gap` at the pacing rate. `quantum` is what may leave
-    /// together, in bytes of payload. A burst that comes late takes up to half of its time less where `catches_up`, as in Linux.
+    /// A segment of `len` bytes of payload leaves, which takes `gap` at the pacing rate. `quantum` bytes of payload
+    /// may leave together. With `catches_up`, a late burst shortens its time by up to half, as in Linux.
     pub(crate) fn on_sent(&mut self, now: Instant, len: u32, gap: Duration, quantum: u64, catches_up: bool) {
         if self.next_send_at <= now {
             self.late = if catches_up { now.since(self.next_send_at) } else { Duration::ZERO };
@@ -45,7 +45,7 @@ impl Pacer {
 }
 
 impl Pacing {
-    /// The rate of a window of `cwnd` packets of so many bytes on the wire; none before the first round trip is measured.
+    /// The rate of a window of `cwnd` packets of this wire size, or none before the first RTT measurement.
     pub(crate) fn rate(self, cwnd: f64, ssthresh: f64, packet_bytes: u32, srtt: Duration) -> Option<Rate> {
         let gain = match self {
             Pacing::Off => return None,
@@ -58,7 +58,7 @@ impl Pacing {
     }
 }
 
-/// What is sent at the rate of a window leaves in bursts of a millisecond, as from Linux, but of two segments at least.
+/// The burst size at the rate of a window: a millisecond, as in Linux, but at least two segments.
 pub(crate) fn window_quantum(rate: Rate, mss: u32) -> u64 {
     const LARGEST: u64 = 65_536;
     let least = 2 * u64::from(mss);

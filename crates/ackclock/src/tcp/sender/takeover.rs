@@ -1,7 +1,7 @@
 //! Another algorithm for a connection in progress, as by the socket option `TCP_CONGESTION`.
 //!
-//! Reference: Linux's `tcp_set_congestion_control`: the sender keeps its window, its recovery and its estimates, and the undo of what
-//! the old algorithm did is given up (`tcp_init_congestion_control` clears `prior_ssthresh`).
+//! Reference: Linux's `tcp_set_congestion_control`. The sender keeps its window, its recovery and its estimates. The
+//! undo of the old algorithm's actions is discarded (`tcp_init_congestion_control` clears `prior_ssthresh`).
 
 use super::Sender;
 use super::recovery::Frto;
@@ -10,7 +10,7 @@ use crate::tcp::sender::Controller;
 use crate::units::Instant;
 
 impl Sender {
-    /// `cc` decides from now on. A recovery in progress goes on, and is its as if it had begun now.
+    /// `cc` decides from now on. A recovery in progress continues, as if it had begun now for `cc`.
     pub(crate) fn set_cc(&mut self, now: Instant, cc: Cc) {
         self.cc = Controller::new(cc);
         self.needs_rate_samples = self.cc.needs_rate_samples();

@@ -39,7 +39,7 @@ timers! {
 /// When each timer goes off, if it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timers {
-    /// By timer; later than everything that happens where it does not run.
+    /// By timer. A stopped timer is later than all events.
     deadlines: [Instant; Timer::ALL.len()],
 }
 
@@ -91,7 +91,7 @@ impl Timers {
         self.deadline(timer).is_some_and(|deadline| deadline <= now)
     }
 
-    /// Stops the timer if it is due; true if it was.
+    /// Stops the timer if it is due. Returns true if it was.
     pub(crate) fn fires(&mut self, timer: Timer, now: Instant) -> bool {
         let is_due = self.is_due(timer, now);
         if is_due {

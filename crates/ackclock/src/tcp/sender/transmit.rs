@@ -1,4 +1,4 @@
-//! The send decision: what goes out next, and whether anything may.
+//! The send decision: the next segment, and the permission to send it.
 
 use super::recovery::{BeforeNew, State, Strategy};
 use super::{Sender, Timer, window_quantum};
@@ -11,7 +11,7 @@ use crate::units::{Instant, Rate};
 /// From any window so many halvings lead to the initial one.
 const MOST_HALVINGS: u64 = 64;
 
-/// What goes out next.
+/// The next segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Next {
     /// New data.
@@ -75,7 +75,7 @@ impl Sender {
         Some(self.transmit(now, next))
     }
 
-    /// What comes next, if there is anything.
+    /// The next segment, if there is any.
     #[inline]
     fn next_segment(&mut self) -> Option<Next> {
         if self.state == State::Open {
@@ -144,7 +144,7 @@ impl Sender {
         }
     }
 
-    /// What the window is compared with.
+    /// The data in flight that are compared with the window.
     #[inline]
     pub(super) fn in_flight_for_window(&self) -> i64 {
         match self.state {
@@ -154,7 +154,7 @@ impl Sender {
         }
     }
 
-    /// What goes out whatever the window says: a segment again, or else new data.
+    /// Sends a segment regardless of the window: a retransmission, or else new data.
     fn send_owed(&mut self, now: Instant) -> Option<DataSegment> {
         match self.strategy.take_owed(&self.board) {
             Some(index) => Some(self.retransmit(now, index, true)),
@@ -278,7 +278,7 @@ impl Sender {
         self.pacer.on_sent(now, len, gap, quantum, catches_up);
     }
 
-    /// The algorithm's rate, or else that of its window.
+    /// The algorithm's rate, or else the rate of its window.
     #[inline]
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         self.cc.pacing_rate().or(self.window_rate)

@@ -1,8 +1,8 @@
-//! How much of the window was used in a round, as Linux tells a sender that is limited by its window from one that is limited by
-//! its application.
+//! The use of the window in a round. As in Linux, it distinguishes limits by the window from limits by the
+//! application.
 //!
-//! The most that was outstanding counts, and not what is when an ACK comes: the ACKs of a flight that filled the window let it grow
-//! while the flight drains.
+//! The largest amount of outstanding data counts, not the amount when an ACK arrives. Thus the ACKs of a flight that
+//! filled the window let it grow while the flight drains.
 
 use super::Sender;
 
@@ -18,7 +18,7 @@ pub(super) struct Usage {
 }
 
 impl Sender {
-    /// New data have left, or could not for the window, all of which is in use or is not.
+    /// New data have left, or the window prevented it. `is_limited` is true if all of the window is in use.
     pub(super) fn note_use(&mut self, is_limited: bool) {
         let outstanding = self.board.outstanding();
         let Usage { is_limited: was_limited, most_out, round_end } = self.usage;

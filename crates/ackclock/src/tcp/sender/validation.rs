@@ -1,10 +1,10 @@
-//! Whether the congestion window was used of late: a window that was not is no estimate of the path.
+//! Whether the congestion window was recently used. An unused window is not an estimate of the path.
 //!
 //! Reference: RFC 7661 §4, whose names are used.
 //!
-//! Deviations: a sample covers a round, from the first ACK of one to the first ACK of the next, and the one that is being taken
-//! counts with what it has. A mark is answered like a loss, without the term R. Bursts are not bounded beyond `max_burst` and
-//! `pacing` (§4.4.2: SHOULD).
+//! Deviations: a sample covers a round, from the first ACK of one to the first ACK of the next. The unfinished sample
+//! counts with its present value. A mark is answered like a loss, without the term R. Only `max_burst` and `pacing`
+//! limit bursts (§4.4.2: SHOULD).
 
 use std::collections::VecDeque;
 
@@ -16,12 +16,12 @@ const NVP: Duration = Duration::from_secs(300);
 /// §4.2: "the pipeACK Sampling Period as Max(3*RTT, 1 second)".
 const SHORTEST_PERIOD: Duration = Duration::from_secs(1);
 
-/// What is known of the use of the window.
+/// The state of the window's use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Validation {
     /// Samples of the period, in segments, the largest in front: each is followed by smaller ones that are newer.
     samples: VecDeque<(Instant, f64)>,
-    /// What was acknowledged when the sample that is being taken began, and the last ACK for it.
+    /// The acknowledged data at the beginning of the present sample, and its last ACK.
     current: Option<(u64, Instant)>,
     /// pipeACK is not undefined.
     is_defined: bool,
@@ -59,7 +59,7 @@ impl Validation {
         }
     }
 
-    /// pipeACK in segments; none if it is undefined.
+    /// pipeACK in segments, or none if it is undefined.
     fn pipe_ack(&mut self, now: Instant, period: Duration, acked: u64, mss: f64) -> Option<f64> {
         if !self.is_defined {
             return None;
@@ -72,7 +72,8 @@ impl Validation {
         Some(whole.max(running.map_or(0.0, |(from, _)| (acked - from) as f64 / mss)))
     }
 
-    /// When pipeACK fell below `half` of the window, if it has by now; what it was last is still among the samples.
+    /// The time at which pipeACK fell below `half` of the window, if it has by now. Its last value is still among the
+    /// samples.
     fn fell_below(&self, now: Instant, period: Duration, half: f64) -> Instant {
         let large = self.samples.iter().rev().find(|(_, sample)| *sample >= half);
         large.map_or(now, |(at, _)| (*at + period).min(now))
@@ -95,7 +96,7 @@ impl Sender {
         self.validation.as_ref().is_some_and(|validation| validation.since.is_some())
     }
 
-    /// An ACK has come, of new data or not: the phase is looked at again.
+    /// An ACK of any kind has arrived. Updates the phase.
     #[inline]
     pub(super) fn sample_use(&mut self, now: Instant, is_new: bool, round_ended: bool) {
         // §4.2: "The pipeACK variable MUST NOT be updated during TCP Fast Recovery."
@@ -113,7 +114,7 @@ impl Sender {
         self.validate(now);
     }
 
-    /// The phase at `now`, and what the end of the non-validated period makes of the window.
+    /// Updates the phase at `now`, and the window at the end of the non-validated period.
     pub(super) fn validate(&mut self, now: Instant) {
         let (half, mss) = (self.cc.cwnd() / 2.0, f64::from(self.transport.mss));
         let period = (self.rtt.srtt() * 3).max(SHORTEST_PERIOD);
@@ -139,7 +140,7 @@ impl Sender {
         }
     }
 
-    /// Congestion, of which a loss begins a recovery. §4.4.1: "cwnd = (Max(pipeACK,LossFlightSize))/2".
+    /// Responds to congestion. A loss begins a recovery. §4.4.1: "cwnd = (Max(pipeACK,LossFlightSize))/2".
     pub(super) fn respond_unvalidated(&mut self, now: Instant, begins_recovery: bool) {
         let (mss, period) = (f64::from(self.transport.mss), (self.rtt.srtt() * 3).max(SHORTEST_PERIOD));
         let flight = f64::from(self.board.outstanding());

@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// Doublings after which it is reached from any timeout.
 const MAX_DOUBLINGS: u32 = 36;
 
-/// What is known of the peer's window, beside its right edge.
+/// The state of the peer's window other than its right edge.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PeerWindow {
     /// As advertised last.
@@ -53,14 +53,14 @@ impl Sender {
         self.snd_nxt + u64::from(self.peer_window.probed)
     }
 
-    /// The peer can take bytes below `edge`, whatever it advertised. Without this call its window is the buffer of the transport, or
-    /// has no bound.
+    /// The peer can accept bytes below `edge`, regardless of its advertisements. Without this call its window is the
+    /// buffer of the transport, or unlimited.
     pub fn set_window_edge(&mut self, edge: u64) {
         self.window_edge = edge;
         self.peer_window = PeerWindow::default();
     }
 
-    /// An acknowledgement of `ack` advertises a window; false if it is the same as before.
+    /// An acknowledgement of `ack` advertises a window. Returns false if it is unchanged.
     pub fn take_window(&mut self, now: Instant, ack: u64, window: u64) -> bool {
         // RFC 9293 §3.8.6: "act on the window information from segments that carry the highest acknowledgment number (that is,
         // segments with an acknowledgment number equal to or greater than the highest previously received)."
@@ -77,7 +77,7 @@ impl Sender {
         self.peer_window.last.replace(window) != Some(window)
     }
 
-    /// An acknowledgement advertises a window; true if it tells of nothing but that it is another one.
+    /// An acknowledgement advertises a window. Returns true if it contains no other news.
     #[cold]
     pub(super) fn is_window_update(&mut self, now: Instant, ack: &AckSegment, window: u64) -> bool {
         self.take_window(now, ack.ack, window)
@@ -86,7 +86,8 @@ impl Sender {
             && matches!(ack.ecn, EcnFeedback::None | EcnFeedback::Classic { ece: false })
     }
 
-    /// An acknowledgement beyond what was sent; true if it is of the octet of a probe, which then was.
+    /// Processes an acknowledgement beyond the sent data. Returns true if it covers the octet of a probe, which then
+    /// counts as sent.
     #[cold]
     pub(super) fn takes_probe(&mut self, ack: u64) -> bool {
         let is_probe = ack == self.acceptable_ack();
@@ -107,7 +108,7 @@ impl Sender {
         (usable > 0 && largest > 0 && 2 * usable >= largest).then_some(usable)
     }
 
-    /// Nothing may be sent; the probe, if it is the peer's window that forbids it, and one is due.
+    /// No data may be sent. Returns the probe if the peer's window forbids it and a probe is due.
     #[cold]
     pub(super) fn wait_for_window(&mut self, now: Instant) -> Option<DataSegment> {
         if self.board.outstanding() > 0 || self.written == Some(self.snd_nxt) {

@@ -12,8 +12,9 @@ fn send_until(it: &mut Sender, now: Instant, until: Instant) -> Vec<u64> {
     sent
 }
 
-/// Packet 0 is acknowledged, everything behind it is lost, probes too, until a probe arrives that leaves with the third timeout. PTO =
-/// 100 + 4 x 37.5 + 25 ms: the second one goes off 825 ms after the last data. The sender, and the probe with the time of its ACK.
+/// Packet 0 is acknowledged, and all later packets are lost, including probes, until a probe of the third timeout
+/// arrives. PTO = 100 + 4 x 37.5 + 25 ms, so the second one expires 825 ms after the last data. Returns the sender,
+/// and the probe with the time of its ACK.
 fn collapsed(cc: &str) -> (Sender, Instant, u64) {
     let mut it = sender_of(cc, |_| {});
     it.write_forever();
@@ -29,7 +30,7 @@ fn collapsed(cc: &str) -> (Sender, Instant, u64) {
     (it, at + Duration::from_millis(100), last[last.len() - 1].0)
 }
 
-/// RFC 9002 §7.3.2: each period that follows the one before is a reduction; all of them are one repair.
+/// RFC 9002 §7.3.2: each consecutive period is a reduction, and all of them are one repair.
 #[test]
 fn losses_of_each_round_are_one_repair() {
     let mut it = bulk(|_| {});
@@ -61,8 +62,8 @@ fn a_loss_in_a_repair_moves_its_end() {
     assert_eq!(it.info().state, CaState::Open);
 }
 
-/// RFC 9002 §7.6.2: "the sender's congestion window MUST be reduced to the minimum congestion window (kMinimumWindow)", whatever the
-/// algorithm.
+/// RFC 9002 §7.6.2: for every algorithm "the sender's congestion window MUST be reduced to the minimum congestion
+/// window (kMinimumWindow)".
 #[test]
 fn persistent_congestion_leaves_two_packets_to_each_algorithm() {
     for cc in ["reno", "cubic", "bbr1", "bbr3"] {

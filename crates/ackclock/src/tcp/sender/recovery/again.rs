@@ -1,4 +1,4 @@
-//! What is sent again, and in which order, where losses are found by what was sent later.
+//! The retransmissions and their order, if losses are detected by later deliveries.
 
 use std::collections::VecDeque;
 

@@ -2,23 +2,24 @@
 //!
 //! Reference: RFC 3708 §3, whose steps are named.
 //!
-//! Deviations: a recovery is found spurious only when nothing that it took for lost still waits to be sent again. What was sent
-//! again is remembered for this recovery and the one before; blocks below that are no sign of duplication by the network.
+//! Deviations: a recovery is found spurious only after all segments that it considered lost were sent again.
+//! Retransmissions of this recovery and the previous one are remembered. Blocks below them do not indicate
+//! duplication by the network.
 
 use std::collections::VecDeque;
 
 use crate::tcp::ranges::RangeSet;
 
-/// What was sent again, and what came twice of it.
+/// The retransmissions, and the duplicates among them.
 #[derive(Debug, Default)]
 pub(in crate::tcp::sender) struct Dsack {
     /// All that was sent again in this recovery and the one before.
     sent_again: RangeSet,
-    /// What was acknowledged when this recovery began.
+    /// The acknowledged data at the beginning of this recovery.
     begun_at: u64,
     /// From here on `sent_again` is complete.
     known_from: u64,
-    /// What was sent again in this recovery, and has not come twice yet.
+    /// The retransmissions of this recovery that have not arrived twice yet.
     unproved: VecDeque<(u64, u64)>,
     /// This recovery may turn out to be spurious.
     in_doubt: bool,
@@ -27,7 +28,7 @@ pub(in crate::tcp::sender) struct Dsack {
 }
 
 impl Dsack {
-    /// A recovery begins, while `una` is what was acknowledged.
+    /// A recovery begins. `una` is the end of the acknowledged data.
     pub(super) fn begin(&mut self, una: u64) {
         self.sent_again.remove_below(self.begun_at);
         (self.known_from, self.begun_at) = (self.begun_at, una);
@@ -35,7 +36,7 @@ impl Dsack {
         self.in_doubt = !self.is_distrusted;
     }
 
-    /// This recovery is none that may be undone.
+    /// This recovery can no longer be undone.
     pub(super) fn end_doubt(&mut self) {
         self.in_doubt = false;
     }
@@ -51,8 +52,8 @@ impl Dsack {
         }
     }
 
-    /// A block says that `start .. end` came twice, on an ACK before which `una` was acknowledged and anything above it was
-    /// `sacked` or nothing; true if all that was sent again in this recovery has come twice now.
+    /// A block reports that `start .. end` arrived twice, on an ACK. Before the ACK `una` was acknowledged, and data
+    /// above it were `sacked` or not. Returns true if all retransmissions of this recovery have arrived twice.
     pub(super) fn prove(&mut self, (start, end): (u64, u64), una: u64, sacked: bool) -> bool {
         if start < self.known_from {
             return false;

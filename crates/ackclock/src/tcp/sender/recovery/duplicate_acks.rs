@@ -1,4 +1,4 @@
-//! SACK as in ns-2: duplicate ACKs tell what is in flight, blocks which segments are missing.
+//! SACK as in ns-2: duplicate ACKs give the data in flight, and blocks the missing segments.
 //!
 //! Reference: Fall and Floyd 1996, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP".
 
@@ -20,7 +20,7 @@ pub(in crate::tcp::sender) struct DuplicateAcks {
     holds: bool,
     /// A partial ACK has come in this recovery.
     had_partial_ack: bool,
-    /// Segments that a partial ACK sends whatever the window says.
+    /// Segments that a partial ACK sends regardless of the window.
     owed: u32,
     /// Index of the segment after the last one that was sent so.
     owed_next: u64,
@@ -39,7 +39,7 @@ impl DuplicateAcks {
         }
     }
 
-    /// It listens to blocks in recovery and on the duplicate ACKs before it; true for news.
+    /// Processes blocks in recovery, and on the duplicate ACKs before it. Returns true for new information.
     fn note_blocks(view: &mut View, ack: &AckSegment, delivered: &mut Delivered) -> bool {
         match view.state {
             State::Open if view.is_new => false,

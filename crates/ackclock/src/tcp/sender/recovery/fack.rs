@@ -1,10 +1,10 @@
-//! FACK: the highest segment that was selectively acknowledged shows what is lost.
+//! FACK: the highest selectively acknowledged segment shows the losses.
 //!
 //! Reference: Mathis and Mahdavi 1996, "Forward Acknowledgement: Refining TCP Congestion Control", as ns-2's `Agent/TCP/Linux` has it.
 //!
-//! Everything is lost that lies [`MARGIN`] segments or more below the highest one. Segments arrive in the order in which they are
-//! sent: a retransmission is lost once a segment has been delivered that was sent for the first time after it, or the
-//! [`MARGIN`]th retransmission after the next one. Both are searched from the front, so that each transmission is looked at once.
+//! Segments that are [`MARGIN`] or more below the highest one are lost. Segments arrive in the order of transmission.
+//! A retransmission is lost once a later first transmission has been delivered, or the [`MARGIN`]th retransmission
+//! after the next one. Both searches begin at the front, so each transmission is examined once.
 //!
 //! Deviations from the paper: there three segments above one make it lost, here four.
 
@@ -27,7 +27,7 @@ const MARGIN: u64 = DUP_THRESH as u64 + 1;
 pub(in crate::tcp::sender) struct Fack {
     /// Selectively acknowledged segments make no room until recovery begins: limited transmit is off.
     hides_sacked: bool,
-    /// Retransmissions in their order; those that are not in flight any more are passed over.
+    /// Retransmissions in their order. Those that are no longer in flight are skipped.
     again: VecDeque<Again>,
     /// How many were before them.
     gone: u64,
@@ -106,7 +106,7 @@ impl Strategy for Fack {
         true
     }
 
-    /// What is found lost is, whatever was sent before.
+    /// Detected losses are lost regardless of earlier transmissions.
     fn covers(&self, _una: u64, _recover: u64) -> bool {
         true
     }

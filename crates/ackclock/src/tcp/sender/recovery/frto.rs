@@ -1,4 +1,4 @@
-//! F-RTO: after a timeout, whether the next ACKs are of what was sent before it.
+//! F-RTO: after a timeout, whether the next ACKs acknowledge earlier transmissions.
 //!
 //! Reference: RFC 5682 §3, the SACK-enhanced version, whose steps are named.
 
@@ -36,7 +36,7 @@ impl Frto {
 }
 
 impl Sender {
-    /// Step 1: the timer has expired in this state; whether to go on to step 2.
+    /// Step 1: the timer has expired in this state. Decides whether step 2 follows.
     pub(super) fn begin_frto(&mut self) {
         let is_repeated = self.frto != Frto::Off && self.is_backed_off();
         // "If "RecoveryPoint" is larger than or equal to SND.UNA, do not enter step 2 of this algorithm."

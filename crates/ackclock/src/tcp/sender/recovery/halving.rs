@@ -1,11 +1,11 @@
 //! Rate halving: in fast recovery one segment leaves for two that arrive, until the window that the loss left governs.
 //!
-//! Reference: Mathis, Semke and Mahdavi 1999, "The Rate-Halving Algorithm for TCP Congestion Control", as Linux had it up to 3.1;
-//! the bound is that of ns-2's `Agent/TCP/Linux`.
+//! Reference: Mathis, Semke and Mahdavi 1999, "The Rate-Halving Algorithm for TCP Congestion Control", as in Linux up
+//! to 3.1. The bound follows ns-2's `Agent/TCP/Linux`.
 
 use crate::tcp::sender::Sender;
 
-/// What may be in flight.
+/// The permitted data in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::tcp::sender) struct Halving {
     /// None before the first ACK of a recovery.
@@ -26,7 +26,7 @@ impl Halving {
 }
 
 impl Sender {
-    /// An ACK arrives that begins a recovery or goes on with it.
+    /// An ACK arrives that begins or continues a recovery.
     pub(super) fn halve(&mut self) {
         self.halving.on_ack(self.in_flight_for_window() - i64::from(self.inflation));
     }

@@ -1,6 +1,6 @@
-//! Loss recovery: what ACKs, duplicates and the timer make of the state, whatever the strategy.
+//! Loss recovery: the effect of ACKs, duplicates and the timer on the state, for every strategy.
 //!
-//! Each strategy is a file, and a name in `strategy`, which says what strategies decide.
+//! Each strategy is a file and a name in `strategy`, which defines the decisions of strategies.
 
 mod again;
 mod dsack;
@@ -39,22 +39,22 @@ use crate::units::Instant;
 pub(super) enum State {
     Open,
     FastRecovery {
-        /// What was sent when the loss was found: RFC 6675's RecoveryPoint.
+        /// The end of the sent data at the detection of the loss: RFC 6675's RecoveryPoint.
         point: u64,
-        /// What was sent when a restart began that this recovery came into; 0 for none.
+        /// The end of the sent data at the restart that preceded this recovery, or 0 for none.
         restarted: u64,
     },
     /// Everything in flight was given up, and is sent again in slow start.
     Restarted {
-        /// What was sent by then.
+        /// The end of the data sent by then.
         point: u64,
-        /// What was acknowledged when the timer last expired; none for Tahoe's fast retransmit.
+        /// The acknowledged data at the last timeout, or none for Tahoe's fast retransmit.
         expired_at: Option<u64>,
     },
 }
 
 impl State {
-    /// True from an expiry of the timer to the next ACK of new data, while `una` is what was acknowledged.
+    /// True from a timeout to the next ACK of new data. `una` is the end of the acknowledged data.
     #[inline]
     pub(super) fn is_backed_off(self, una: u64) -> bool {
         matches!(self, State::Restarted { expired_at: Some(at), .. } if at == una)
@@ -76,7 +76,7 @@ impl State {
 }
 
 impl Sender {
-    /// An ACK of new data moves recovery on; returns how many segments it finds lost.
+    /// An ACK of new data advances recovery. Returns the number of newly lost segments.
     #[inline]
     pub(super) fn on_new_ack(&mut self, now: Instant, acked_segments: u32, echo: Instant) -> u32 {
         self.dup_acks = 0;
@@ -116,7 +116,7 @@ impl Sender {
         }
     }
 
-    /// A duplicate ACK; returns how many segments it finds lost.
+    /// Processes a duplicate ACK. Returns the number of newly lost segments.
     pub(super) fn on_duplicate_ack(&mut self, now: Instant) -> u32 {
         self.dup_acks += 1;
         if self.detects_by_time {
@@ -166,7 +166,7 @@ impl Sender {
         }
     }
 
-    /// The reordering timer goes off: what is still missing is lost.
+    /// The reordering timer expires: segments that are still missing are lost.
     pub(super) fn on_reordering_timer(&mut self, now: Instant) {
         let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
         let mut view = View { board, rtt, state: *state, una: *snd_una, is_new: false, next: *snd_nxt, now };
@@ -190,7 +190,7 @@ impl Sender {
         }
     }
 
-    /// Fast retransmit; returns how many segments it finds lost.
+    /// Fast retransmit. Returns the number of newly lost segments.
     fn enter_recovery(&mut self, now: Instant) -> u32 {
         if !self.may_begin_recovery() {
             return 0;

@@ -1,14 +1,14 @@
-//! Proportional Rate Reduction: what leaves in fast recovery follows what arrives, so that in the end as much is in flight as
-//! the algorithm wants.
+//! Proportional Rate Reduction: departures in fast recovery follow arrivals. In the end the data in flight equal the
+//! window that the algorithm requests.
 //!
-//! Reference: RFC 9937 §6, whose names are used. As in Linux a mark that cuts the window begins a reduction, too, which goes on in
-//! a recovery from losses of the same window.
+//! Reference: RFC 9937 §6, whose names are used. As in Linux a mark that reduces the window also begins a reduction.
+//! It continues in a recovery from losses of the same window.
 //!
-//! Deviations: counts are segments and not bytes, and SndCnt is never negative, as in Linux. Without SACK the duplicate ACKs before
-//! recovery are no part of RecoverFS, as those with SACK are not. Of what the ACK that begins recovery acknowledges cumulatively,
-//! segments that had been SACKed before are no part of RecoverFS: they "will not be marked as delivered during recovery". A rescue
-//! retransmission is no further loss. ssthresh is the whole segments of the window that the algorithm wants, which a rule may cut
-//! further.
+//! Deviations: counts are segments and not bytes, and SndCnt is never negative, as in Linux. RecoverFS excludes the
+//! duplicate ACKs before recovery, with and without SACK. It also excludes segments that had been SACKed before the
+//! ACK that begins recovery acknowledges them. They "will not be marked as delivered during recovery". A rescue
+//! retransmission does not count as a further loss. ssthresh is the requested window in whole segments, and a rule
+//! may cut further.
 
 use super::halving::Halving;
 use super::strategy::Strategy;
@@ -18,15 +18,15 @@ use crate::tcp::transport::Reduction;
 /// The state of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::tcp::sender) struct Prr {
-    /// What can still be delivered when recovery begins; 0 before its first ACK.
+    /// The segments that can still be delivered when recovery begins, or 0 before its first ACK.
     recover_fs: i64,
     delivered: i64,
     out: i64,
-    /// In flight plus what may be sent: the window.
+    /// The window: data in flight plus the permitted segments.
     window: i64,
 }
 
-/// What an ACK tells a reduction.
+/// The progress that an ACK reports.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     /// DeliveredData.
@@ -65,22 +65,22 @@ impl Prr {
         self.window = in_flight + allowed.max(least);
     }
 
-    /// What may still be delivered. §6.2: "if not using SACK, then PRR disallows incrementing DeliveredData when the total bytes
-    /// delivered in a PRR episode would exceed the estimated data outstanding upon entering recovery (RecoverFS)."
+    /// The segments that may still be delivered. §6.2: without SACK, DeliveredData may not "exceed the estimated data
+    /// outstanding upon entering recovery (RecoverFS)".
     fn undelivered(&self) -> i64 {
         (self.recover_fs - self.delivered).max(0)
     }
 }
 
 impl Sender {
-    /// What leaves from now on follows what arrives.
+    /// Departures follow arrivals from now on.
     pub(in crate::tcp::sender) fn begin_reduction(&mut self) {
         self.prr = Prr::default();
         self.halving = Halving::default();
     }
 
-    /// An ACK arrives that begins a recovery or goes on with it, or the timer that begins it goes off: it delivers so many
-    /// segments.
+    /// A reduction continues by an ACK that begins or continues a recovery, or by the timer that begins it. It
+    /// delivers this many segments.
     #[cold]
     pub(in crate::tcp::sender) fn reduce(&mut self, delivered: u32, is_safe: bool) {
         if self.transport.prr == Reduction::Halving {
@@ -97,7 +97,7 @@ impl Sender {
         self.prr.on_ack(Progress { delivered: i64::from(delivered).min(most), in_flight, ssthresh, is_safe });
     }
 
-    /// How many segments duplicate ACKs may be taken to report: a reduction counts no more than there are, but the lost one.
+    /// The number of segments that duplicate ACKs can report: at most all existing ones except the lost one.
     pub(super) fn plausible(&self, duplicates: i32) -> i32 {
         if self.reduces { duplicates.clamp(0, self.board.outstanding().cast_signed() - 1) } else { duplicates }
     }
@@ -122,7 +122,7 @@ impl Sender {
         if self.transport.prr == Reduction::Halving { self.note_halving() } else { self.prr.out += 1 }
     }
 
-    /// Whether fast recovery sends what a reduction lets go.
+    /// Whether a reduction determines the departures in fast recovery.
     #[inline]
     pub(in crate::tcp::sender) fn is_reducing(&self) -> bool {
         self.reduces && self.state.is_fast_recovery() || self.reduces_for_mark

@@ -1,10 +1,10 @@
 //! RACK: a segment is lost once one that was sent later has been delivered and the reordering window has passed.
 //!
-//! Reference: RFC 8985 §6, whose names are used; `tlp` is the other half of it.
+//! Reference: RFC 8985 §6, whose names are used. `tlp` is its other half.
 //!
-//! What may be lost stands in two orders of time: segments that were sent once in that of their numbers, on the scoreboard, and
-//! retransmissions in a list beside it. Both are searched from the front, up to the first segment that need not be lost yet, so
-//! that each transmission is looked at once.
+//! Possible losses are in two orders of time. Segments that were sent once are in the order of their numbers, on the
+//! scoreboard. Retransmissions are in a separate list. Both searches begin at the front and end at the first segment
+//! that need not be lost yet, so each transmission is examined once.
 //!
 //! Deviations: `min_RTT` is the smallest one of the connection, and not of a window of time. A retransmission that is invalid
 //! (§6.2, step 2) leaves its ACK to the newest segment that was sent once. Where several ACKs are due, one reordering is noticed.
@@ -33,8 +33,8 @@ pub(in crate::tcp::sender) struct Rack {
     /// RACK.segment.
     latest: Option<Latest>,
     reordering: Reordering,
-    /// Retransmissions in the order of their times, those of one time by their ends; those that are not in flight any more are
-    /// passed over.
+    /// Retransmissions in the order of their times, then of their ends. Those that are no longer in flight are
+    /// skipped.
     again: VecDeque<Again>,
     /// No segment below this index that was sent once may be lost.
     edge: u64,
@@ -60,7 +60,7 @@ impl Latest {
     }
 }
 
-/// What is known of reordering, and the window for it.
+/// The detected reordering, and its window.
 #[derive(Clone, Copy, Debug)]
 struct Reordering {
     fack: u64,
@@ -76,7 +76,7 @@ struct Reordering {
 pub(in crate::tcp::sender) struct Reorderings {
     /// How many ACKs showed one.
     pub(in crate::tcp::sender) times: u32,
-    /// The largest distance in full segments from one that came late to the end of what had come before: three at least.
+    /// The largest distance in full segments from a late segment to the end of the earlier arrivals, at least three.
     pub(in crate::tcp::sender) degree: u32,
 }
 
@@ -254,7 +254,7 @@ impl Rack {
     }
 }
 
-/// The smallest RTT, that of the ACK at hand included.
+/// The smallest RTT, including the present ACK.
 fn min_rtt(rtt: &Rtt, now: Instant, delivered: &Delivered) -> Duration {
     match (rtt.min(), delivered.newest_once) {
         (known, None) => known,
@@ -312,7 +312,7 @@ impl Strategy for Rack {
         self.detect(view.board, view.now, window)
     }
 
-    /// What time shows to be lost is, whatever was sent before.
+    /// Losses detected by time are lost regardless of earlier transmissions.
     fn covers(&self, _una: u64, _recover: u64) -> bool {
         true
     }

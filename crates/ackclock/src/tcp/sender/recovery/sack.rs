@@ -66,7 +66,7 @@ impl Strategy for Sack {
         OnPartialAck::GoesOn
     }
 
-    /// RFC 6675 §4, rules 3 and 4 of NextSeg: what may be lost.
+    /// RFC 6675 §4, rules 3 and 4 of NextSeg: segments that may be lost.
     fn after_new(&self, board: &Scoreboard, state: State, una: u64) -> Option<Next> {
         if !matches!(state, State::FastRecovery { .. }) {
             return None;

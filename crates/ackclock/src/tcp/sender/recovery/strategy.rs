@@ -14,7 +14,7 @@ use crate::tcp::segment::AckSegment;
 use crate::tcp::transport::{LossRecovery, SackSender, Transport};
 use crate::units::Instant;
 
-/// What a strategy sees of its sender when an ACK arrives.
+/// The strategy's view of its sender when an ACK arrives.
 #[derive(Debug)]
 pub(in crate::tcp::sender) struct View<'a> {
     pub(in crate::tcp::sender) board: &'a mut Scoreboard,
@@ -29,7 +29,7 @@ pub(in crate::tcp::sender) struct View<'a> {
     pub(in crate::tcp::sender) now: Instant,
 }
 
-/// What a strategy makes of an ACK at first sight.
+/// The strategy's first classification of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp::sender) struct News {
     /// It counts as a duplicate if it acknowledges nothing new while data are outstanding.
@@ -38,21 +38,21 @@ pub(in crate::tcp::sender) struct News {
     pub(in crate::tcp::sender) lost: u32,
 }
 
-/// What an ACK in fast recovery means that does not acknowledge everything sent before the loss.
+/// The meaning of a partial ACK in fast recovery. It does not acknowledge all data sent before the loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp::sender) enum OnPartialAck {
     /// Recovery ends.
     Ends,
-    /// Recovery goes on.
+    /// Recovery continues.
     GoesOn,
-    /// Recovery goes on with the first segment that is not acknowledged.
+    /// Recovery continues with the first unacknowledged segment.
     Retransmits {
         /// Segments by which the window is then wider than cwnd.
         inflation: i32,
     },
 }
 
-/// What may be sent before new data.
+/// The segments that may be sent before new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp::sender) enum BeforeNew {
     /// This segment.
@@ -63,25 +63,25 @@ pub(in crate::tcp::sender) enum BeforeNew {
     Holds,
 }
 
-/// A strategy to detect and repair losses. The defaults are those of RFC 5681.
+/// A strategy to detect and repair losses. The defaults follow RFC 5681.
 pub(in crate::tcp::sender) trait Strategy {
     /// True if selectively acknowledged segments count as in flight until recovery begins.
     fn hides_sacked(&self) -> bool {
         false
     }
 
-    /// What the window is compared with in recovery, in segments.
+    /// The data in flight that recovery compares with the window, in segments.
     fn in_flight(&self, board: &Scoreboard) -> i64 {
         i64::from(board.pipe())
     }
 
-    /// An ACK arrives, of which the scoreboard knows what it acknowledges cumulatively.
+    /// An ACK arrives. The scoreboard has already processed its cumulative acknowledgement.
     #[inline]
     fn on_ack(&mut self, _view: &mut View, _ack: &AckSegment, _delivered: &mut Delivered) -> News {
         News { may_be_duplicate: true, lost: 0 }
     }
 
-    /// True if losses are found by what was sent later and has been delivered, and not by duplicate ACKs.
+    /// True if losses are detected by later deliveries and not by duplicate ACKs.
     fn detects_by_time(&self) -> bool {
         false
     }
@@ -91,7 +91,7 @@ pub(in crate::tcp::sender) trait Strategy {
         Reorderings::default()
     }
 
-    /// What begins at this byte, below the highest one that was delivered, came late though it was sent again.
+    /// The segment at this byte, below the highest delivered one, arrived late although it was sent again.
     fn on_reordering(&mut self, _from: u64) {}
 
     /// When to look for losses again, if nothing arrives until then.
@@ -99,7 +99,7 @@ pub(in crate::tcp::sender) trait Strategy {
         None
     }
 
-    /// That time has come; returns how many segments are newly lost.
+    /// The time has come. Returns the number of newly lost segments.
     fn on_settled(&mut self, _view: &mut View) -> u32 {
         0
     }
@@ -131,7 +131,7 @@ pub(in crate::tcp::sender) trait Strategy {
         false
     }
 
-    /// True if what leaves in recovery may follow what arrives (Proportional Rate Reduction).
+    /// True if departures may follow arrivals in recovery (Proportional Rate Reduction).
     fn reduces(&self) -> bool {
         false
     }
@@ -139,7 +139,7 @@ pub(in crate::tcp::sender) trait Strategy {
     /// Recovery begins with the first segment, which ends at `first_end`.
     fn on_enter(&mut self, _board: &Scoreboard, _first_end: u64) {}
 
-    /// True if what was sent before a loss is not remembered from the start of its recovery on.
+    /// True if a recovery forgets data sent before its loss at its start.
     fn forgets_at_start(&self) -> bool {
         false
     }
@@ -167,7 +167,7 @@ pub(in crate::tcp::sender) trait Strategy {
     /// The retransmission timer expires.
     fn on_timeout(&mut self, _board: &mut Scoreboard) {}
 
-    /// What is then taken for lost; returns how many segments.
+    /// Declares segments lost after a timeout. Returns their number.
     fn lose_on_timeout(&mut self, board: &mut Scoreboard, _rtt: &Rtt, _now: Instant) -> u32 {
         board.lose_all()
     }
@@ -178,17 +178,17 @@ pub(in crate::tcp::sender) trait Strategy {
     /// The segment at `index` has been sent again.
     fn on_sent_again(&mut self, _board: &Scoreboard, _index: u64, _sent_at: Instant) {}
 
-    /// What goes out first in a recovery, whatever the window says.
+    /// The first segment of a recovery, which leaves regardless of the window.
     fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {
         board.front_index()
     }
 
-    /// What goes out before new data while losses are being repaired.
+    /// The segments that leave before new data while losses are being repaired.
     fn before_new(&mut self, board: &mut Scoreboard, _state: State) -> BeforeNew {
         board.next_lost().map_or(BeforeNew::Nothing, BeforeNew::Again)
     }
 
-    /// What goes out then where there are no new data to send.
+    /// The segment that leaves then without new data.
     fn after_new(&self, _board: &Scoreboard, _state: State, _una: u64) -> Option<Next> {
         None
     }
@@ -196,7 +196,7 @@ pub(in crate::tcp::sender) trait Strategy {
     /// A segment goes out that the window allows, in a recovery up to `point`.
     fn on_sent(&mut self, _next: Next, _point: u64) {}
 
-    /// True if a segment goes out in recovery whatever the window says.
+    /// True if a segment leaves in recovery regardless of the window.
     fn owes(&self) -> bool {
         false
     }

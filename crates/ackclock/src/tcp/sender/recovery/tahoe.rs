@@ -1,6 +1,6 @@
 //! Tahoe: fast retransmit, then slow start over everything that was in flight.
 //!
-//! Reference: RFC 5681 without fast recovery; Jacobson 1988.
+//! Reference: RFC 5681 without fast recovery, and Jacobson 1988.
 
 use super::strategy::Strategy;
 

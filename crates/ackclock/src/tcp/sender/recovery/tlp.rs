@@ -2,8 +2,8 @@
 //!
 //! Reference: RFC 8985 §7, whose names are used.
 //!
-//! Deviations: `TLP.max_ack_delay` is the lower bound of the RTO, as in Linux. The PTO does not start where no probe may leave when it
-//! ends, so that it does not put off the RTO.
+//! Deviations: `TLP.max_ack_delay` is the lower bound of the RTO, as in Linux. The PTO does not start if no probe may
+//! leave at its end, so that it does not delay the RTO.
 
 use crate::cc::{CongestionKind, Recovery, Restart};
 use crate::tcp::segment::{AckSegment, DataSegment};
@@ -16,7 +16,7 @@ const FIRST_PTO: Duration = Duration::from_secs(1);
 /// The state of probes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp::sender) struct Tlp {
-    /// `TLP.end_seq`: where what was sent ended after the probe in flight.
+    /// `TLP.end_seq`: the end of the sent data after the probe in flight.
     end_seq: Option<u64>,
     /// The probe is a retransmission.
     is_retransmission: bool,
@@ -39,7 +39,7 @@ impl Tlp {
         self.end_seq.is_some()
     }
 
-    /// A probe leaves next; asked once.
+    /// A probe leaves next. Call it once per probe.
     pub(in crate::tcp::sender) fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.is_due)
     }
@@ -91,7 +91,7 @@ impl Sender {
         Some(segment)
     }
 
-    /// Recovery begins: what a probe would tell is of no interest.
+    /// Recovery begins, so the result of a probe is not needed.
     pub(super) fn reset_probe(&mut self) {
         self.tlp = Tlp { has_sample: self.tlp.has_sample, ..Tlp::default() };
         self.timers.stop(Timer::Probe);

@@ -1,10 +1,10 @@
-//! Spurious recoveries: what was taken for lost was late, and what was done for it is undone.
+//! Spurious recoveries: late segments were considered lost, and the response is undone.
 //!
-//! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other method; the algorithm's `on_undo`
-//! and RFC 4015 §3.2, step (4), are the response.
+//! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other method. The response is the
+//! algorithm's `on_undo` and RFC 4015 §3.2, step (4).
 //!
-//! Deviations: with RACK a fast recovery is undone when none of its retransmissions is on its way, as in Linux: one that is may repair a
-//! loss that was none of the reordering.
+//! Deviations: with RACK a fast recovery is undone only when none of its retransmissions is in flight, as in Linux. A
+//! retransmission in flight may repair a real loss.
 
 use super::{Frto, Sender, State, Strategy};
 use crate::cc::Recovery;
@@ -25,8 +25,9 @@ pub(in crate::tcp::sender) enum Doubt {
 }
 
 impl Sender {
-    /// A recovery begins. RFC 3522 §3.2, step (2): one that begins while another is in doubt has its time. Where the first
-    /// segment was sent again already, in the recovery before, the next new ACK is of that copy or of what came before it.
+    /// A recovery begins. RFC 3522 §3.2, step (2): a recovery that begins during another doubtful one uses its time.
+    /// If the previous recovery already sent the first segment again, the next new ACK belongs to that copy or to
+    /// earlier data.
     pub(super) fn begin_doubt(&mut self) {
         if self.detects_spurious && self.doubt == Doubt::None {
             let front = self.board.front().filter(|front| front.transmissions > 1);
@@ -37,8 +38,8 @@ impl Sender {
         }
     }
 
-    /// What comes now does not show any more that the last congestion event was spurious: it was undone, or there is another
-    /// one.
+    /// Later ACKs no longer show that the last congestion event was spurious, because it was undone or another one
+    /// followed.
     pub(in crate::tcp::sender) fn end_doubt(&mut self) {
         self.doubt = Doubt::None;
         if let Some(dsack) = &mut self.dsack {
@@ -57,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// An ACK of new data in a recovery echoes a timestamp, which is that of an original transmission or not.
+    /// An ACK of new data in a recovery echoes a timestamp, which may belong to an original transmission.
     pub(super) fn undo_if_spurious(&mut self, now: Instant, echo: Instant) {
         // RFC 3522 §3.2, step (4): "If the value of the Timestamp Echo Reply field of the acceptable ACK's Timestamps option is
         // smaller than the value of RetransmitTS, then proceed to step (5)".
@@ -77,8 +78,8 @@ impl Sender {
         self.undo(now);
     }
 
-    /// An ACK with blocks arrives, of which the sender has not made anything yet; true if all that was sent again in the last
-    /// recovery has come twice now.
+    /// An ACK with blocks arrives, before any other processing. Returns true if all retransmissions of the last
+    /// recovery have arrived twice.
     #[cold]
     pub(in crate::tcp::sender) fn take_dsack(&mut self, ack: &AckSegment) -> bool {
         let Some(duplicate) = ack.sack.duplicate(ack.ack) else { return false };
@@ -99,7 +100,7 @@ impl Sender {
         }
     }
 
-    /// The recovery was spurious: nothing of what it took for lost was.
+    /// The recovery was spurious: all segments that it considered lost had arrived.
     pub(super) fn undo(&mut self, now: Instant) {
         self.end_doubt();
         self.frto = Frto::Off;
