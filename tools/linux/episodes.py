@@ -232,7 +232,7 @@ def line(row: Mapping[str, Any]) -> str:
     if row["verdict"] == emulations.NOT_MEASURED:
         return emulations.unmeasured(row["cell"], len(HEADINGS))
     runs = f"{row['runs']} of {row['seconds']:g} s"
-    figures = "; ".join(map(written, row["measures"]))
+    figures = "<br>".join(map(written, row["measures"]))
     verdict = row["verdict"]
     if verdict == EXPLAINED:
         verdict += f": {REASONS[row['cell']]}"

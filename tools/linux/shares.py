@@ -68,11 +68,11 @@ class Pair:
 
 
 PAIRS = (
-    Pair("AIMD(1, 0.5) beside AIMD(2, 0.8)", "reno", emulations.AIMD),
-    Pair("Reno beside CUBIC", "reno", "cubic"),
-    Pair("BBR beside CUBIC", "bbr1", "cubic"),
-    Pair("BBR beside Reno", "bbr1", "reno"),
-    Pair("BBR beside BBR", "bbr1", "bbr1"),
+    Pair("AIMD(1, 0.5) and AIMD(2, 0.8)", "reno", emulations.AIMD),
+    Pair("Reno and CUBIC", "reno", "cubic"),
+    Pair("BBR and CUBIC", "bbr1", "cubic"),
+    Pair("BBR and Reno", "bbr1", "reno"),
+    Pair("BBR and BBR", "bbr1", "bbr1"),
 )
 
 
