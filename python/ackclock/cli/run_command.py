@@ -398,7 +398,7 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     speed = (
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
     )
-    talk(f"{randomness}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second")
+    talk(f"{randomness}; {document['packets_forwarded']} packets, {speed:.1f} M per CPU second")
 
 
 def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: str) -> None:
