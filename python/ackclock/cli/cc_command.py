@@ -48,9 +48,7 @@ def load(arguments: tuple[str, ...], rule: str | None, name: str, shell: str | N
     if shell is None:
         loaded = kernel.load(given, parameters, name)
         say(f"loaded {loaded}")
-        talk(
-            f"It stays until reboot. Use it: iperf3 -C {loaded} ...; remove it: ackclock cc unload {loaded}"
-        )
+        talk(f"It stays until reboot. Use it: iperf3 -C {loaded} ...; remove it: ackclock cc unload {loaded}")
         return 0
     name, link = kernel.attach(given, parameters, name)
     talk(f"loaded {name} while the command runs")

@@ -133,7 +133,9 @@ def tell_faults(document: dict[str, Any]) -> None:
 def tell_invalid(invalid: int, runs: int) -> None:
     """Print to stderr how many runs do not count, if any."""
     if invalid:
-        talk(f"warning: {invalid} of {runs} runs are NOT VALID: the machine was too busy to emulate them on time")
+        talk(
+            f"warning: {invalid} of {runs} runs are NOT VALID: the machine was too busy to emulate them on time"
+        )
 
 
 def fidelity_table(emulation: dict[str, Any]) -> Table:

@@ -34,9 +34,7 @@ def verdict_lines(evaluation: Evaluation) -> list[str]:
     reference = found.entries[found.reference]
     lines = [_by_score(evaluation, found, best, reference)]
     if evaluation.invalid:
-        lines.insert(
-            0, f"NOT VALID: {evaluation.invalid} of {evaluation.runs} runs missed their times."
-        )
+        lines.insert(0, f"NOT VALID: {evaluation.invalid} of {evaluation.runs} runs missed their times.")
     if best.candidate.resolved != reference.candidate.resolved:
         lines += [
             line
@@ -116,9 +114,7 @@ def _coexistence(evaluation: Evaluation) -> str:
         return ""
     parts = []
     for band, words in _BANDS.items():
-        named = [
-            f"{label} ({100 * worst.theirs.mean:.0f} %)" for worst, label in met if worst.band == band
-        ]
+        named = [f"{label} ({100 * worst.theirs.mean:.0f} %)" for worst, label in met if worst.band == band]
         if named and not parts:
             named[0] = named[0].replace(" %)", " % of its fair share)")
         if named:
