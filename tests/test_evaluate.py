@@ -46,12 +46,22 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
 
 
 def test_the_scoreboard_fits_80_columns(core: Evaluated) -> None:
-    *table, verdict = core.answer.stdout.rstrip().splitlines()
-    assert max(map(len, table)) <= 80
-    assert verdict == core.scoreboard["verdict"]
+    table, block = core.answer.stdout.split("VERDICT  ")
+    assert max(map(len, table.splitlines())) <= 80
+    assert block.startswith("new-aimd is ") and "  - loss " in block or "  = loss " in block
+    titles = [environment["title"] for environment in core.scoreboard["environments"]]
+    assert sum(f"\n{title}\n" in table for title in titles) == 5
+    assert f"report: {core.folder / 'report.html'}   details: ackclock " in core.answer.stderr
+
+
+def test_full_prints_all_environments_and_the_sentences_of_the_report(core: Evaluated) -> None:
+    answer = cli("evaluate", "new-aimd", "--replicates", "1", "--out", core.folder, "--full")
+    table, _ = answer.stdout.split("VERDICT  ")
+    assert table.rstrip().splitlines()[-1] == core.scoreboard["verdict"]
+    assert max(map(len, table.splitlines()[:-1])) <= 80
     for environment in core.scoreboard["environments"]:
-        assert environment["title"] in core.answer.stdout
-    assert core.answer.stderr.endswith(f"report: {core.folder / 'report.html'}\n")
+        assert environment["title"] in table
+    assert answer.stderr.endswith(f"report: {core.folder / 'report.html'}\n")
 
 
 def test_intervals_fit_80_columns(tiny_suite: Path, tmp_path: Path) -> None:
@@ -59,8 +69,8 @@ def test_intervals_fit_80_columns(tiny_suite: Path, tmp_path: Path) -> None:
     answer = cli("evaluate", cc, "--suite", tiny_suite, "--replicates", "3", "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
     assert "±" in answer.stdout
-    *table, _ = answer.stdout.rstrip().splitlines()
-    assert max(map(len, table)) <= 80
+    table, _ = answer.stdout.split("VERDICT  ")
+    assert max(map(len, table.splitlines())) <= 80
 
 
 def test_the_core_suite_asks_what_it_should(core: Evaluated) -> None:

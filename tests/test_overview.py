@@ -161,7 +161,7 @@ def test_a_cell_has_no_options_for_a_scenario(made: tuple[Evaluation, Path], tmp
 
 def test_cells_that_are_not_there(made: tuple[Evaluation, Path], tmp_path: Path) -> None:
     _, folder = made
-    with pytest.raises(InputError, match=r"no cell is called 'slow-1/cubi'; did you mean 'slow-1/cubic'"):
+    with pytest.raises(InputError, match=r"no cell is called 'slow-1/cubi'; this report has slow-1/cubic"):
         find(folder, "slow-1/cubi")
     with pytest.raises(InputError, match=r"replicate '3' is none of this cell; it has those from 0 to 2"):
         find(folder, "slow-2/cubic#3")

@@ -254,7 +254,7 @@ def test_qlog_tells_what_the_run_counts(tmp_path: Path) -> None:
         (("--qlog", "x", "--at", "bottleneck"), "--qlog is of senders, but --at is bottleneck"),
         (("--qlog", "x", "--pcap", "./x"), "--qlog x: is the file of --pcap, too; name two files"),
         (("--qlog-version", "draft"), "--qlog-version is that of the file of --qlog"),
-        (("--qlog", "x", "--qlog-version", "0.4"), "Invalid value for '--qlog-version'"),
+        (("--qlog", "x", "--qlog-version", "0.4"), "invalid value for '--qlog-version'"),
         (("--qlog", "missing/x"), "error: --qlog missing/x: the folder missing does not exist"),
         (("--capture", "test"), "--capture names flows that --pcap and --qlog capture"),
     ],

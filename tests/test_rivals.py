@@ -186,7 +186,7 @@ def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
     assert "It may starve aimd" in document["verdict"] and "“In company”" in document["verdict"]
     page = (out / "report.html").read_text()
     assert "It may starve aimd" in page and 'id="rivals"' in page
-    shown = cli(*command, "--out", out)
+    shown = cli(*command, "--out", out, "--full")
     assert "its least share" in shown.stdout and "possibly starved" in shown.stdout
 
 

@@ -308,10 +308,13 @@ def test_a_pipe_loses_no_column(tiny: Path, tmp_path: Path) -> None:
 
 
 def test_tables_fit_80_columns(two_flows: dict[str, Any]) -> None:
-    answer = cli("run", TWO_FLOWS, columns=80)
+    answer = cli("run", TWO_FLOWS, "--all", columns=80)
     assert answer.code == 0
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert f"{100 * two_flows['summary']['efficiency']:.4f}" in answer.stdout
+    brief = cli("run", TWO_FLOWS, columns=80)
+    assert max(map(len, brief.stdout.splitlines())) <= 80
+    assert "goodput" in brief.stdout and "efficiency" not in brief.stdout
     assert "test.1" in answer.stdout and "bottleneck" in answer.stdout
     assert "seed 1" in answer.stderr
 

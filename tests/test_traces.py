@@ -317,8 +317,8 @@ def test_a_capture_changes_no_result(tmp_path: Path) -> None:
         (("--pcap", "x.pcapng", "--capture", "test,"), "error: --capture has an empty name in 'test,'"),
         (("--pcap", "missing/x.pcapng"), "error: --pcap missing/x.pcapng: the folder missing does not exist"),
         (("--pcap", "."), "error: --pcap .: is a folder"),
-        (("--at", "bottleneck"), "Error: --at and --snaplen say what --pcap captures"),
-        (("--pcap", "x.pcapng", "--snaplen", "-1"), "Invalid value for '--snaplen'"),
+        (("--at", "bottleneck"), "error: --at and --snaplen say what --pcap captures"),
+        (("--pcap", "x.pcapng", "--snaplen", "-1"), "invalid value for '--snaplen'"),
     ],
 )
 def test_captures_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from importlib import import_module
 
@@ -39,6 +38,15 @@ _COMMANDS = {
     "schema": "Print the JSON Schema of scenario or study files, of evaluations or evidence.",
 }
 
+#: The groups of commands in the help text; each command is in one of them.
+_GROUPS = {
+    "Run and look": ("run", "play", "sequence", "plot", "check", "list", "schema"),
+    "Evaluate": ("new", "check-cc", "evaluate", "evidence", "panel", "tune"),
+    "Studies": ("study", "query", "reproduce"),
+    "Kernel": ("cc",),
+    "Validate": ("exchange", "compare-capture", "model"),
+}
+
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -51,8 +59,10 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        width = max(map(len, _COMMANDS))
+        for title, names in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), _COMMANDS[name]) for name in names])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -71,6 +81,14 @@ def cli() -> None:
     """A congestion-control laboratory: how good and how robust is an algorithm?"""
 
 
+def _with_help(error: click.ClickException) -> str:
+    """Return a message of click in the form of all others, with the command whose help explains it."""
+    message = error.format_message()
+    message = message[:1].lower() + message[1:].rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message} (see {context.command_path} --help)" if context is not None else message
+
+
 def run_command_line() -> int:
     """Run the command line and return its exit code; user mistakes become one message, never a traceback."""
     from ackclock.cli.console import talk
@@ -83,9 +101,7 @@ def run_command_line() -> int:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.ClickException as error:
-        message = io.StringIO()
-        error.show(message)
-        talk(message.getvalue().rstrip())
+        talk(f"error: {_with_help(error)}")
         code = 2
     except AckclockError as error:
         from ackclock.text.pointer import with_pointers

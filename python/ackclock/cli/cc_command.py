@@ -39,15 +39,16 @@ def load(arguments: tuple[str, ...], rule: str | None, name: str, shell: str | N
     """Load ALGORITHM for any program that asks TCP_CONGESTION for it.
 
     ALGORITHM is a name such as new-aimd, an object my_cc.bpf.o, or a rule in a file my.rule. Any other option
-    is a parameter of it: --increase 1. It stays until `ackclock cc unload`, or until the machine is started
-    anew.
+    is a parameter of it: --increase 1. It stays until `ackclock cc unload`, or until the next reboot.
     """
     algorithm, parameters = _parsed(arguments)
     given = _given(algorithm, rule)
     if not isinstance(given, str) and algorithm:
         name = name or Path(algorithm).stem
     if shell is None:
-        say(f"loaded {kernel.load(given, parameters, name)}")
+        loaded = kernel.load(given, parameters, name)
+        say(f"loaded {loaded}")
+        talk(f"It stays until reboot. Use it: iperf3 -C {loaded} ...; remove it: ackclock cc unload {loaded}")
         return 0
     name, link = kernel.attach(given, parameters, name)
     talk(f"loaded {name} while the command runs")

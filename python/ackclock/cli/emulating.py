@@ -104,7 +104,7 @@ _NAMED = 4
 
 
 def tell_kernels_keys(scenario: Scenario) -> None:
-    """Print to stderr which keys of the transport the kernel does not heed, if any are not as in Linux."""
+    """Print to stderr the transport keys that the kernel ignores and whose values differ from Linux."""
     from ackclock.scenario import Scenario as Made
 
     topology = {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}
@@ -119,7 +119,7 @@ def tell_kernels_keys(scenario: Scenario) -> None:
     if differ:
         more = f" and {len(differ) - _NAMED} more" if len(differ) > _NAMED else ""
         talk(
-            f"warning: the kernel's TCP does as it does, whatever the scenario says of "
+            f"warning: ignored with --backend linux, as the kernel uses its own: "
             f"{', '.join(differ[:_NAMED])}{more} (docs/how-to/same-scenario-on-linux.md)"
         )
 
@@ -127,13 +127,18 @@ def tell_kernels_keys(scenario: Scenario) -> None:
 def tell_faults(document: dict[str, Any]) -> None:
     """Print to stderr why a run does not count, if it does not."""
     if reasons := faults(document):
-        talk(f"warning: NOT VALID: {'; '.join(reasons)}; run it again on a machine that has more time")
+        talk(
+            f"warning: NOT VALID: {'; '.join(reasons)}. Free a core, or pin other work to other cores, "
+            "and run it again (docs/how-to/same-scenario-on-linux.md)"
+        )
 
 
 def tell_invalid(invalid: int, runs: int) -> None:
     """Print to stderr how many runs do not count, if any."""
     if invalid:
-        talk(f"warning: {invalid} of {runs} runs are NOT VALID: the machine had no time to emulate them")
+        talk(
+            f"warning: {invalid} of {runs} runs are NOT VALID: the machine was too busy to emulate them on time"
+        )
 
 
 def fidelity_table(emulation: dict[str, Any]) -> Table:

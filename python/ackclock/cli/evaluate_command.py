@@ -22,13 +22,14 @@ from ackclock.cli.options import (
     workers_option,
 )
 from ackclock.evaluation import evaluate
+from ackclock.evaluation.block import verdict_lines, worst_environments
 from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
 from ackclock.evaluation.present import evaluation_json, ranking_table, rivals_table
 from ackclock.evaluation.ranking import METRICS as RANKED
 from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.report import write_report
-from ackclock.evaluation.scoreboard import tables
+from ackclock.evaluation.scoreboard import WORST, legend, tables
 from ackclock.evaluation.suite import Suite
 from ackclock.page.embedded import web
 from ackclock.running.backend import prepare
@@ -94,6 +95,7 @@ MOST_OF_A_NAME = 100
     help="Exit with 1 if a metric changed by this much, such as 'goodput < -2 %'; may be repeated. "
     f"Metrics: {', '.join(METRICS)}.",
 )
+@click.option("--full", is_flag=True, help="Print all environments, regret and competitors.")
 @interactive_option
 @json_option
 def command(
@@ -113,6 +115,7 @@ def command(
     out: str | None,
     baseline: str | None,
     fail_if: tuple[str, ...],
+    full: bool,
     interactive: bool,
     as_json: bool,
 ) -> int:
@@ -163,7 +166,7 @@ def command(
     report = write_report(
         evaluation,
         folder,
-        command=shlex.join(["ackclock", *sys.argv[1:]]),
+        command=_again(),
         is_interactive=interactive,
     )
     if as_json:
@@ -171,16 +174,29 @@ def command(
         emit(json.dumps(evaluation_json(evaluation) | gate, indent=2))
     else:
         is_ranked = len(candidates) > 1 or budget is not None
-        for table in [ranking_table(evaluation.ranking)] if is_ranked else tables(board):
+        only = None if full else worst_environments(evaluation, WORST)
+        if not is_ranked:
+            say(legend(board))
+            if only is not None and len(only) < len(board.results):
+                say(f"the {len(only)} environments with the worst scores; all {len(board.results)}: --full")
+        for table in [ranking_table(evaluation.ranking)] if is_ranked else tables(board, only):
             show(table)
-        if evaluation.rivals:
+        if full and evaluation.rivals:
             show(rivals_table(evaluation))
-        say(evaluation.verdict)
+        if full:
+            say(evaluation.verdict)
+        say("\n".join(verdict_lines(evaluation)))
     tell_invalid(evaluation.invalid, evaluation.runs)
     for warned in evaluation.warnings:
         talk(f"warning: {warned.line('environments')}")
-    talk(f"report: {report}")
+    details = "" if full or as_json else f"   details: {_again()} --full"
+    talk(f"report: {report}{details}")
     return _tell(checks) if evaluation.best is not None else 2
+
+
+def _again() -> str:
+    """Return the command line as it was typed."""
+    return shlex.join(["ackclock", *sys.argv[1:]])
 
 
 def _name(candidates: Sequence[str]) -> str:

@@ -11,6 +11,15 @@ from ackclock.cli.console import emit, talk
 from ackclock.starters import LANGUAGES, create
 
 
+#: The first command to type in a new folder, by language.
+_FIRST = {
+    "python": "ackclock evaluate {module}.py:{type} --quick",
+    "rule": "ackclock evaluate {name}.rule --quick",
+    "c": "make && ackclock evaluate ./{module}.so --quick",
+    "rust": "cargo build --release && ackclock evaluate target/release/lib{module}.so --quick",
+}
+
+
 @click.command("new")
 @click.argument("what", type=click.Choice(["cc"]))
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -29,4 +38,10 @@ def command(what: str, folder: Path, language: str) -> None:
     """
     for path in create(folder, language):
         emit(str(path))
-    talk(f"next: cd {shlex.quote(str(folder))}, and see README.md")
+    talk(f"next: cd {shlex.quote(str(folder))} && {_first(folder.name, language)}")
+
+
+def _first(name: str, language: str) -> str:
+    """Return the command that evaluates the new algorithm."""
+    words = name.split("-")
+    return _FIRST[language].format(name=name, module="_".join(words), type="".join(map(str.title, words)))

@@ -29,7 +29,7 @@ from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import METRICS
 from ackclock.metrics.frames import samples_frame
 from ackclock.metrics.shares import groups_of, shares_of
-from ackclock.metrics.summary import coverage, shown
+from ackclock.metrics.summary import coverage, headline, shown, significant
 from ackclock.running.backend import faults, prepare
 from ackclock.running.cells import Found, find
 from ackclock.running.job import LINUX, Outcome
@@ -57,6 +57,12 @@ if TYPE_CHECKING:
 @seed_option
 @set_option
 @json_option
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Print every metric with 4 decimals; by default five with 3 significant digits.",
+)
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the result and its samples.")
 @click.option(
     "--csv",
@@ -87,6 +93,7 @@ def command(
     command: str | None,
     shell: bool,
     serve: str | None,
+    everything: bool,
     **others: Any,
 ) -> int:
     """Run the scenario FILE once and print its metrics.
@@ -166,7 +173,7 @@ def command(
     elif len(documents) > 1:
         show(comparison_table(sides))
     else:
-        _show(document, scenario.is_random)
+        _show(document, scenario.is_random, everything)
     if out is not None:
         talk(f"kept in {out}")
     # Last, so that a disk that is full loses nothing else.
@@ -366,18 +373,22 @@ _ATTEMPTS = (
 _MAX_ROWS = 20
 
 
-def _show(document: dict[str, Any], is_random: bool) -> None:
+def _show(document: dict[str, Any], is_random: bool, everything: bool) -> None:
     from ackclock.text.table import Column, Table
 
     title = f"{document['scenario']}: {coverage(document)}"
     summary = Table("metric", Column("value", right=True), "unit", title=title)
-    for row in shown(document["summary"]):
+    for row in shown(document["summary"]) if everything else headline(document["summary"]):
         # Why a run has no value is not why the model has none.
         if "model" not in document or row[1] != "-":
             summary.add_row(*row)
     for share in shares_of(document):
         if (value := share.of(document)) is not None:
-            summary.add_row(share.label, f"{share.factor * value:.4f}", share.unit)
+            summary.add_row(
+                share.label,
+                significant(share.factor * value) if not everything else f"{share.factor * value:.4f}",
+                share.unit,
+            )
     show(summary)
     _show_rows(_FLOW_COLUMNS, document["flows"], "flows")
     _show_rows(_TRANSFER_COLUMNS, document.get("transfers", ()), "groups")
@@ -398,7 +409,7 @@ def _show(document: dict[str, Any], is_random: bool) -> None:
     speed = (
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
     )
-    talk(f"{randomness}; {document['packets_forwarded']} packets, {speed:.1f} M a CPU second")
+    talk(f"{randomness}; {document['packets_forwarded']} packets, {speed:.1f} M per CPU second")
 
 
 def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: str) -> None:

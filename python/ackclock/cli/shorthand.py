@@ -162,9 +162,10 @@ class Shorthand(NamedTuple):
             for flow in flows:
                 flow["start"] = {"uniform": ["0 s", latest]}
         words = (
-            f"no file: {self.trace or topology['rate']}, RTT {rtt}, {queue.get('kind')}"
-            f"{' of ' + str(queue['limit']) if 'limit' in queue else ''}, loss {self.loss or 'none'}, "
-            f"{self.flows or _FLOWS}; {duration}, of which {warmup} are warm-up (--save writes a file)"
+            f"scenario: {self.trace or topology['rate']}, {rtt} RTT, {queue.get('kind')}"
+            f"{' ' + str(queue['limit']) if 'limit' in queue else ''}, "
+            f"{'loss ' + self.loss if self.loss else 'no loss'}, {self.flows or _FLOWS}, {duration} "
+            f"({warmup} warm-up); write it with --save FILE"
         )
         tree = {
             "schema": SCHEMA,

@@ -113,9 +113,11 @@ class Evaluation:
         return f"Evaluation({self.verdict!r})"
 
     def _repr_html_(self) -> str:
-        from ackclock.evaluation.scoreboard import tables
+        from ackclock.evaluation.scoreboard import legend, tables
 
-        text = "\n".join(line for table in tables(self.board) for line in table.lines())
+        text = "\n".join(
+            [legend(self.board), *(line for table in tables(self.board) for line in table.lines())]
+        )
         drawn = ""
         if spots := self._spots():
             from ackclock.page.notebook import picture

@@ -143,8 +143,7 @@ def ranking_notes(ranking: Ranking) -> list[str]:
     )
     notes = [
         f"score: {of}; less is better; in brackets: 95 % intervals",
-        f"worse: the paired difference to the best is above zero; the truly best is among them with a "
-        f"probability of {100 * ranking.alpha:g} % at most",
+        f"worse: significantly worse than the best (family-wise error {100 * ranking.alpha:g} %)",
     ]
     by_index = {entry.index: entry for entry in ranking.entries}
     if ranking.budget is not None:

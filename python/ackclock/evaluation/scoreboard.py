@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -13,13 +14,18 @@ from ackclock.statistics.estimates import CONFIDENCE, Estimate
 from ackclock.text.table import Column, Table
 
 #: The sign after a figure, by judgement.
-_MARKS = {"better": "+", "worse": "-", "": " "}
+_MARKS = {"better": " ▲", "worse": " ▼", "": "  "}
+#: Environments in the tables of a shell, unless all are asked for.
+WORST = 5
 
 
-def scoreboard_table(board: Scoreboard) -> Table:
-    """Return one block per environment, one row per candidate: mean and half of the interval."""
+def scoreboard_table(board: Scoreboard, only: Collection[str] | None = None) -> Table:
+    """Return one block per environment, one row per candidate: mean and half of the interval.
+
+    `only`: ids of environments; all by default.
+    """
+    results = [result for result in board.results if only is None or result.environment.id in only]
     replicates = max(len(score.values) for result in board.results for row in result.scores for score in row)
-    reference = board.candidates[board.reference].label
     table = Table(
         "cc",
         *(Column(metric.heading, right=True) for metric in COMMON),
@@ -27,12 +33,9 @@ def scoreboard_table(board: Scoreboard) -> Table:
             f"suite {board.suite.name}, version {board.suite.version}: "
             f"{replicates} replicate{'s' if replicates > 1 else ''}, seed {board.seed}"
         ),
-        caption=(
-            f"mean ± half of the {100 * CONFIDENCE:.0f} % interval; + better, - worse than {reference}: "
-            "the interval of the paired difference excludes zero"
-        ),
+        caption=f"mean ± half of the {100 * CONFIDENCE:.0f} % interval",
     )
-    for result in board.results:
+    for result in results:
         table.add_section(result.heading)
         for candidate, row in zip(board.candidates, result.scores, strict=True):
             cells = []
@@ -43,8 +46,21 @@ def scoreboard_table(board: Scoreboard) -> Table:
     return table
 
 
-def tables(board: Scoreboard) -> list[Table]:
-    """Return the tables of a comparison; that of watched metrics only where an environment watches one."""
+def legend(board: Scoreboard) -> str:
+    """Return the meaning of the signs after figures."""
+    return (
+        f"▲ better, ▼ worse than {board.candidates[board.reference].label} "
+        f"({100 * CONFIDENCE:.0f} % interval of the paired difference)"
+    )
+
+
+def tables(board: Scoreboard, only: Collection[str] | None = None) -> list[Table]:
+    """Return the tables of a comparison; watched metrics only where an environment watches one.
+
+    `only`: ids of environments; the scoreboard of these is then the only table.
+    """
+    if only is not None and len(only) < len(board.results):
+        return [scoreboard_table(board, only)]
     watched = any(result.environment.watch is not None for result in board.results)
     return [scoreboard_table(board), *([watch_table(board)] if watched else []), regrets_table(board)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +10,30 @@ from ackclock.metrics.declared import METRICS
 
 SUMMARY = tuple(metric for metric in METRICS["summary"].values() if metric.better != "given")
 BY_NAME = {metric.name: metric for metric in SUMMARY}
+
+
+#: The metrics that a run prints unless all are asked for.
+HEADLINE = ("goodput", "utilization", "loss_rate", "queue_delay_mean", "queue_delay_p95", "jain_index")
+_DIGITS = 3
+
+
+def significant(value: float) -> str:
+    """Return a number with three significant digits, and all digits of a larger integer part."""
+    if value == 0:
+        return "0"
+    before = math.floor(math.log10(abs(value))) + 1
+    return f"{value:.{max(_DIGITS - before, 0)}f}"
+
+
+def headline(summary: Mapping[str, float | None]) -> Iterator[tuple[str, str, str]]:
+    """Give label, value and unit of the headline metrics, for people."""
+    for name in HEADLINE:
+        metric = BY_NAME[name]
+        value = summary[metric.key]
+        if value is None:
+            yield metric.label, "-", metric.absent or ""
+        else:
+            yield metric.label, significant(metric.factor * value), metric.unit
 
 
 def shown(summary: Mapping[str, float | None], digits: int = 4) -> Iterator[tuple[str, str, str]]:

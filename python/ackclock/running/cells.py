@@ -93,10 +93,7 @@ def find(report: str | Path, name: str, sets: Iterable[str] = ()) -> Found:
     cells = _read(folder, report)
     wanted, _, number = name.partition("#")
     if wanted not in cells:
-        some = ", ".join([*list(cells)[:_LISTED], *(["..."] if len(cells) > _LISTED else [])])
-        raise InputError(
-            f"{folder / FILE}: no cell is called {wanted!r}; {hint(wanted, cells) if cells else some}"
-        )
+        raise InputError(f"{folder / FILE}: no cell is called {wanted!r}; {_suggested(wanted, cells)}")
     cell = cells[wanted]
     if number and not (number.isdecimal() and int(number) < cell.replicates):
         raise InputError(
@@ -104,6 +101,15 @@ def find(report: str | Path, name: str, sets: Iterable[str] = ()) -> Found:
         )
     scenario = Scenario.from_dict(_stored(folder, cell), sets, source=f"{folder}: {wanted}")
     return Found(cell.title, scenario, cell.seed, int(number or 0), _open(folder, wanted, scenario))
+
+
+def _suggested(wanted: str, cells: Iterable[str]) -> str:
+    """Return the cells of the same environment, or the closest name where there is no such environment."""
+    environment = wanted.partition("/")[0]
+    if inside := [name for name in cells if name.partition("/")[0] == environment]:
+        more = ", ..." if len(inside) > _LISTED else ""
+        return f"this report has {', '.join(inside[:_LISTED])}{more}"
+    return hint(wanted, cells)
 
 
 def _open(folder: Path, name: str, scenario: Scenario) -> Path | None:

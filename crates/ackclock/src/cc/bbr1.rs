@@ -50,8 +50,9 @@
 //! recovery, long-term sampling. In packets `crates/ackclock/tests/theory/bbr.rs`: against CUBIC over buffers of 0.1 to 16
 //! bandwidth-delay products it is ahead in shallow and behind in deep ones, as published.
 //!
-//! Beside `TcpBbr` of ns-3.44 ([page](../validation/ns3.md)), whose delivery rates count more than their interval has, unless that is
-//! switched. Not compared with a kernel.
+//! [ns-3 validation](../validation/ns3.md) compares it with `TcpBbr` of ns-3.44.
+//! [Linux validation](../validation/linux.md) compares it with the running kernel's BBR.
+//! [BBR against CUBIC](../validation/bbr.md) measures shares over buffer sizes.
 //!
 //! ## What to know before you use it
 //!

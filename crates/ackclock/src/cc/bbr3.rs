@@ -62,7 +62,7 @@
 //! ProbeRTT, losses of 2 %. In packets `crates/ackclock/tests/theory/bbr.rs`, printed by
 //! `cargo test --package ackclock --release --test theory bbr -- --nocapture`.
 //!
-//! Not compared with a kernel: BBRv3 is not part of Linux 6.
+//! Linux 6 does not include BBRv3, so no comparison with a kernel exists.
 //!
 //! ## What to know before you use it
 //!
@@ -71,7 +71,7 @@
 //! round trip on a fast path. And where its recovery ends while segments are missing that it has sent again already, the next
 //! one sends them once more and takes the transmission that is in flight for lost: BBRv3 counts a round trip with a loss in DOWN, and
 //! cruises at `bw_shortterm`. With a buffer of half a product one flow uses 93 % of the link then, and 97 % with RACK.
-//! [What it does beside CUBIC and under random loss](../validation/bbr.md).
+//! [BBR against CUBIC and under random loss](../validation/bbr.md).
 
 mod control;
 mod machine;

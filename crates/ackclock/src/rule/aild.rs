@@ -2,44 +2,63 @@
 //!
 //! `cc = "aild"`
 //!
+//! AILD grows its window like AIMD and shrinks it in proportion to the loss ratio. A window that
+//! lost one segment is cut by little. A window that lost many segments is cut by a lot.
+//!
 //! ## Reference
 //!
-//! N. Venkitaraman, T. Kim, K.-W. Lee, S. Lu and V. Bharghavan: Design and evaluation of congestion control
-//! algorithms in the future Internet (poster, ACM SIGMETRICS 1999), as Reddy et al. report it in their section 5:
-//! the increase of AIMD, and `w <- w - beta f` with the loss ratio f.
+//! N. Venkitaraman, T. Kim, K.-W. Lee, S. Lu and V. Bharghavan: Design and evaluation of congestion
+//! control algorithms in the future Internet (poster, ACM SIGMETRICS 1999). The poster is known
+//! here through section 5 of Reddy et al. It has the increase of AIMD and the decrease
+//! `w <- w - beta f`, where f is the loss ratio.
 //!
 //! ## Equations
 //!
-//! Per round trip without congestion `w <- w + a`, that is `a/w` per ACK of one segment. A window of w segments of
-//! which n were lost is reduced by `beta n / w`: by `beta / w` at once, when the first loss is detected, and by
-//! `beta / w` for each further segment that was sent again by the end of recovery. In the [synchronous
-//! model](../reference/synchronous-model.md) f is the part of the load above `X_goal`, `1 - X_goal / X`, and is known before the cut.
+//! | event | equation |
+//! |---|---|
+//! | round trip without congestion | `w <- w + a` |
+//! | ACK of one segment | `w <- w + a / w` |
+//! | first loss detected | `w <- w - beta / w` |
+//! | each further segment retransmitted before recovery ends | `w <- w - beta / w` |
+//!
+//! A window of w segments that lost n of them is therefore cut by `beta n / w`. In the
+//! [synchronous model](../reference/synchronous-model.md) the loss ratio is the share of the load
+//! above `X_goal`: `f = 1 - X_goal / X`. The model knows it before the cut.
 //!
 //! ## Parameters
 //!
-//! ## What the paper leaves open
+//! ## Constants
 //!
-//! The interval over which f is measured, what counts as lost, and beta. Here f is measured over the window of data
-//! that a congestion event belongs to, since the equation is one step of a control whose step is a round trip.
-//! Every segment that was sent again counts as lost, and so does a mark. With the default beta a loss ratio of 1 %
-//! removes what a round trip adds. [Decision 27](../project/decisions/0027-aild.md) has the reasons.
+//! `removed_per_loss_ratio` is beta. With the default of 100, a loss ratio of 1 % removes one
+//! segment. That is the increase of one round trip.
+//!
+//! ## Open in the paper
+//!
+//! The source leaves three points open: the interval of the loss ratio, the definition of a loss,
+//! and beta. Here the interval is the window of data that a congestion event belongs to. The
+//! equation is one step of a control whose step is a round trip. Every retransmitted segment counts
+//! as lost, and so does every mark. [Decision 27](../project/decisions/0027-aild.md) has the
+//! reasons.
 //!
 //! ## Deviations
 //!
-//! None in the rule. Inside TCP the window never falls below one segment and ssthresh never below two (RFC 5681). A
-//! window that is not used does not grow. A timeout halves the window by default (`timeout_ssthresh`).
+//! The rule has none. Inside TCP the window never falls below one segment, and ssthresh never below
+//! two (RFC 5681). A window that the flow does not use does not grow. A timeout halves the window
+//! by default (`timeout_ssthresh`).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand. In the model two users lose the same, so that the difference of their windows never
-//! changes. In packets the time-mean window under periodic loss is that of the balance between growth and cut, `1/p
-//! - beta/a` (`cargo test --package ackclock --release --test theory aild`).
+//! Tests compare the formulas with hand-computed values. In packets, the time-mean window under
+//! periodic loss matches the balance of growth and cut, `1/p - beta/a`.
+//! [Validation](../validation/README.md) lists all comparisons of the simulator.
 //!
-//! ## What to know before you use it
+//! ## Behaviour
 //!
-//! A single loss reduces a large window by less than a small one. Windows whose losses coincide, as at a full
-//! drop-tail queue, stay unequal (tables of `ackclock reproduce reddy-linear --extended`). Where losses are random,
-//! as with RED, they converge: a larger window has fewer round trips without loss in which to grow.
+//! A single loss reduces a large window by fewer segments than a small one. In the model two users
+//! lose the same, so the difference of their windows never changes. Windows whose losses coincide
+//! stay unequal, as at a full drop-tail queue. `ackclock reproduce reddy-linear --extended` prints
+//! tables of this. Under random loss, as with RED, the windows converge. A larger window has fewer
+//! round trips without loss in which to grow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,67 +1,86 @@
-//! AIMD-FC and AIMD-FC+: fast convergence by halving only the part of the window that is older than the last
-//! decrease.
+//! AIMD-FC and AIMD-FC+ halve only the part of the window that is older than the last decrease.
 //!
 //! # AIMD-FC: fast convergence
 //!
 //! `cc = "aimd-fc"`
 //!
+//! AIMD-FC halves only the old part of the window, which the flow already held after its last
+//! decrease. Synchronised flows gain the same amount in a cycle, so this gain is already fair. The
+//! flow keeps it, and the unequal old parts shrink.
+//!
 //! ## Reference
 //!
-//! A. Lahanas and V. Tsaoussidis: Exploiting the efficiency and fairness potential of AIMD-based congestion
-//! avoidance and control, 2003; as read by jasem-efficiency-fairness.
+//! A. Lahanas and V. Tsaoussidis: Exploiting the efficiency and fairness potential of AIMD-based
+//! congestion avoidance and control, 2003. The interpretation is the one of
+//! jasem-efficiency-fairness.
 //!
 //! ## Equations
 //!
-//! A flow remembers `dw`, its window just after the last decrease. Growth is that of AIMD. At a congestion event
-//! `dw <- dw/2 + (w - dw)`, `w <- dw`: only the part that is older than the last decrease is halved, because
-//! synchronised flows gain the same in a cycle.
+//! A flow stores `dw`, its window just after the last decrease. Growth is the growth of AIMD. At a
+//! congestion event `dw <- dw/2 + (w - dw)`, then `w <- dw`.
 //!
 //! ## Parameters
 //!
 //! ## Deviations
 //!
-//! The gain of slow start counts as old window. The paper does not define this; otherwise the first decrease would
-//! remove nothing. The rule has no other deviation. Inside TCP the window never falls below one segment and
-//! ssthresh never below two (RFC 5681). A window that is not used does not grow. A timeout halves the window by
-//! default (`timeout_ssthresh`).
+//! The gain of slow start counts as old window. The paper does not define this case. Otherwise the
+//! first decrease would remove nothing. The rule has no other deviation. Inside TCP the window
+//! never falls below one segment, and ssthresh never below two (RFC 5681). A window that the flow
+//! does not use does not grow. A timeout halves the window by default (`timeout_ssthresh`).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand: two thirds of the window remain in the long run; 5/6 efficiency in the model
-//! ([model.md](../reference/synchronous-model.md)).
+//! Tests compare the formulas with hand-computed values: two thirds of the window remain in the
+//! long run. In the [synchronous model](../reference/synchronous-model.md) the efficiency is 5/6.
+//! [Validation](../validation/README.md) lists all comparisons of the simulator.
 //!
 //! # AIMD-FC+: fast convergence that keeps half of the gain
 //!
 //! `cc = "aimd-fc+"`
 //!
+//! AIMD-FC+ decreases like AIMD-FC and then adds back a part of the gain since the last decrease.
+//! The flow uses more of the link between two congestion events.
+//!
 //! ## Reference
 //!
-//! As [AIMD-FC](aimd-fc.md).
+//! A. Lahanas and V. Tsaoussidis: Exploiting the efficiency and fairness potential of AIMD-based
+//! congestion avoidance and control, 2003, as for [AIMD-FC](aimd-fc.md).
 //!
 //! ## Equations
 //!
-//! As AIMD-FC, but `dw <- dw/2 + (w - dw)`, `w <- dw + f g`, where `g` is the gain since the window that the last
-//! decrease really left, and `f` is `gain_kept`. The paper has `f(q)` in the place of `f g` and does not define it;
-//! f = 1/2 yields the 88.9 % that it quotes, f = 0 is AIMD-FC.
+//! At a congestion event `dw <- dw/2 + (w - dw)`, then `w <- dw + f g`. Here `g` is the gain since
+//! the window that the last decrease left, and `f` is `gain_kept`.
 //!
-//! Of a peak of 1, `r = (2/3 + f) / (1 + f)` remains in the long run: `dw` settles at 2/3 and `r` at `2/3 + f (1 -
-//! r)`. The efficiency is `(1 + r)/2 = (5 + 6f)/(6 + 6f)`: 5/6 for f = 0, 8/9 for 1/2, towards 11/12 for 1, where
-//! `r` no longer settles.
+//! Of a peak of 1, the window `r = (2/3 + f) / (1 + f)` remains in the long run. `dw` converges to
+//! 2/3 and `r` to `2/3 + f (1 - r)`. The efficiency is `(1 + r)/2 = (5 + 6f)/(6 + 6f)`.
+//!
+//! | f | efficiency |
+//! |---|---|
+//! | 0 (AIMD-FC) | 5/6 |
+//! | 1/2 (default) | 8/9 |
+//! | towards 1 | 11/12, where `r` no longer converges |
 //!
 //! ## Parameters
 //!
+//! ## Constants
+//!
+//! The paper writes `f(q)` in the place of `f g` and does not define it. `gain_kept = 0.5` yields
+//! the efficiency of 88.9 % that the paper quotes.
+//!
 //! ## Deviations
 //!
-//! Those of [AIMD-FC](aimd-fc.md).
+//! The deviations are the ones of [AIMD-FC](aimd-fc.md).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand: seven ninths of the window remain in the long run; 8/9 efficiency in the model, and the
-//! closed form for four values of `gain_kept` ([model.md](../reference/synchronous-model.md)).
+//! Tests compare the formulas with hand-computed values: seven ninths of the window remain in the
+//! long run. In the [synchronous model](../reference/synchronous-model.md) the efficiency is 8/9.
+//! The closed form holds there for four values of `gain_kept`.
+//! [Validation](../validation/README.md) lists all comparisons of the simulator.
 //!
-//! ## What to know before you use it
+//! ## Behaviour
 //!
-//! Taken literally, the decrease *raises* the window of a flow that more than doubled since its last decrease. The
+//! The decrease *raises* the window of a flow that more than doubled since its last decrease. The
 //! rule is implemented as published.
 
 use schemars::JsonSchema;

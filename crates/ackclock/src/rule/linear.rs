@@ -1,19 +1,23 @@
-//! The family of linear controls.
+//! The family of linear controls, with its four named members.
 //!
 //! # Linear: any control of the linear family
 //!
 //! `cc = "linear"`
 //!
+//! A linear control changes the window by an amount and a factor in each step. One pair applies
+//! without congestion, another pair at a congestion event. Use it to test any member of the family
+//! of Chiu and Jain.
+//!
 //! ## Reference
 //!
-//! D.-M. Chiu and R. Jain: Analysis of the increase and decrease algorithms for congestion avoidance in computer
-//! networks, 1989; equation 1 of jasem-utilization. The parameters of the named members are those of Reddy et al.
-//! on AIMD against AIAD.
+//! D.-M. Chiu and R. Jain: Analysis of the increase and decrease algorithms for congestion
+//! avoidance in computer networks, 1989. It is equation 1 of jasem-utilization. The parameters of
+//! the named members follow Reddy et al. on AIMD against AIAD.
 //!
 //! ## Equations
 //!
-//! Per round trip without congestion `w <- a_I + b_I w`; at a congestion event `w <- a_D + b_D w`. Four members
-//! have names:
+//! Per round trip without congestion `w <- a_I + b_I w`. At a congestion event `w <- a_D + b_D w`.
+//! Four members have names:
 //!
 //! | member | per round trip | per ACK of one segment | at a congestion event |
 //! |---|---|---|---|
@@ -22,117 +26,164 @@
 //! | [MIMD](mimd.md)(a, b) | `(1 + a) w` | `w + a` | `b w` (b **remains**) |
 //! | [MIAD](miad.md)(a, b) | `(1 + a) w` | `w + a` | `w - b` |
 //!
-//! AIAD with a small multiplicative part in its decrease (`decrease_add` below 0 and `decrease_mul` below 1) is a
-//! member, too.
+//! AIAD with a small multiplicative part in its decrease is also a member. It has `decrease_add`
+//! below 0 and `decrease_mul` below 1.
 //!
 //! ## Parameters
 //!
 //! ## Deviations
 //!
-//! None in the rule. Inside TCP the window never falls below one segment and ssthresh never below two (RFC 5681). A
-//! window that is not used does not grow. A timeout halves the window by default (`timeout_ssthresh`).
+//! The rule has none. Inside TCP the window never falls below one segment, and ssthresh never below
+//! two (RFC 5681). A window that the flow does not use does not grow. A timeout halves the window
+//! by default (`timeout_ssthresh`).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../reference/synchronous-model.md)). The four named members
-//! are views onto this one.
+//! Tests compare the formulas with hand-computed values, and the
+//! [synchronous model](../reference/synchronous-model.md) with closed forms. The four named members
+//! run the same code. [Validation](../validation/README.md) lists all comparisons of the simulator.
 //!
 //! # AIMD: additive increase, multiplicative decrease
 //!
 //! `cc = "aimd"`
 //!
+//! AIMD adds a constant to the window per round trip. At a congestion event it multiplies the
+//! window by a factor. Equal flows converge to equal shares, because each decrease halves the
+//! difference of their windows. AIMD(1, 0.5) is standard TCP.
+//!
 //! ## Reference
 //!
-//! A member of the [linear family](linear.md). AIMD(1, 0.5) is standard TCP (RFC 5681).
+//! D.-M. Chiu and R. Jain: Analysis of the increase and decrease algorithms for congestion
+//! avoidance in computer networks, 1989. AIMD is a member of the [linear family](linear.md).
+//! AIMD(1, 0.5) is the congestion avoidance of RFC 5681.
 //!
 //! ## Equations
 //!
-//! Per round trip without congestion `w <- w + a`, that is `a/w` per ACK of one segment. At a congestion event `w
-//! <- b w`: b is what **remains**.
+//! | event | equation |
+//! |---|---|
+//! | round trip without congestion | `w <- w + a` |
+//! | ACK of one segment | `w <- w + a / w` |
+//! | congestion event | `w <- b w`: b is the part that **remains** |
 //!
 //! ## Parameters
 //!
+//! ## Constants
+//!
+//! `increase = 1` and `remaining = 0.5` are the values of RFC 5681.
+//!
 //! ## Deviations
 //!
-//! Those of the [linear family](linear.md).
+//! The deviations are the ones of the [linear family](linear.md).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; efficiency (1 + b)/2 in the model; in packets: time-mean window under periodic loss,
-//! utilisation against buffer size, and a renewal model of random loss (`crates/ackclock/tests/theory`); goodput
-//! and drops side by side with ns-2 ([ns2.md](../validation/ns2.md)).
+//! - Tests compare the formulas with hand-computed values.
+//! - In the model the efficiency is `(1 + b)/2`.
+//! - In packets, three theories hold: window under periodic loss, utilisation against buffer size,
+//!   and random loss as a renewal process.
+//! - [ns-2 validation](../validation/ns2.md) compares goodput and drops.
+//! - [Linux validation](../validation/linux.md) compares AIMD(2, 0.8) with the running kernel.
 //!
 //! # AIAD: additive increase, additive decrease
 //!
 //! `cc = "aiad"`
 //!
+//! AIAD adds a constant to the window in each round trip and subtracts a constant at a congestion
+//! event. It yields less than AIMD. Unequal windows stay unequal.
+//!
 //! ## Reference
 //!
-//! A member of the [linear family](linear.md).
+//! D.-M. Chiu and R. Jain: Analysis of the increase and decrease algorithms for congestion
+//! avoidance in computer networks, 1989. AIAD is a member of the [linear family](linear.md). The
+//! parameters follow Reddy et al.
 //!
 //! ## Equations
 //!
-//! Per round trip without congestion `w <- w + a`, that is `a/w` per ACK of one segment. At a congestion event `w
-//! <- w - b`.
+//! | event | equation |
+//! |---|---|
+//! | round trip without congestion | `w <- w + a` |
+//! | ACK of one segment | `w <- w + a / w` |
+//! | congestion event | `w <- w - b` |
 //!
 //! ## Parameters
 //!
 //! ## Deviations
 //!
-//! Those of the [linear family](linear.md).
+//! The deviations are the ones of the [linear family](linear.md).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../reference/synchronous-model.md)). There the difference
-//! of two windows never changes, so that unequal shares stay unequal.
+//! Tests compare the formulas with hand-computed values. In the
+//! [synchronous model](../reference/synchronous-model.md) the difference of two windows never
+//! changes. [Validation](../validation/README.md) lists all comparisons of the simulator.
 //!
 //! # MIMD: multiplicative increase, multiplicative decrease
 //!
 //! `cc = "mimd"`
 //!
+//! MIMD multiplies the window in each round trip and at each congestion event. It fills a fast link
+//! quickly. The ratio of two windows stays as it was.
+//!
 //! ## Reference
 //!
-//! A member of the [linear family](linear.md).
+//! D.-M. Chiu and R. Jain: Analysis of the increase and decrease algorithms for congestion
+//! avoidance in computer networks, 1989. MIMD is a member of the [linear family](linear.md). The
+//! parameters follow Reddy et al.
 //!
 //! ## Equations
 //!
-//! Per round trip without congestion `w <- (1 + a) w`, that is `a` per ACK of one segment. At a congestion event `w
-//! <- b w`: b is what **remains**.
+//! | event | equation |
+//! |---|---|
+//! | round trip without congestion | `w <- (1 + a) w` |
+//! | ACK of one segment | `w <- w + a` |
+//! | congestion event | `w <- b w`: b is the part that **remains** |
 //!
 //! ## Parameters
 //!
 //! ## Deviations
 //!
-//! Those of the [linear family](linear.md).
+//! The deviations are the ones of the [linear family](linear.md).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../reference/synchronous-model.md)). There the ratio of two
-//! windows never changes, until one of them reaches its floor.
+//! Tests compare the formulas with hand-computed values. In the
+//! [synchronous model](../reference/synchronous-model.md) the ratio of two windows never changes
+//! until one reaches its floor. [Validation](../validation/README.md) lists all comparisons of the
+//! simulator.
 //!
 //! # MIAD: multiplicative increase, additive decrease
 //!
 //! `cc = "miad"`
 //!
+//! MIAD multiplies the window in each round trip and subtracts a constant at a congestion event. It
+//! is the unstable member of the family: the larger flow takes the link.
+//!
 //! ## Reference
 //!
-//! A member of the [linear family](linear.md).
+//! D.-M. Chiu and R. Jain: Analysis of the increase and decrease algorithms for congestion
+//! avoidance in computer networks, 1989. MIAD is a member of the [linear family](linear.md). The
+//! parameters follow Reddy et al.
 //!
 //! ## Equations
 //!
-//! Per round trip without congestion `w <- (1 + a) w`, that is `a` per ACK of one segment. At a congestion event `w
-//! <- w - b`.
+//! | event | equation |
+//! |---|---|
+//! | round trip without congestion | `w <- (1 + a) w` |
+//! | ACK of one segment | `w <- w + a` |
+//! | congestion event | `w <- w - b` |
 //!
 //! ## Parameters
 //!
 //! ## Deviations
 //!
-//! Those of the [linear family](linear.md).
+//! The deviations are the ones of the [linear family](linear.md).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the synchronous model (`ackclock model`, [model.md](../reference/synchronous-model.md)). There the ratio of two
-//! windows diverges: the smaller flow starves.
+//! Tests compare the formulas with hand-computed values. In the
+//! [synchronous model](../reference/synchronous-model.md) the ratio of two windows diverges, and
+//! the smaller flow starves. [Validation](../validation/README.md) lists all comparisons of the
+//! simulator.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

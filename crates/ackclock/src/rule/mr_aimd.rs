@@ -2,64 +2,91 @@
 //!
 //! `cc = "mr-aimd"`, with `ecn = "classic"` and a queue that marks
 //!
+//! MR-AIMD grows its increase as well as its window. Without congestion the increase alpha itself
+//! rises by alpha' per round trip, so the window grows quadratically. ECN marks slow this growth
+//! long before a loss halves window and increase.
+//!
 //! ## Reference
 //!
-//! I. Psaras, M. Dianati and R. Tafazolli: MR-AIMD, multi-rate additive increase, multiplicative decrease
-//! (psaras-mr-aimd), equations 1 and 2.
+//! I. Psaras, M. Dianati and R. Tafazolli: MR-AIMD, multi-rate additive increase, multiplicative
+//! decrease (psaras-mr-aimd), equations 1 and 2. The
+//! [MR-AIMD paper's results](../papers/psaras-mr-aimd.md) list which of its claims reproduce.
 //!
 //! ## Equations
 //!
-//! alpha is the increase per round trip, alpha' the increase of alpha per round trip.
-//!
-//! - Every ACK of new data: `alpha <- alpha + alpha'/w`, then `w <- w + alpha/w`. Initially alpha = 1 and alpha' =
-//!   0.5.
-//! - A loss (three duplicate ACKs): `w <- w - w/2`, `alpha <- alpha - alpha/2`.
-//! - A mark: `alpha' <- 0.005`; the window stays.
-//! - A timeout: `alpha' <- 0.5`.
+//! | event | equation |
+//! |---|---|
+//! | start | `alpha = 1`, `alpha' = 0.5` |
+//! | ACK of new data | `alpha <- alpha + alpha'/w`, then `w <- w + alpha/w` |
+//! | loss (three duplicate ACKs) | `w <- w - w/2`, `alpha <- alpha - alpha/2` |
+//! | mark | `alpha' <- 0.005`, and the window stays |
+//! | timeout | `alpha' <- 0.5` |
 //!
 //! ## Parameters
 //!
-//! `ecn_hold`: a mark holds alpha' at `alpha_prime_marked` for the ACK that echoes it (`ack`), until a round trip
-//! without a mark (`rtt`), or until a timeout (`timeout`).
+//! `ecn_hold` sets how long a mark holds alpha' at `alpha_prime_marked`:
 //!
-//! `on_mark`: `slow` as above; `cut`: alpha is cut as at a loss, once a window; `freeze`: alpha stays;
-//! `cut-alpha-prime`: alpha' is cut as at a loss, until a timeout; `freeze-alpha-prime`: alpha' stays, and alpha
-//! goes on growing.
+//! | `ecn_hold` | a mark lasts |
+//! |---|---|
+//! | `ack` | for the ACK that echoes it |
+//! | `rtt` | until a round trip without a mark |
+//! | `timeout` | until a timeout |
 //!
-//! ## What the paper leaves open
+//! `on_mark` sets the response to a mark:
 //!
-//! The paper leaves open how long a mark has an effect and the floor of alpha, and says that a timeout "reduces"
-//! alpha' to 0.5, which is more than 0.005. Fixed here: alpha stays in slow start. The sender answers an echo with
-//! CWR once a window although it does not reduce its window, since a receiver of RFC 3168 would echo for ever. The
-//! window grows on ACKs that echo a mark. A loss in a marked window is a congestion event. [Decision
-//! 19](../project/decisions/0019-mr-aimd.md) says how the default of `ecn_hold` was chosen.
+//! | `on_mark` | response |
+//! |---|---|
+//! | `slow` | alpha' becomes `alpha_prime_marked` |
+//! | `cut` | alpha is cut as at a loss, once a window |
+//! | `freeze` | alpha stays |
+//! | `cut-alpha-prime` | alpha' is cut as at a loss, until a timeout |
+//! | `freeze-alpha-prime` | alpha' stays, and alpha continues to grow |
 //!
-//! Section 3.1 names three responses to a mark: "(i) Additive Increase, (ii) Multiplicative Decrease or (iii)
-//! stabilization of the AI rate, a'", and takes (i). Read as written, of alpha', (ii) is `cut-alpha-prime`
-//! ("results in very low values for a'": there is no floor) and (iii) is `freeze-alpha-prime`, under which a mark
-//! changes nothing. If a' stands for the rate that it changes, they act on alpha: `cut` and `freeze`. `ecn_hold`
-//! has no effect on the two cuts and on `freeze-alpha-prime`.
+//! `ecn_hold` has no effect on the two cuts and on `freeze-alpha-prime`.
 //!
-//! Section 5 says that "MR-AIMD's Additive Increase function may be complemented with a fraction of the flow's
-//! measured RTT sample": `alpha <- alpha + c alpha'/w`, c "the flow's latest measured RTT sample". It does not give
-//! the unit of c; with `rtt_scaled` c is the latest RTT over `reference_rtt`. alpha then grows in time, not in
-//! round trips, and alike for flows of all RTTs. Before the first measurement, and in the synchronous model, which
-//! has no RTT, c is 1.
+//! ## Open in the paper
+//!
+//! The paper leaves the duration of a mark's effect and the floor of alpha open. It says that a
+//! timeout "reduces" alpha' to 0.5, which is more than 0.005. The implementation fixes four points:
+//!
+//! - Alpha stays constant in slow start.
+//! - The sender answers an echo with CWR once a window, although it does not reduce its window.
+//!   Otherwise a receiver of RFC 3168 would echo for ever.
+//! - The window grows on ACKs that echo a mark.
+//! - A loss in a marked window is a congestion event.
+//!
+//! [Decision 19](../project/decisions/0019-mr-aimd.md) explains the default of `ecn_hold`.
+//!
+//! Section 3.1 names three responses to a mark: "(i) Additive Increase, (ii) Multiplicative
+//! Decrease or (iii) stabilization of the AI rate, a'". The paper takes (i). Taken literally, (ii)
+//! is `cut-alpha-prime`, which "results in very low values for a'": it has no floor. Taken
+//! literally, (iii) is `freeze-alpha-prime`, under which a mark changes nothing. If a' stands for
+//! the rate that it changes, both act on alpha: `cut` and `freeze`.
+//!
+//! Section 5 says that "MR-AIMD's Additive Increase function may be complemented with a fraction of
+//! the flow's measured RTT sample". The equation is `alpha <- alpha + c alpha'/w`, and c is "the
+//! flow's latest measured RTT sample". The paper does not give the unit of c. With `rtt_scaled`, c
+//! is the latest RTT divided by `reference_rtt`. Alpha then grows with time, at the same rate for
+//! flows of all RTTs. Before the first RTT sample, c is 1. The synchronous model has no RTT, and c
+//! is 1 there.
 //!
 //! ## Deviations
 //!
-//! None in the rule. Inside TCP the window never falls below one segment and ssthresh never below two (RFC 5681). A
-//! window that is not used does not grow.
+//! The rule has none. Inside TCP the window never falls below one segment, and ssthresh never below
+//! two (RFC 5681). A window that the flow does not use does not grow.
 //!
 //! ## Validation
 //!
-//! Formula tests by hand. From 20 segments without marks the window is 33.7 after 6 round trips and passes 40 in
-//! the eighth. Figure 7 of the paper ("doubles within 6 round trips") is drawn from its equation 3, which gives
-//! 43.5 after 6; `ackclock model` shows both ([model.md](../reference/synchronous-model.md)).
+//! Tests compare the formulas with hand-computed values. From 20 segments without marks the window
+//! is 33.7 after 6 round trips. It passes 40 in the eighth. Figure 7 of the paper ("doubles within
+//! 6 round trips") is drawn from equation 3. That equation gives 43.5 after 6 round trips.
+//! `ackclock model` prints both figures, as the
+//! [synchronous model's reference](../reference/synchronous-model.md) explains.
 //!
-//! ## What to know before you use it
+//! ## Behaviour
 //!
-//! If no queue marks, only losses reduce alpha. Beside standard TCP it takes more than its share.
+//! If no queue marks, only losses reduce alpha. In competition with standard TCP it takes more than
+//! its fair share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

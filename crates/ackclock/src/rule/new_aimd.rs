@@ -2,57 +2,74 @@
 //!
 //! `cc = "new-aimd"`
 //!
+//! New-AIMD splits the window into a base and the gain since the base was set. A congestion event
+//! halves the base only and keeps the gain. The base shrinks in each cycle, so later cuts remove
+//! less and less.
+//!
 //! ## Reference
 //!
-//! K. Jasem, Z. Zukarnain, M. Othman and S. Subramaniam: Efficiency and fairness of New-AIMD, and their paper on
-//! bottleneck link utilisation (jasem-efficiency-fairness, jasem-utilization), equations 1 to 4.
+//! K. Jasem, Z. Zukarnain, M. Othman and S. Subramaniam: Efficiency and fairness of New-AIMD
+//! (jasem-efficiency-fairness), equations 1 to 4. The same authors wrote a paper on bottleneck link
+//! utilisation (jasem-utilization). The results of both papers are under
+//! [efficiency](../papers/jasem-efficiency.md) and [utilisation](../papers/jasem-utilization.md).
 //!
 //! ## Equations
 //!
-//! `w = base + gained`. `base` is the window at which slow start ended and congestion avoidance began; `gained` is
-//! all additive increase since. At a congestion event `base <- base/2`, and `gained` stays. After m cycles `base =
-//! x / 2^(m-1)`. A timeout leads to slow start and so to a new base.
+//! | event | equation |
+//! |---|---|
+//! | always | `w = base + gained` |
+//! | end of slow start | `base <- w`, `gained <- 0` |
+//! | additive increase | `gained` grows by 1 per round trip |
+//! | congestion event | `base <- base/2`, and `gained` stays |
+//! | timeout | slow start, and so a new base |
+//!
+//! After m cycles `base = x / 2^(m-1)`, where x is the first base.
 //!
 //! ## Parameters
 //!
-//! ## What the paper leaves open
+//! ## Open in the paper
 //!
-//! The proof starts from windows `x_1` and `x_2` and has neither slow start nor timeouts; the paper does not say
-//! which window of a TCP flow is that `x`. `base` chooses a reading:
+//! The proof starts from windows `x_1` and `x_2` and has neither slow start nor timeouts. The paper
+//! does not say which window of a TCP flow is x. The parameter `base` selects an interpretation:
 //!
-//! | `base` | the base is | rests on |
+//! | `base` | the base is | evidence in the paper |
 //! |---|---|---|
-//! | `slow-start` | the window at which the last slow start ended; a timeout leads to a new one | “the TCP will change from the slow start status to the status of congestion avoidance when the cwnd is increased to half its value before the timeout” |
-//! | `first-slow-start` | the window at which the first slow start ended, kept for ever; a cut takes half of what is left of it, or half of the window if that is less | eq. 4: `x / 2^(m-1)` in the m-th cycle, whatever happened in the others |
+//! | `slow-start` | the window at which the last slow start ended | “the TCP will change from the slow start status to the status of congestion avoidance when the cwnd is increased to half its value before the timeout” |
+//! | `first-slow-start` | the window at which the first slow start ended; a cut takes half of the rest of it, or half of the window if that is less | eq. 4: `x / 2^(m-1)` in the m-th cycle, whatever happened in the others |
 //! | `recovery` | the window that the last recovery left | “the TCP will make cwnd equal to ssthresh ... equal to half the value of the cwnd when the procedure of recovery started and go to the status of the congestion avoidance” |
 //!
-//! With `recovery` every decrease makes the gain old: that is [AIMD-FC](aimd-fc.md), cut by cut, and contradicts
-//! eq. 3, whose third cycle has a quarter of `x`. The base may be the window *before* the congestion event that
-//! ends slow start, or the window that fast recovery leaves: the result is the same, since all of that window is
-//! base, and half of it is left.
+//! With `recovery`, every decrease makes the gain old. This is [AIMD-FC](aimd-fc.md), cut by cut.
+//! It contradicts eq. 3, whose third cycle has a quarter of x. The base may be the window before
+//! the first congestion event or the window that fast recovery leaves. The result is the same: the
+//! whole window is base, and half of it remains.
 //!
 //! ## Deviations
 //!
-//! None in the rule. Inside TCP the window never falls below one segment and ssthresh never below two (RFC 5681). A
-//! window that is not used does not grow. A timeout halves the window by default (`timeout_ssthresh`).
+//! The rule has none. Inside TCP the window never falls below one segment, and ssthresh never below
+//! two (RFC 5681). A window that the flow does not use does not grow. A timeout halves the window
+//! by default (`timeout_ssthresh`).
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the cycle algebra of the paper and the tendency of its efficiency to 1 in the model
-//! ([model.md](../reference/synchronous-model.md)).
+//! - Tests compare the formulas with hand-computed values.
+//! - In the [synchronous model](../reference/synchronous-model.md) the paper's cycle algebra holds,
+//!   and the efficiency tends to 1.
+//! - [Linux validation](../validation/linux.md) compares it with an eBPF program in the running
+//!   kernel.
 //!
-//! ## What to know before you use it
+//! ## Behaviour
 //!
-//! The decrease tends to zero, so the algorithm stops yielding. In the synchronous model with integer steps more
-//! than 97 % of the steps are congested, and a user that arrives late is starved. Inside TCP it loses several times
-//! as much as standard TCP, and takes throughput from standard TCP that it does not give back. To see it, run
+//! The decrease tends to zero, so the algorithm stops yielding. In the synchronous model with
+//! integer steps, more than 97 % of the steps are congested. A user that arrives late starves
+//! there. Inside TCP it loses several times as many segments as standard TCP. It takes throughput
+//! from standard TCP and does not give it back. To see this, run
 //!
 //! ```console no-test
 //! $ ackclock evaluate new-aimd
 //! ```
 //!
-//! The environments “With standard TCP”, “Unequal RTTs” and “A late-comer, far away” show it. The rule is
-//! implemented as published.
+//! The environments with standard TCP, with unequal RTTs and with a distant newcomer show it best.
+//! The rule is implemented as published.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,36 +2,45 @@
 //!
 //! `cc = "reno"`
 //!
+//! Reno adds one segment to the window in each round trip and halves the window at a congestion
+//! event. It is the baseline of most comparisons here. It runs the window rule of
+//! [AIMD](aimd.md)(1, 0.5) under its common name.
+//!
 //! ## Reference
 //!
-//! RFC 5681 (Allman, Paxson and Blanton 2009), TCP Congestion Control, §3.1. This is the window rule of
-//! [AIMD](aimd.md)(1, 0.5) under its common name, which results show as `reno`. Loss recovery is another key:
-//! `recovery` is `"tahoe"`, `"reno"`, `"newreno"` or `"sack"`.
+//! RFC 5681 (Allman, Paxson and Blanton 2009), TCP Congestion Control, §3.1. Loss recovery is a
+//! separate key: `recovery` is `"tahoe"`, `"reno"`, `"newreno"` or `"sack"`.
 //!
 //! ## Equations
 //!
-//! Slow start below ssthresh: `w <- w + 1` per ACK of new data. Above it `w <- w + 1/w` per ACK (equation 3), that
-//! is one segment per round trip. At a congestion event `w <- w/2`, and ssthresh is at least two segments (equation
-//! 4). `byte_counting = true` counts acknowledged segments instead of ACKs (equation 2 with N; RFC 3465), up to two
-//! per ACK.
+//! | event | equation | of the RFC |
+//! |---|---|---|
+//! | ACK of new data below ssthresh (slow start) | `w <- w + 1` | equation 2 |
+//! | ACK of new data above ssthresh | `w <- w + 1/w` | equation 3 |
+//! | congestion event | `w <- w/2`, and ssthresh is at least two segments | equation 4 |
+//!
+//! `byte_counting = true` counts acknowledged segments instead of ACKs, up to two per ACK (RFC
+//! 3465).
 //!
 //! ## Parameters
 //!
-//! None. For other increases and decreases use [AIMD](aimd.md). Under `profile = "linux"` the window has no fractions
-//! (`whole_window = true`), as Linux counts it: it grows by a segment when a window of ACKs has earned it, and of 45
-//! segments a cut leaves 22.
+//! None. For other increases and decreases use [AIMD](aimd.md). Under `profile = "linux"` the
+//! window has no fractions (`whole_window = true`), as in Linux. It grows by a segment when a full
+//! window of ACKs has earned it. A cut leaves 22 of 45 segments.
 //!
 //! ## Deviations
 //!
-//! ssthresh is half of cwnd and not half of the flight size (equation 4). The RFC warns that cwnd "may incidentally
-//! increase well beyond rwnd"; here a window that is not used does not grow (RFC 7661), so that the two differ by
-//! no more than the fraction of a segment that cwnd carries. `timeout_ssthresh = "half-flight"` gives equation 4 to
-//! the letter after a timeout.
+//! ssthresh is half of cwnd, where equation 4 has half of the flight size. The RFC warns that cwnd
+//! "may incidentally increase well beyond rwnd". Here a window that the flow does not use does not
+//! grow (RFC 7661). The two values differ only by the fraction of a segment in cwnd.
+//! `timeout_ssthresh = "half-flight"` follows equation 4 exactly after a timeout.
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the contract suites; the validation of [AIMD](aimd.md) at its defaults: both run the same
-//! rule object, and a test compares their results (`crates/ackclock/tests/integration/network.rs`).
+//! - Tests compare the formulas with hand-computed values.
+//! - A test asserts that Reno and AIMD(1, 0.5) give the same results.
+//! - [ns-2 validation](../validation/ns2.md), [ns-3 validation](../validation/ns3.md) and
+//!   [Linux validation](../validation/linux.md) compare whole flows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
