@@ -1,19 +1,17 @@
-"""Reference pages that the product describes itself: commands, Python names, profiles and suites.
+"""Reference pages that follow from the product: commands, Python names and the suite core.
 
-`generate.py` writes them. Texts come from click, docstrings, the tables of keys, and the files of suites.
+`generate.py` writes them. Texts come from click, docstrings and the files of the suite.
 """
 
 import inspect
 import json
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 import ackclock
-from ackclock import _core
 from ackclock.cli import cli
 from ackclock.evaluation.suite import Environment, Suite
 
@@ -33,8 +31,6 @@ NAMES = {
     "Executors": ("Executor", "dask_executor"),
     "Errors": ("AckclockError", "ArgumentError", "ScenarioError", "RunError", "StoreError"),
 }
-#: The pages of algorithms.
-PAGES = Path(__file__).resolve().parents[2] / "docs" / "algorithms"
 MEGABIT = 1e6
 
 
@@ -153,31 +149,7 @@ def python_reference() -> str:
     return "\n\n".join(parts)
 
 
-# Profiles, algorithms, suites
-
-
-def profiles() -> str:
-    """The keys of `[transport]` whose default a profile changes."""
-    keys = [key for key in json.loads(_core.keys_json()) if key["path"].startswith("transport.")]
-    changed = [key for key in keys if key.get("profiles")]
-    names = sorted({name for key in changed for name in key["profiles"]})
-    rows = [("key", "`rfc`", *(f"`{name}`" for name in names))]
-    for key in changed:
-        own = (f"`{key['profiles'][name]}`" if name in key["profiles"] else "" for name in names)
-        rows.append((f"`{key['path'].removeprefix('transport.')}`", f"`{key['default']}`", *own))
-    return _table(rows)
-
-
-def algorithms() -> str:
-    """All algorithms with a page, and their sources."""
-    rows = [("name", "summary", "source")]
-    for each in json.loads(_core.list_json("cc")):
-        if not (PAGES / f"{each['name']}.md").is_file():
-            continue
-        rows.append(
-            (f"[`{each['name']}`]({each['name']}.md)", _plain(each["summary"]), _plain(each["reference"]))
-        )
-    return _table(rows)
+# Suites
 
 
 def _environment(environment: Environment) -> tuple[str, ...]:

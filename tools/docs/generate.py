@@ -187,8 +187,6 @@ def paper_on_linux(name: str) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "keys": keys_table,
-    "profiles": described.profiles,
-    "algorithms": described.algorithms,
     "core_environments": described.core_environments,
     "commands": described.command_index,
     "python": described.python_reference,
