@@ -298,8 +298,7 @@ def test_what_the_kernel_does_not_heed_is_named(cell: Path) -> None:
     short = ("--set", "duration=600 ms")
     warned = cli("run", cell, "--backend", "linux", *short, "--set", "flows.test.initial_window=4")
     assert (
-        "warning: ignored with --backend linux, as the kernel uses its own: initial_window ("
-        in warned.stderr
+        "warning: ignored with --backend linux, as the kernel uses its own: initial_window (" in warned.stderr
     )
     for quiet in (
         ("--backend", "linux", "--set", "flows.test.mss=1000 B"),

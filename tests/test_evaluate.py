@@ -48,7 +48,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
 def test_the_scoreboard_fits_80_columns(core: Evaluated) -> None:
     table, block = core.answer.stdout.split("VERDICT  ")
     assert max(map(len, table.splitlines())) <= 80
-    assert block.startswith("new-aimd is ") and "  - loss " in block or "  = loss " in block
+    assert block.startswith("new-aimd is ") and ("  - loss " in block or "  = loss " in block)
     titles = [environment["title"] for environment in core.scoreboard["environments"]]
     assert sum(f"\n{title}\n" in table for title in titles) == 5
     assert f"report: {core.folder / 'report.html'}   details: ackclock " in core.answer.stderr

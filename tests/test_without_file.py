@@ -199,7 +199,7 @@ def test_a_study_varies_a_scenario_file(tmp_path: Path) -> None:
         (("run", "--queue", "fq_codel"), 'error: --queue: unknown queue discipline "fq_codel"; did you mean'),
         (("run", "--queue", "{ kind ="), "error: --queue: '{ kind =' is not an inline table of TOML"),
         (("run", "--limit", "5"), 'error: --limit: "5" is not a queue limit'),
-        (("run", "--loss", "some"), "error: --loss: 'some' is no part of the packets"),
+        (("run", "--loss", "some"), "error: --loss: 'some' is not a share of packets"),
         (("run", "--loss", "300%"), "error: --loss: 3 is out of range"),
         (("run", "--trace", "no.trace"), "no.trace: cannot be read"),
         (("run", "--rate", "1Mbit/s", "--save", "no/such.toml"), "error: --save no/such.toml: the folder"),

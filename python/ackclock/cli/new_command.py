@@ -10,7 +10,6 @@ import click
 from ackclock.cli.console import emit, talk
 from ackclock.starters import LANGUAGES, create
 
-
 #: The first command to type in a new folder, by language.
 _FIRST = {
     "python": "ackclock evaluate {module}.py:{type} --quick",

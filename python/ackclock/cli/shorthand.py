@@ -262,14 +262,14 @@ def _limit_of(trace: str, rtt: str) -> str:
 
 
 def _loss(text: str) -> Any:
-    """Return the losses of `.1%`, `0.001`, or a table."""
+    """Return the losses of `0.1%`, `0.001`, or a table."""
     if text.lstrip().startswith("{"):
         return _table_or_name("--loss", text)
     number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
     try:
         probability = float(number) / (100 if percent else 1)
     except ValueError:
-        raise InputError(f"--loss: {text!r} is no part of the packets; write .1% or 0.001") from None
+        raise InputError(f"--loss: {text!r} is not a share of packets; write 0.1% or 0.001") from None
     return {"kind": "bernoulli", "probability": float(f"{probability:.12g}")}
 
 
@@ -281,7 +281,7 @@ def _groups(text: str) -> list[dict[str, Any]]:
         algorithm, count = (counted[1], int(counted[2])) if counted else (part, 1)
         if not algorithm:
             raise InputError(f"--flows: has an empty name in {text!r}; write names such as cubic*2,bbr3")
-        cc = _table_or_name("--flows", algorithm_text(algorithm))
+        cc = _table_or_name("--flows", algorithm_text(algorithm.strip().removeprefix("rule ").strip()))
         name = _name(cc, [group["name"] for group in groups])
         groups.append({"name": name, **({"count": count} if counted else {}), "cc": cc})
     return groups

@@ -112,7 +112,7 @@ def _coexistence(evaluation: Evaluation) -> str:
     met = [(rival.worst, rival.candidate.label) for rival in evaluation.rivals if rival.worst is not None]
     if not met:
         return ""
-    parts = []
+    parts: list[str] = []
     for band, words in _BANDS.items():
         named = [f"{label} ({100 * worst.theirs.mean:.0f} %)" for worst, label in met if worst.band == band]
         if named and not parts:
