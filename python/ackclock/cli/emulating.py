@@ -137,7 +137,7 @@ def tell_invalid(invalid: int, runs: int) -> None:
     """Print to stderr how many runs do not count, if any."""
     if invalid:
         talk(
-            f"warning: {invalid} of {runs} emulations are invalid: the machine was too busy to keep their times"
+            f"warning: {invalid} of {runs} emulations are invalid: the machine was too busy"
         )
 
 
