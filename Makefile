@@ -66,7 +66,8 @@ help: ## Show this list
 
 demo: ## Build the command, then compare CUBIC with BBRv3
 	@tools/quietly.sh target/demo-build.log "Building ackclock, a few minutes the first time" $(MAKE) --no-print-directory build
-	@$(BIN)/ackclock evaluate cubic --against bbr3 --quick
+	@$(BIN)/ackclock evaluate cubic --against bbr3 --quick > target/demo.txt
+	@sed -n '/^VERDICT/,$$p' target/demo.txt
 	@tools/quietly.sh target/demo-web.log "Building the live page for browsers" $(MAKE) --no-print-directory web \
 		|| echo "The command 'ackclock play' is not available: the live page was not built." >&2
 	@echo "Next: source .venv/bin/activate && ackclock run examples/two-flows.toml"
