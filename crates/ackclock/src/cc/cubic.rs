@@ -73,7 +73,7 @@
 //! | the same | AIMD(1, 0.5) | +-1 % | +0.5 % |
 //!
 //! The arithmetic of Linux: constants, curve and counters by hand (`crates/ackclock/src/cc/cubic/linux.rs`). From a window of 300 segments to
-//! one more than that it takes 10 % less time than the equations at an RTT of 20 ms, and 1 % less at 100 ms. 
+//! one more than that it takes 10 % less time than the equations at an RTT of 20 ms, and 1 % less at 100 ms.
 //! [Linux validation](../validation/linux.md) compares CUBIC with the running kernel, and its slow start with Linux 6.12.
 //!
 //! ## What to know before you use it
