@@ -136,9 +136,7 @@ def tell_faults(document: dict[str, Any]) -> None:
 def tell_invalid(invalid: int, runs: int) -> None:
     """Print to stderr how many runs do not count, if any."""
     if invalid:
-        talk(
-            f"warning: {invalid} of {runs} emulations are invalid: the machine was too busy"
-        )
+        talk(f"warning: {invalid} of {runs} emulations are invalid: the machine was too busy")
 
 
 def fidelity_table(emulation: dict[str, Any]) -> Table:
