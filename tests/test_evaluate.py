@@ -64,6 +64,22 @@ def test_full_prints_all_environments_and_the_sentences_of_the_report(core: Eval
     assert answer.stderr.endswith(f"report: {core.folder / 'report.html'}\n")
 
 
+@pytest.mark.parametrize(
+    ("replicates", "words"),
+    [("3", "shows no difference that counts from cubic"), ("1", "one replicate cannot show significance")],
+)
+def test_the_block_is_silent_without_a_difference_that_counts(
+    tiny_suite: Path, tmp_path: Path, replicates: str, words: str
+) -> None:
+    answer = cli(
+        "evaluate", "cubic(c=0.40001)", "--against", "cubic", "--suite", tiny_suite,
+        "--replicates", replicates, "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert answer.code == 0, answer.stderr
+    first = answer.stdout.split("VERDICT  ")[1].splitlines()[0]
+    assert first.startswith("cubic(c=0.40001) ") and words in first
+
+
 def test_intervals_fit_80_columns(tiny_suite: Path, tmp_path: Path) -> None:
     cc = '{ kind = "linear", increase_add = 0.25, decrease_mul = 0.875 }'
     answer = cli("evaluate", cc, "--suite", tiny_suite, "--replicates", "3", "--out", tmp_path / "out")

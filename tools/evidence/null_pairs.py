@@ -20,7 +20,7 @@ import ackclock.suites
 from ackclock import _core
 from ackclock.evaluation import Evaluation, evaluate
 from ackclock.evaluation.score import Result, Score, Scoreboard, specification
-from ackclock.evaluation.verdict import verdict
+from ackclock.evaluation.verdict import SILENT, verdict
 
 CORE = Path(ackclock.suites.__path__[0]) / "core"
 #: The replicates of an evaluation.
@@ -147,7 +147,7 @@ def judge(board: Scoreboard, score: _core.Estimate | None, reference: str) -> Ju
         reference,
         len(found),
         sum(bool(each.judgement) for each in found),
-        counts or "shows no difference that counts" not in text,
+        counts or SILENT not in text,
         text,
     )
 

@@ -8,7 +8,7 @@ from ackclock.evaluation import Evaluation
 from ackclock.evaluation.overview import BETTER, WORSE, Overview, overview
 from ackclock.evaluation.ranking import Entry
 from ackclock.evaluation.score import COMMON, Metric
-from ackclock.evaluation.verdict import worst_result
+from ackclock.evaluation.verdict import SILENT, worst_result
 from ackclock.statistics.estimates import compared
 
 #: The labels of the metrics in the block.
@@ -32,10 +32,11 @@ def verdict_lines(evaluation: Evaluation) -> list[str]:
         return ["VERDICT  every candidate failed."]
     found = overview(evaluation)
     reference = found.entries[found.reference]
-    lines = [_by_score(evaluation, found, best, reference)]
+    differs = SILENT not in evaluation.verdict
+    lines = [_by_score(evaluation, found, best, reference) if differs else _no_difference(best, reference)]
     if evaluation.invalid:
         lines.insert(0, f"NOT VALID: {evaluation.invalid} of {evaluation.runs} runs missed their times.")
-    if best.candidate.resolved != reference.candidate.resolved:
+    if differs and best.candidate.resolved != reference.candidate.resolved:
         lines += [
             line
             for metric in COMMON
@@ -70,15 +71,29 @@ def _by_score(evaluation: Evaluation, found: Overview, best: Entry, reference: E
     name, other = best.candidate.label, reference.candidate.label
     if best.candidate.resolved == reference.candidate.resolved:
         return f"VERDICT  {name} is the reference itself."
+    if best.replicates == 1 and not any(
+        row[found.labels.index(name)].difference for row in found.maps[0].cells
+    ):
+        return f"VERDICT  {name} is not comparable with {other}: one replicate cannot show significance."
     score, at = found.maps[0], found.labels.index(name)
     better, worse, total = score.count(at, BETTER), score.count(at, WORSE), len(score.cells)
     first, second = ("worse", "better") if worse > better else ("better", "worse")
     counts = {"better": better, "worse": worse}
-    replicates = f"{best.replicates} replicate{'s' * (best.replicates > 1)}"
     return (
         f"VERDICT  {name} is {first} than {other} in {counts[first]} of {total} environments and "
-        f"{second} in {counts[second]} (by score, {replicates})."
+        f"{second} in {counts[second]} (by score, {_replicates(best)})."
     )
+
+
+def _no_difference(best: Entry, reference: Entry) -> str:
+    return (
+        f"VERDICT  {best.candidate.label} {SILENT} from {reference.candidate.label} "
+        f"({_replicates(best)}, after Holm's correction)."
+    )
+
+
+def _replicates(entry: Entry) -> str:
+    return f"{entry.replicates} replicate{'s' * (entry.replicates > 1)}"
 
 
 def _by_metric(metric: Metric, best: Entry, reference: Entry) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from ackclock import _core
 from ackclock.evaluation.score import Result, Score, Scoreboard
 
+#: The words of a verdict without a difference that counts.
+SILENT = "shows no difference that counts"
+
 
 def verdict(board: Scoreboard) -> str:
     """Say how the first candidate compares with the reference, and where it does worst."""
