@@ -6,23 +6,16 @@
 import inspect
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 import ackclock
-from ackclock.cli import cli
+from ackclock.cli import GROUPS, cli
 from ackclock.evaluation.suite import Environment, Suite
+from markdown_table import table
 
-#: The commands of each section of the command-line reference.
-GROUPS = {
-    "Run and look": ("run", "play", "plot", "sequence", "check", "list", "schema"),
-    "Evaluate": ("evaluate", "evidence", "panel", "tune", "new", "check-cc"),
-    "Studies": ("study", "query", "reproduce", "model"),
-    "Kernel": ("cc",),
-    "Validate": ("compare-capture", "exchange"),
-}
 #: The names of the Python reference, by section.
 NAMES = {
     "Functions": ("run", "study", "evaluate", "tune", "query", "model", "check_cc", "include_dir"),
@@ -32,12 +25,6 @@ NAMES = {
     "Errors": ("AckclockError", "ArgumentError", "ScenarioError", "RunError", "StoreError"),
 }
 MEGABIT = 1e6
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = rows
-    lines = [head, ["---"] * len(head), *rest]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in lines)
 
 
 def _plain(text: str | None) -> str:
@@ -69,12 +56,13 @@ def _section(name: str, command: click.Command, level: str) -> str:
     parts = [f"{level} ackclock {name}", _paragraphs(command.help)]
     usage = " ".join(["ackclock", name, *command.collect_usage_pieces(context)])
     parts.append(f"```text\n{usage}\n```")
-    rows = [("option", "meaning")]
+    rows = [("option", "meaning"), ("---",) * 2]
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
-        if record is not None:
+        # An argument without a text is in the usage line.
+        if record is not None and record[1]:
             rows.append((f"`{record[0]}`", _plain(record[1])))
-    parts.append(_table(rows))
+    parts.append(table(rows))
     return "\n\n".join(parts)
 
 
@@ -85,9 +73,7 @@ def _paragraphs(text: str | None) -> str:
 
 def command_pages() -> Iterator[tuple[str, str]]:
     """Name and text of each page of the command-line reference."""
-    names = [name for group in GROUPS.values() for name in group]
-    assert sorted(names) == sorted(cli.list_commands(click.Context(cli))), "each command is in one group"
-    for name in names:
+    for name in cli.list_commands(click.Context(cli)):
         sections = list(_commands(name, _found(name)))
         text = "\n\n".join(
             _section(each, command, "##" if at else "#") for at, (each, command) in enumerate(sections)
@@ -99,9 +85,9 @@ def command_index() -> str:
     """All commands, a line each, in their groups."""
     parts = []
     for group, names in GROUPS.items():
-        rows = [("command", "purpose")]
+        rows = [("command", "purpose"), ("---",) * 2]
         rows += [(f"[`{name}`]({name}.md)", _plain(_found(name).get_short_help_str(200))) for name in names]
-        parts.append(f"## {group}\n\n{_table(rows)}")
+        parts.append(f"## {group}\n\n{table(rows)}")
     return "\n\n".join(parts)
 
 
@@ -119,7 +105,7 @@ def _signature(name: str, found: Any) -> str:
 
 
 def _members(found: type) -> list[tuple[str, str]]:
-    rows = [("attribute", "meaning")]
+    rows = [("attribute", "meaning"), ("---",) * 2]
     for name, member in inspect.getmembers(found):
         if name.startswith("_"):
             continue
@@ -144,8 +130,8 @@ def python_reference() -> str:
                 _paragraphs(inspect.getdoc(found)),
             ]
             members = _members(found) if inspect.isclass(found) and not issubclass(found, Exception) else []
-            if len(members) > 1:
-                parts.append(_table(members))
+            if len(members) > 2:
+                parts.append(table(members))
     return "\n\n".join(parts)
 
 
@@ -176,5 +162,5 @@ def _environment(environment: Environment) -> tuple[str, ...]:
 
 def core_environments() -> str:
     """The environments of `core`: rate, base RTT, queue, flows and question."""
-    rows = [("environment", "rate", "base RTT", "queue", "flows", "question")]
-    return _table([*rows, *map(_environment, Suite.load("core").environments)])
+    rows = [("environment", "rate", "base RTT", "queue", "flows", "question"), ("---",) * 6]
+    return table([*rows, *map(_environment, Suite.load("core").environments)])

@@ -14,7 +14,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ import live_figures
 import paper_page
 import trust
 from ackclock import _core
+from markdown_table import table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # The help of a flow's own copy of a transport key ends with this.
@@ -135,11 +136,6 @@ def bounds_table(of: str) -> str:
 def with_pages(queues: str) -> str:
     """What is said of some queues, each with its page."""
     return f"only of {', '.join(f'[{name}](../queues/{name}.md)' for name in queues.split(', '))}."
-
-
-def table(rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 
 #: The lists of the results that have metrics, and the summary.

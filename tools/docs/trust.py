@@ -5,6 +5,7 @@ The figures are the stored results of `make evidence` and `make validate-linux`.
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,15 +33,22 @@ ROWS = (
 
 
 def linux() -> str:
-    """Return the row of the running kernel's TCP."""
-    made = json.loads((ROOT / "tools/linux/results.json").read_text(encoding="utf-8"))["made"]
-    version = re.search(r"Linux (\d+\.\d+)", made)
-    date = max(re.findall(r"\d{4}-\d\d-\d\d", made))
-    counts = re.search(r"(\d+) inside, (\d+) undecided, (\d+) outside", made)
-    assert version and counts
-    inside, undecided, outside = counts.groups()
-    result = f"{inside} configurations within bounds, {undecided} undecided, {outside} outside"
-    return f"| TCP of Linux {version[1]} | {result} | {date} |"
+    """Return the row of the running kernel's TCP: bulk data, episodes and shares together."""
+    found = [
+        row
+        for name in ("results", "episodes", "shares")
+        for row in json.loads((ROOT / f"tools/linux/{name}.json").read_text(encoding="utf-8"))["rows"]
+    ]
+    counts = Counter(row["verdict"] for row in found)
+    made = " ".join(row["made"] for row in found)
+    version, date = (max(re.findall(each, made)) for each in (r"Linux (\d+\.\d+)", r"\d{4}-\d\d-\d\d"))
+    result = ", ".join(
+        [
+            f"{counts['inside']} configurations within bounds",
+            *(f"{counts[verdict]} {verdict}" for verdict in ("undecided", "explained", "outside")),
+        ]
+    )
+    return f"| TCP of Linux {version} | {result} | {date} |"
 
 
 def table() -> str:

@@ -1,4 +1,4 @@
-"""Runs the rows of the README's table "Why believe it" at full length, and writes docs/validation/README.md.
+"""Runs the rows of the validation overview at full length, and writes docs/validation/README.md.
 
     python tools/evidence/evidence_full.py                          all of them, some six hours
     python tools/evidence/evidence_full.py --only verify-ns2 model  these; the others keep their figures

@@ -21,7 +21,7 @@ make evidence                                                     # every row at
 make evidence-slice                                               # a small slice of each: minutes
 ```
 
-`make evidence` runs what the README names under "Why believe it", and writes this page. Every figure was
+`make evidence` runs each claim of this page, and writes the page. Every figure was
 read from the output of the command beside it, on that date, with the sources of that commit; `-dirty` says
 that they had uncommitted changes. A row that is run alone leaves the others as they were.
 `tools/evidence/rows.toml` holds the rows.

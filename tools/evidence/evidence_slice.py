@@ -1,4 +1,4 @@
-"""Runs a slice of each row of the README's table "Why believe it", so that no command breaks unnoticed.
+"""Runs a slice of each row of the validation overview, so that no command breaks unnoticed.
 
     python tools/evidence/evidence_slice.py
     python tools/evidence/evidence_slice.py --only compare-ns2 fuzz

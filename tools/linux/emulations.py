@@ -24,6 +24,8 @@ SHARED_LINK = {
 AIMD = {"kind": "aimd", "increase": 2.0, "remaining": 0.8}
 #: Algorithms that are eBPF programs in the kernel, by their names or parameters.
 PROGRAMS: Sequence[str | Mapping[str, Any]] = (AIMD, "new-aimd")
+#: The verdict of a difference of known cause.
+EXPLAINED = "explained"
 #: The verdict of a row that a table has before it is made.
 NOT_MEASURED = "not measured yet"
 
@@ -78,7 +80,7 @@ def head(headings: Sequence[str]) -> list[str]:
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return how many cells there are of each verdict."""
-    verdicts = ("inside", "undecided", "outside", "explained", "invalid", "reported", NOT_MEASURED)
+    verdicts = ("inside", "undecided", "outside", EXPLAINED, "invalid", "reported", NOT_MEASURED)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in verdicts}
     return f"{len(rows)} cells: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 

@@ -32,8 +32,6 @@ SECOND_NS = 10**9
 SEGMENT_BYTES = 1448
 #: A retransmission more or less is no difference.
 FEW = 5.0
-#: The verdict of a difference of known cause.
-EXPLAINED = "explained"
 #: Runs from which scatter is known.
 LEAST_RUNS = 2
 
@@ -202,7 +200,7 @@ def compare(
     verdicts = [each["verdict"] for each in found]
     worst = next(verdict for verdict in ("outside", "undecided", "inside") if verdict in verdicts)
     if worst == "outside" and episode.explained:
-        worst = EXPLAINED
+        worst = emulations.EXPLAINED
     return {
         "cell": episode.title,
         "runs": wanted,
@@ -234,7 +232,7 @@ def line(row: Mapping[str, Any]) -> str:
     runs = f"{row['runs']} of {row['seconds']:g} s"
     figures = "<br>".join(map(written, row["measures"]))
     verdict = row["verdict"]
-    if verdict == EXPLAINED:
+    if verdict == emulations.EXPLAINED:
         verdict += f": {REASONS[row['cell']]}"
     return f"| {' | '.join((row['cell'], runs, figures, str(row['refused']), verdict))} |"
 

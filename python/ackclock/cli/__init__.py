@@ -39,7 +39,7 @@ _COMMANDS = {
 }
 
 #: The groups of commands in the help text; each command is in one of them.
-_GROUPS = {
+GROUPS = {
     "Run and look": ("run", "play", "sequence", "plot", "check", "list", "schema"),
     "Evaluate": ("new", "check-cc", "evaluate", "evidence", "panel", "tune"),
     "Studies": ("study", "query", "reproduce"),
@@ -60,7 +60,7 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, _COMMANDS))
-        for title, names in _GROUPS.items():
+        for title, names in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), _COMMANDS[name]) for name in names])
 
