@@ -2,7 +2,7 @@
 
     python tools/docs/report_picture.py
 
-Evaluates New-AIMD on the core suite and takes a picture of the report in Chromium. The picture omits the
+Evaluates CUBIC against BBRv3 and Reno on the core suite and takes a picture of the report in Chromium. The picture omits the
 scoreboard, the wins and the regret tables.
 """
 
@@ -44,8 +44,8 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        evaluation = evaluate("new-aimd", out=folder)
-        report = write_report(evaluation, folder, command="ackclock evaluate new-aimd")
+        evaluation = evaluate("cubic", against=["bbr3", "reno"], out=folder)
+        report = write_report(evaluation, folder, command="ackclock evaluate cubic --against bbr3,reno")
         page = folder / "pictured.html"
         page.write_text(report.read_text().replace("</head>", LEFT_OUT, 1))
         photograph(page, WIDTH, HEIGHT, folder / "picture.png")
