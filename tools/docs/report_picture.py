@@ -2,8 +2,8 @@
 
     python tools/docs/report_picture.py
 
-Evaluates CUBIC against BBRv3 and Reno on the core suite and takes a picture of the report in Chromium. The picture omits the
-scoreboard, the wins and the regret tables.
+Evaluates CUBIC against BBRv3 and Reno on the core suite and takes a picture of the report in Chromium.
+The picture omits the scoreboard, the wins and the regret tables.
 """
 
 import argparse

@@ -84,26 +84,24 @@ fn without(before: &Node, settings: &[Setting], index: usize) -> Option<Node> {
 /// The places of the plain values that a setting has written, as far as no later one replaced them.
 fn leaves(tree: &Node, setting: &Setting) -> Vec<Vec<String>> {
     fn collect(node: &Node, path: &mut Vec<String>, text: &Arc<str>, found: &mut Vec<Vec<String>>) {
-        if found.len() > MOST_PLACES {
-            return;
-        }
-        let children: Vec<(String, &Node)> = match &node.value {
-            Value::Table(entries) => entries.iter().map(|(key, child)| (key.clone(), child)).collect(),
-            Value::Array(items) => {
-                let first = items.iter().take(MOST_PLACES + 1).enumerate();
-                first.map(|(index, item)| (index.to_string(), item)).collect()
-            }
-            _ => Vec::new(),
+        let children: Box<dyn Iterator<Item = (String, &Node)>> = match &node.value {
+            Value::Table(entries) => Box::new(entries.iter().map(|(key, child)| (key.clone(), child))),
+            Value::Array(items) => Box::new(items.iter().enumerate().map(|(index, item)| (index.to_string(), item))),
+            _ => Box::new(std::iter::empty()),
         };
-        // The text may be long, and each value of a list would compare it.
-        let is_own = matches!(&node.origin, Origin::Set(other) if Arc::ptr_eq(other, text));
-        if children.is_empty() && is_own {
-            found.push(path.clone());
-        }
+        let mut is_plain = true;
         for (key, child) in children {
+            if found.len() > MOST_PLACES {
+                return;
+            }
+            is_plain = false;
             path.push(key);
             collect(child, path, text, found);
             path.pop();
+        }
+        // The text may be long, and each value of a list would compare it.
+        if is_plain && matches!(&node.origin, Origin::Set(other) if Arc::ptr_eq(other, text)) {
+            found.push(path.clone());
         }
     }
     let mut found = Vec::new();
@@ -264,6 +262,22 @@ mod tests {
         let cbr = "[[flows]]\nname = 'a'\ntraffic = { kind = 'cbr', rate = '1 Mbit/s' }\n";
         let message = "set transport.mss=500 B: transport.mss: reaches nothing: no flow reads it here";
         assert_eq!(error_of(cbr, &["transport.mss=500 B"]).as_deref(), Some(message));
+    }
+
+    #[test]
+    fn a_long_list_of_which_the_first_values_are_replaced_counts() {
+        let times: Vec<String> = (0..200).map(|at| format!("'{at} ms'")).collect();
+        let rates = vec!["'5 Mbit/s'"; 200];
+        let list = format!(
+            "topology.varies={{ kind = 'steps', times = [{}], rates = [{}] }}",
+            times.join(", "),
+            rates.join(", ")
+        );
+        let others = format!("topology.varies.rates=[{}]", vec!["'3 Mbit/s'"; 200].join(", "));
+        let mut sets = vec![list, others];
+        sets.extend((0..70).map(|at| format!("topology.varies.rates.{at}=4 Mbit/s")));
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        assert_eq!(error_of(ONE, &sets), None);
     }
 
     #[test]

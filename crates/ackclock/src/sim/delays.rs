@@ -97,7 +97,7 @@ impl PathDelays {
         }
     }
 
-    /// Adds a round-trip time that the sender of a flow measured; the histogram of the flow is at `place`.
+    /// Adds a round-trip time that the sender of a flow measured to the histogram at `place`.
     #[inline]
     pub(super) fn note_rtt(&mut self, place: u32, rtt: Duration) {
         if let Some(rtts) = self.rtts.get_mut(place as usize) {
@@ -117,7 +117,7 @@ impl PathDelays {
         sum(&self.rtts)
     }
 
-    /// The round-trip times of a flow of the plan; none where the flow shares its histogram.
+    /// The round-trip times of a flow of the plan, or none if the flow shares its histogram.
     pub(super) fn rtts(&self, flow: usize) -> Option<Histogram<u64>> {
         (flow < OWN).then(|| self.rtts[flow].histogram())
     }

@@ -152,7 +152,7 @@ pub struct FlowMeasures {
     pub rtt_ns: u64,
     /// How many there are.
     pub rtt_count: u64,
-    /// The round-trip times; none where the flow has no histogram of its own.
+    /// The round-trip times, or none without a histogram of the flow.
     pub rtts: Option<Recorded<u64>>,
     /// The smallest since the start of the connection.
     pub rtt_min: Option<Duration>,

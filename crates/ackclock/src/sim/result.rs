@@ -213,7 +213,7 @@ rows! {
         /// Mean of the round-trip times measured, one per ACK of data that was sent once (with timestamps, every ACK of new
         /// data).
         rtt_mean_s: Option<f64> = Time, Lower, "round-trip time, mean" / "RTT", none "nothing measured";
-        /// Median of the round-trip times measured; of the first 8 flows only.
+        /// Median of the round-trip times measured. Only the first 8 flows report it.
         rtt_p50_s: Option<f64>
             = Time, Lower, "round-trip time, 50 %" / "RTT 50 %", none "nothing measured, or not among the first 8";
         /// 95th percentile of the same.
