@@ -44,7 +44,7 @@
 //! ## Reference
 //!
 //! A. Lahanas and V. Tsaoussidis: Exploiting the efficiency and fairness potential of AIMD-based
-//! congestion avoidance and control, 2003, as for [AIMD-FC](aimd-fc.md).
+//! congestion avoidance and control, 2003. [AIMD-FC](aimd-fc.md) is from the same paper.
 //!
 //! ## Equations
 //!
@@ -64,8 +64,8 @@
 //!
 //! ## Constants
 //!
-//! The paper writes `f(q)` in the place of `f g` and does not define it. `gain_kept = 0.5` yields
-//! the efficiency of 88.9 % that the paper quotes.
+//! The paper writes `f(q)` instead of `f g` and does not define it. `gain_kept = 0.5` yields the
+//! efficiency of 88.9 % that the paper quotes.
 //!
 //! ## Deviations
 //!

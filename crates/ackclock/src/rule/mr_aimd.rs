@@ -55,7 +55,8 @@
 //! - The window grows on ACKs that echo a mark.
 //! - A loss in a marked window is a congestion event.
 //!
-//! [Decision 19](../project/decisions/0019-mr-aimd.md) explains the default of `ecn_hold`.
+//! The [decision on MR-AIMD and marks](../project/decisions/0019-mr-aimd.md) explains the default
+//! of `ecn_hold`.
 //!
 //! Section 3.1 names three responses to a mark: "(i) Additive Increase, (ii) Multiplicative
 //! Decrease or (iii) stabilization of the AI rate, a'". The paper takes (i). Taken literally, (ii)
