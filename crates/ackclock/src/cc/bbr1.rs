@@ -111,7 +111,7 @@ use crate::units::{Duration, Instant, Rate};
 const HIGH_GAIN: f64 = 2.885;
 /// The gain cycle of ProbeBW.
 const PACING_GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The least window, and that of ProbeRTT, in segments.
+/// The least window, also the window of ProbeRTT, in segments.
 const CWND_MIN_TARGET: f64 = 4.0;
 const PACING_MARGIN: f64 = 0.01;
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
@@ -119,7 +119,7 @@ const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const MIN_TSO_RATE: f64 = 150_000.0;
 /// The largest burst in bytes: a GSO packet with its headers.
 const MOST_BURST: f64 = 65_535.0 - 320.0;
-/// The largest burst in segments, whatever their size.
+/// The largest burst in segments of any size.
 const MOST_TSO_SEGS: u32 = 127;
 /// `sk_pacing_shift`: bursts are of 1/1024 s.
 const BURST_SECS: f64 = 1.0 / 1024.0;
@@ -182,7 +182,7 @@ struct Bbr {
     mss: f64,
     packet_bytes: f64,
     initial_cwnd: f64,
-    /// What a timeout leaves of the window.
+    /// Window after a timeout.
     min_window: f64,
     /// When a timeout last did.
     restarted_at: Option<Instant>,
@@ -210,7 +210,7 @@ struct Bbr {
     wire_rate: Rate,
 }
 
-/// What an ACK shows.
+/// The facts of an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     bw: f64,
@@ -377,7 +377,7 @@ impl Bbr {
         }
     }
 
-    /// Recovery begins, goes on or ends; true if it sets the window.
+    /// Recovery begins, continues or ends. Returns true if it sets the window.
     fn recovers(&mut self, rs: &Sample, state: CaState) -> bool {
         let is_repairing = |state| matches!(state, CaState::Recovery | CaState::Loss);
         self.cwnd = (self.cwnd - rs.losses).max(1.0);
@@ -413,7 +413,7 @@ impl Bbr {
         }
     }
 
-    /// ProbeBW begins, in any phase but that of 0.75.
+    /// ProbeBW begins in any phase except the one with a gain of 0.75.
     fn probe_bw(&mut self, now: Instant) {
         self.mode = Mode::ProbeBw;
         self.cycle_idx = PACING_GAINS.len() - 1 - (self.rng.next_f64() * 7.0) as usize;

@@ -248,7 +248,7 @@ impl Bbr {
         self.init_pacing_rate_from_rtt();
     }
 
-    /// Of the path it keeps what is used between events: a copy of all that was just written is slow.
+    /// It keeps only values of the path that are used between events. A full copy is slow.
     #[inline]
     fn see(&mut self, path: &PathView) {
         self.in_flight_bytes = path.in_flight_bytes;

@@ -190,7 +190,7 @@ impl Default for Cubic {
     }
 }
 
-/// What remains in Linux 2.6.22.
+/// Part of the window that remains in Linux 2.6.22.
 const REMAINING_2_6: f64 = 819.0 / 1024.0;
 
 impl Cubic {
@@ -248,14 +248,15 @@ pub struct CubicController {
 #[derive(Clone, Debug)]
 struct State {
     window: Window,
-    /// The window at the last congestion event, or less by fast convergence; none before the first event and after
-    /// a timeout.
+    /// The window at the last congestion event, or less by fast convergence.
+    ///
+    /// It is none before the first event and after a timeout.
     w_max: Option<f64>,
-    /// The window when ssthresh was last set; none before the first event.
+    /// The window when ssthresh was last set, or none before the first event.
     cwnd_prior: Option<f64>,
-    /// The stage of congestion avoidance, in a box for its size; none until it begins.
+    /// The stage of congestion avoidance, or none until it begins. A box keeps the struct small.
     stage: Option<Box<Stage>>,
-    /// In the place of the stage with the arithmetic of Linux.
+    /// Replaces the stage with the arithmetic of Linux.
     kernel: Option<Box<Kernel>>,
 }
 

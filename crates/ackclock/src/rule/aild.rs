@@ -100,7 +100,7 @@ impl RuleParameters for Aild {
 #[derive(Clone, Debug)]
 pub struct AildRule {
     parameters: Aild,
-    /// What a model says of the next cut.
+    /// Loss ratio of the next cut, if a model provides it.
     loss_ratio: Option<f64>,
     /// The last cut, until recovery ends.
     pending: Option<PendingCut>,

@@ -180,7 +180,7 @@ impl RuleParameters for AimdFcPlus {
 #[derive(Clone, Debug)]
 pub struct AimdFcPlusRule {
     parameters: AimdFcPlus,
-    /// What AIMD-FC would have left of the window at the last decrease.
+    /// Window that AIMD-FC would have left at the last decrease.
     dw: f64,
     /// The window that the last decrease left.
     after_cut: f64,
@@ -208,7 +208,7 @@ impl Rule for AimdFcPlusRule {
         self.after_cut = w;
     }
 
-    /// Where much more was gained than was old, what is kept of the gain is more than the old half that goes.
+    /// The kept gain may exceed the removed half of the old window.
     fn cut_may_raise(&self) -> bool {
         true
     }

@@ -182,7 +182,7 @@ impl Default for MrAimd {
     }
 }
 
-/// The paper does not say what its c is counted in. Its flows have base RTTs of some 100 ms.
+/// The paper does not give the unit of c. Its flows have base RTTs of about 100 ms.
 const REFERENCE_RTT: Duration = Duration::from_millis(100);
 
 impl RuleParameters for MrAimd {
@@ -217,9 +217,9 @@ impl RuleParameters for MrAimd {
 pub struct MrAimdRule {
     parameters: MrAimd,
     alpha: f64,
-    /// alpha' where no mark holds it; less than the parameter where marks cut it.
+    /// Value of alpha' without a mark that holds it. Cuts by marks make it less than the parameter.
     unmarked: f64,
-    /// The last measured round-trip time over the reference; 1 where nothing is scaled by it.
+    /// Last RTT sample divided by the reference, or 1 without scaling.
     rtt_ratio: f64,
     /// A mark holds alpha'.
     held: bool,

@@ -129,7 +129,7 @@ impl RuleParameters for NewAimd {
 #[derive(Clone, Debug)]
 pub struct NewAimdRule {
     parameters: NewAimd,
-    /// What is left of the base; none before congestion avoidance began.
+    /// Rest of the base. It is none before congestion avoidance begins.
     base: Option<f64>,
 }
 
