@@ -7,9 +7,10 @@ use super::{Cc, CcContext, CcSpec, CongestionControl};
 
 /// Makes the algorithm of each connection.
 ///
-/// This is the interface for algorithms that are not built in: a rule given as text, a class of another language, another
-/// crate, a program for the kernel. Flows of a group and replicates on other threads share a factory, so it keeps no
-/// state of a connection. What it makes must give the same outputs for the same events; `contract::check_cc` checks that.
+/// This is the interface for algorithms that are not built in, such as rule text, classes of other
+/// languages, other crates and eBPF programs. Flows of a group and replicates on other threads
+/// share a factory, so it keeps no state of a connection. An algorithm must give the same outputs
+/// for the same events. `contract::check_cc` checks this.
 ///
 /// A closure is one:
 ///
@@ -50,7 +51,7 @@ where
     }
 }
 
-/// The algorithm of a flow: a name and what makes it.
+/// The algorithm of a flow: a name and its factory.
 #[derive(Clone)]
 pub struct Algorithm {
     name: Arc<str>,

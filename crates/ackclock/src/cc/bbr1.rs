@@ -1,62 +1,93 @@
-//! # BBRv1: the first BBR, as Linux ships it
+//! # BBRv1: the first BBR, as in Linux
 //!
 //! `cc = "bbr1"`
 //!
+//! BBR measures the bandwidth and the propagation delay of its path. It paces at this bandwidth and
+//! keeps about two bandwidth-delay products in flight at most. It ignores losses, and probes for
+//! more bandwidth and for an empty queue from time to time.
+//!
 //! ## Reference
 //!
-//! N. Cardwell, Y. Cheng, C. S. Gunn, S. H. Yeganeh and V. Jacobson (2016): BBR: Congestion-Based Congestion Control, ACM Queue 14 (5);
-//! draft-cardwell-iccrg-bbr-congestion-control-00 (2017); and what Linux 6 does beyond (`tcp_bbr`): long-term bandwidth for
-//! policers, and since 4.20 the estimate of ACK aggregation. Names are Linux's.
+//! - N. Cardwell, Y. Cheng, C. S. Gunn, S. H. Yeganeh and V. Jacobson: BBR: Congestion-Based
+//!   Congestion Control. ACM Queue 14, 2016.
+//! - draft-cardwell-iccrg-bbr-congestion-control-00 (2017).
+//! - `tcp_bbr` of Linux 6, which adds long-term bandwidth for policers and, since 4.20, the
+//!   estimate of ACK aggregation.
+//!
+//! Names are Linux's.
 //!
 //! ## Equations
 //!
-//! Windows in segments, `bdp = bw min_rtt` rounded up, `bw` in segments per second.
+//! Windows are in segments, and `bw` in segments per second. `bdp = bw min_rtt`, rounded up.
 //!
-//! | what | equation |
+//! | quantity | equation |
 //! |---|---|
-//! | bandwidth | largest delivery rate of the last 10 round trips; a sample that the application limited counts only if it is larger |
+//! | bandwidth | `bw`: largest delivery rate of the last 10 round trips |
 //! | propagation delay | `min_rtt`: smallest RTT of 10 s |
-//! | pacing | `0.99 pacing_gain bw`; before the pipe was full it only rises |
-//! | `tso_segs` | what the pacing rate sends in 1/1024 s, from 2 (1 below 1.2 Mbit/s) to 44 segments of 1460 B, at most `max_tso_segs`: a burst |
-//! | target window | `cwnd_gain bdp + extra_acked + 3 tso_segs`, rounded up to an even number, 2 more in the first phase of the gain cycle |
-//! | window | grows by what is acknowledged up to the target; at least 4 |
-//! | `extra_acked` | most that was acknowledged beyond `bw` over an interval, in the last 5 to 10 round trips, at most 100 ms of `bw` |
-//! | recovery | the first round trip conserves packets: `cwnd = in_flight + acked`; a timeout leaves one segment, persistent congestion of QUIC two; the end restores the window |
-//! | long-term bandwidth | if two intervals of 4 to 16 round trips with a loss of 20 % or more have rates within an eighth of each other: their mean, for 48 round trips |
+//! | pacing | `0.99 pacing_gain bw`, which only rises before the pipe was full |
+//! | burst | `tso_segs`: segments that the pacing rate sends in 1/1024 s |
+//! | limits of a burst | 2 to 44 segments of 1460 B, 1 below 1.2 Mbit/s, at most `max_tso_segs` |
+//! | target window | `cwnd_gain bdp + extra_acked + 3 tso_segs`, rounded up to an even number |
+//! | first phase of the gain cycle | 2 segments more |
+//! | window | grows by the acknowledged segments up to the target, and is at least 4 |
+//! | aggregation | `extra_acked`: largest excess of ACKs over `bw`, within 5 to 10 round trips, at most 100 ms of `bw` |
+//! | recovery | the first round trip conserves packets: `cwnd = in_flight + acked` |
+//! | end of recovery | restores the window |
+//! | timeout | leaves one segment, persistent congestion of QUIC leaves two |
 //!
-//! | state | pacing_gain | cwnd_gain | goes on |
+//! A sample that the application limited counts for `bw` only if it is larger.
+//!
+//! The long-term bandwidth handles policers. It needs two intervals of 4 to 16 round trips with a
+//! loss of 20 % or more. If their rates differ by less than an eighth, `bw` is their mean for 48
+//! round trips.
+//!
+//! ## States
+//!
+//! | state | pacing_gain | cwnd_gain | next state |
 //! |---|---|---|---|
-//! | Startup | 2.885 | 2.885 | to Drain after three round trips in which `bw` grew by less than 25 % |
-//! | Drain | 0.347 | 2.885 | to ProbeBW once no more than `bdp` is in flight |
-//! | ProbeBW | 1.25, 0.75, 1, 1, 1, 1, 1, 1 | 2 | each phase takes `min_rtt`; the first goes on until a loss or `1.25 bdp` in flight, the second ends once no more than `bdp` is |
-//! | ProbeRTT | 1 | 1 | when `min_rtt` is 10 s old: four segments for 200 ms and a round trip |
+//! | Startup | 2.885 | 2.885 | Drain, after three round trips in which `bw` grew by less than 25 % |
+//! | Drain | 0.347 | 2.885 | ProbeBW, once at most `bdp` is in flight |
+//! | ProbeBW | 1.25, 0.75, 1, 1, 1, 1, 1, 1 | 2 | ProbeRTT, when `min_rtt` is 10 s old |
+//! | ProbeRTT | 1 | 1 | ProbeBW or Startup, after 200 ms and a round trip with four segments |
+//!
+//! Each phase of ProbeBW lasts for `min_rtt`. The first phase continues until a loss or until
+//! `1.25 bdp` is in flight. The second phase ends early, once at most `bdp` is in flight.
 //!
 //! ## Parameters
 //!
+//! ## Constants
+//!
+//! The constants are Linux's. 2.885 is 2/ln 2, the smallest gain that doubles the delivery rate in
+//! each round trip. 0.347 is its inverse, which drains the queue of Startup. The phases 1.25 and
+//! 0.75 of ProbeBW probe for bandwidth and drain the resulting queue.
+//!
 //! ## Deviations
 //!
-//! - Rates and products are real numbers; Linux has fixed point. Windows are rounded where Linux rounds them.
-//! - Linux subtracts from the flight what will have left the bottleneck when the pacer lets the next segment go. The algorithm
-//!   does not see the pacer here: a phase of 0.75 and Drain end later, by at most the gap between two bursts.
-//! - A sample of `min_rtt` is not left out for being of a delayed ACK.
-//! - Whether the flow restarts from idle is known when its first segment has left; the gap after that one still is the one of
-//!   the pacing rate before.
-//! - It does not respond to ECN: `ackclock check` warns where a flow is ECN-capable and a queue on its path marks.
-//! - Random numbers (the phase in which ProbeBW begins, any but that of 0.75) come from a stream of the flow's name.
+//! - Rates and products are real numbers, where Linux uses fixed-point numbers. Windows are rounded
+//!   where Linux rounds them.
+//! - Linux predicts the flight at the time at which the pacer sends the next segment. The algorithm
+//!   does not see the pacer here. Drain and the phase of 0.75 end later, by at most the gap between
+//!   two bursts.
+//! - RTT samples of delayed ACKs count for `min_rtt`.
+//! - A restart from idle is known only when its first segment has left. The next gap still follows
+//!   the previous pacing rate.
+//! - BBRv1 does not respond to ECN. `ackclock check` warns where a flow is ECN-capable and a queue
+//!   on its path marks.
+//! - The first phase of ProbeBW is random, except 0.75. The random numbers come from a stream of
+//!   the flow's name.
 //!
 //! ## Validation
 //!
-//! Exchanges worked out by hand in `crates/ackclock/src/cc/bbr1/tests.rs`: the end of Startup, Drain, the gain cycle, ProbeRTT, conservation in
-//! recovery, long-term sampling. In packets `crates/ackclock/tests/theory/bbr.rs`: against CUBIC over buffers of 0.1 to 16
-//! bandwidth-delay products it is ahead in shallow and behind in deep ones, as published.
-//!
+//! Hand-computed exchanges test all states, conservation in recovery and long-term sampling.
+//! [Linux validation](../validation/linux.md) compares BBRv1 with the running kernel.
 //! [ns-3 validation](../validation/ns3.md) compares it with `TcpBbr` of ns-3.44.
-//! [Linux validation](../validation/linux.md) compares it with the running kernel's BBR.
-//! [BBR against CUBIC](../validation/bbr.md) measures shares over buffer sizes.
+//! [BBR against CUBIC](../validation/bbr.md) measures its shares over buffer sizes, which have the
+//! published shape.
 //!
-//! ## What to know before you use it
+//! ## Behaviour
 //!
-//! Losses do not make it slower: in a buffer of less than 1.5 products several flows of it lose some per cent of what they send.
+//! Losses do not slow it down. In a buffer below 1.5 BDP, several BBRv1 flows lose several percent
+//! of their segments.
 
 mod model;
 
@@ -80,7 +111,7 @@ use crate::units::{Duration, Instant, Rate};
 const HIGH_GAIN: f64 = 2.885;
 /// The gain cycle of ProbeBW.
 const PACING_GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The least window, and that of ProbeRTT, in segments.
+/// The least window, also the window of ProbeRTT, in segments.
 const CWND_MIN_TARGET: f64 = 4.0;
 const PACING_MARGIN: f64 = 0.01;
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
@@ -88,7 +119,7 @@ const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const MIN_TSO_RATE: f64 = 150_000.0;
 /// The largest burst in bytes: a GSO packet with its headers.
 const MOST_BURST: f64 = 65_535.0 - 320.0;
-/// The largest burst in segments, whatever their size.
+/// The largest burst in segments of any size.
 const MOST_TSO_SEGS: u32 = 127;
 /// `sk_pacing_shift`: bursts are of 1/1024 s.
 const BURST_SECS: f64 = 1.0 / 1024.0;
@@ -151,7 +182,7 @@ struct Bbr {
     mss: f64,
     packet_bytes: f64,
     initial_cwnd: f64,
-    /// What a timeout leaves of the window.
+    /// Window after a timeout.
     min_window: f64,
     /// When a timeout last did.
     restarted_at: Option<Instant>,
@@ -179,7 +210,7 @@ struct Bbr {
     wire_rate: Rate,
 }
 
-/// What an ACK shows.
+/// The facts of an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     bw: f64,
@@ -346,7 +377,7 @@ impl Bbr {
         }
     }
 
-    /// Recovery begins, goes on or ends; true if it sets the window.
+    /// Recovery begins, continues or ends. Returns true if it sets the window.
     fn recovers(&mut self, rs: &Sample, state: CaState) -> bool {
         let is_repairing = |state| matches!(state, CaState::Recovery | CaState::Loss);
         self.cwnd = (self.cwnd - rs.losses).max(1.0);
@@ -382,7 +413,7 @@ impl Bbr {
         }
     }
 
-    /// ProbeBW begins, in any phase but that of 0.75.
+    /// ProbeBW begins in any phase except the one with a gain of 0.75.
     fn probe_bw(&mut self, now: Instant) {
         self.mode = Mode::ProbeBw;
         self.cycle_idx = PACING_GAINS.len() - 1 - (self.rng.next_f64() * 7.0) as usize;

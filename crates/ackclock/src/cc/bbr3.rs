@@ -1,77 +1,99 @@
-//! # BBRv3: a model of the path instead of a reaction to losses
+//! # BBRv3: a model of the path with bounds from losses
 //!
 //! `cc = "bbr3"`
 //!
+//! BBRv3 measures the bandwidth and the propagation delay of its path, like BBRv1. It also learns
+//! how much data the path holds without heavy loss, and bounds its flight by this amount. It probes
+//! for bandwidth every few seconds and leaves headroom for others in between.
+//!
 //! ## Reference
 //!
-//! draft-ietf-ccwg-bbr (N. Cardwell, I. Swett and J. Beshay): BBR Congestion Control. The names below are the draft's, and
-//! sections are quoted by their titles.
+//! draft-ietf-ccwg-bbr (N. Cardwell, I. Swett and J. Beshay): BBR Congestion Control. The names
+//! below are the draft's. Sections are quoted by their titles.
 //!
 //! ## Equations
 //!
-//! Volumes in bytes of payload, rates in bytes per second, times in seconds.
+//! Volumes are in bytes of payload, rates in bytes per second, and times in seconds.
 //!
-//! | section | what | equation |
+//! | section | quantity | equation |
 //! |---|---|---|
-//! | BBR.max_bw Max Filter | bandwidth | `max_bw`: largest delivery rate of this cycle and the last one; a sample that the application limited counts only if it is larger |
-//! | ProbeRTT Logic | propagation delay | `min_rtt`: smallest RTT of 10 s, with one look at an empty queue each 5 s |
-//! | Computing BBR.max_inflight | product | `bdp = bw min_rtt`, `bw = min(max_bw, bw_shortterm)` |
-//! | BBR.extra_acked | aggregation | `extra_acked`: most that was acknowledged beyond `bw` over an interval, in the last 10 round trips |
+//! | BBR.max_bw Max Filter | bandwidth | `max_bw`: largest delivery rate of this cycle and the last one |
+//! | ProbeRTT Logic | propagation delay | `min_rtt`: smallest RTT of 10 s, with a probe of an empty queue every 5 s |
+//! | Computing BBR.max_inflight | BDP | `bdp = bw min_rtt`, `bw = min(max_bw, bw_shortterm)` |
+//! | BBR.extra_acked | aggregation | `extra_acked`: largest excess of ACKs over `bw`, in the last 10 round trips |
 //! | Computing BBR.max_inflight | largest flight | `max_inflight = max(cwnd_gain bdp + extra_acked, 3 send_quantum, 4 SMSS)`, 2 SMSS more in UP |
-//! | cwnd Adjustment Mechanism | window | grows by what is acknowledged up to `max_inflight`; bounded by `inflight_longterm`, 85 % of it in CRUISE and ProbeRTT, and by `inflight_shortterm` |
-//! | Pacing Rate | pacing | `0.99 pacing_gain bw`; before the pipe was full it only rises |
-//! | Send Quantum | burst | what the pacing rate sends in 1 ms, from 2 SMSS to 64 KiB |
-//! | Probing for Bandwidth In ProbeBW | too many losses | if more than `loss_thresh` of a flight is lost while probing: `inflight_longterm <- max(flight at which it was, β min(bdp, cwnd))`, and DOWN |
-//! | When not Probing for Bandwidth | losses otherwise | once a round trip: `bw_shortterm <- max(bw_latest, β bw_shortterm)`, and `inflight_shortterm` alike |
+//! | cwnd Adjustment Mechanism | window | grows by the acknowledged bytes up to `max_inflight` |
+//! | cwnd Adjustment Mechanism | bounds | `inflight_longterm`, 85 % of it in CRUISE and ProbeRTT, and `inflight_shortterm` |
+//! | Pacing Rate | pacing | `0.99 pacing_gain bw`, which only rises before the pipe was full |
+//! | Send Quantum | burst | bytes that the pacing rate sends in 1 ms, from 2 SMSS to 64 KiB |
+//! | Probing for Bandwidth In ProbeBW | more than `loss_thresh` lost while probing | `inflight_longterm <- max(flight at the loss, β min(bdp, cwnd))`, then DOWN |
+//! | When not Probing for Bandwidth | losses otherwise, once a round trip | `bw_shortterm <- max(bw_latest, β bw_shortterm)`, and `inflight_shortterm` alike |
 //!
-//! | state | pacing_gain | cwnd_gain | goes on |
+//! A sample that the application limited counts for `max_bw` only if it is larger.
+//!
+//! ## States
+//!
+//! | state | pacing_gain | cwnd_gain | next state |
 //! |---|---|---|---|
-//! | Startup | 2.77 | 2 | to Drain after three round trips in which the rate grew by less than 25 %, or a round trip in recovery with six losses or more and above `loss_thresh` |
-//! | Drain | 0.5 | 2 | to DOWN once no more than `bdp` is in flight, or after three round trips |
-//! | ProbeBW_DOWN | 0.9 | 2 | to CRUISE once no more than `bdp` and 85 % of `inflight_longterm` is in flight |
-//! | ProbeBW_CRUISE | 1 | 2 | to REFILL after 2 to 3 s, or as many round trips as `bdp` has segments, at most 63 |
-//! | ProbeBW_REFILL | 1 | 2 | to UP after a round trip |
-//! | ProbeBW_UP | 1.25 | 2.25 | to DOWN when the pipe is full, for losses, or at `inflight_longterm` if the last probe went too high |
-//! | ProbeRTT | 1 | 0.5 | after 200 ms and a round trip with half of `bdp` in flight, to CRUISE or Startup |
+//! | Startup | 2.77 | 2 | Drain, after three round trips with less than 25 % growth, or a round trip with heavy loss |
+//! | Drain | 0.5 | 2 | DOWN, once at most `bdp` is in flight, or after three round trips |
+//! | ProbeBW_DOWN | 0.9 | 2 | CRUISE, once at most `bdp` and 85 % of `inflight_longterm` is in flight |
+//! | ProbeBW_CRUISE | 1 | 2 | REFILL, after 2 to 3 s, or after as many round trips as `bdp` has segments, at most 63 |
+//! | ProbeBW_REFILL | 1 | 2 | UP, after a round trip |
+//! | ProbeBW_UP | 1.25 | 2.25 | DOWN, when the pipe is full or after heavy loss |
+//! | ProbeRTT | 1 | 0.5 | CRUISE or Startup, after 200 ms and a round trip with half of `bdp` in flight |
+//!
+//! Heavy loss in Startup means a round trip in recovery with at least six losses and more than
+//! `loss_thresh`. UP also ends at `inflight_longterm` if the last probe went too high.
 //!
 //! ## Parameters
 //!
+//! ## Constants
+//!
+//! The constants are the draft's. 2.77 is 4 ln 2, the smallest gain of Startup that doubles the
+//! rate in each round trip. The bound of 63 round trips lets Reno flows of the same BDP grow
+//! between two probes. The random 2 to 3 s keep flows from probing at the same time.
+//!
 //! ## Deviations
 //!
-//! - The draft defines no response to ECN, and this has none: `ackclock check` warns where a flow is ECN-capable and a queue on
-//!   its path marks.
-//! - `cwnd_gain` is that of the table in "Summary of Control Behavior in the State Machine" in each state. The pseudocode
-//!   does not say where ProbeBW_UP raises and ProbeBW_DOWN lowers it.
-//! - In Drain `inflight_longterm` is no bound, as in the pseudocode of "Bounding cwnd Based on Recent Congestion"; the table has it.
-//! - "Discontiguous sequence ranges lost" in Startup are ACKs that show a loss, as in Linux. A hole of several segments is found
-//!   by one ACK.
-//! - The sender here gives up all that is in flight when its timer expires, so that "C.inflight + 1" is one segment.
-//!   Persistent congestion of QUIC leaves two packets (RFC 9002 §7.6.2), and is repaired once all data sent by then are delivered.
-//! - Whether the flow restarts from idle is known when its first segment has left; the gap after that one still is the one of
-//!   the pacing rate before. A restart is taken for one from idle if new data find nothing in flight.
-//! - State is saved once when a recovery begins, as the text of "Saving State Upon Loss Recovery" has it. NoteLoss() in the
-//!   pseudocode saves it with the first loss of each round, and a round begins in the middle of the losses that end UP, so that the
-//!   undo of these would restore nothing.
-//! - "C.app_limited" while in ProbeRTT is kept here and not in the sender.
-//! - Random numbers (the time between two probes) come from a stream of the flow's name. They are uniform in 2 to 3 s.
+//! - The draft defines no response to ECN, and this implementation has none. `ackclock check` warns
+//!   where a flow is ECN-capable and a queue on its path marks.
+//! - `cwnd_gain` follows the table in "Summary of Control Behavior in the State Machine" in each
+//!   state. The pseudocode does not say where ProbeBW_UP raises and ProbeBW_DOWN lowers it.
+//! - In Drain `inflight_longterm` does not bound the flight, as in the pseudocode of "Bounding cwnd
+//!   Based on Recent Congestion". The table has it.
+//! - "Discontiguous sequence ranges lost" in Startup are ACKs that show a loss, as in Linux. One
+//!   ACK finds a hole of several segments.
+//! - The sender gives up all data in flight when its timer expires, so "C.inflight + 1" is one
+//!   segment. Persistent congestion of QUIC leaves two packets (RFC 9002 §7.6.2). Its repair ends
+//!   when all data sent by then are delivered.
+//! - A restart from idle is known only when its first segment has left. The next gap still follows
+//!   the previous pacing rate. New data without data in flight counts as a restart from idle.
+//! - State is saved once when a recovery begins, as in the text of "Saving State Upon Loss
+//!   Recovery". NoteLoss() in the pseudocode saves it with the first loss of each round. A round
+//!   begins in the middle of the losses that end UP, so their undo would restore nothing.
+//! - "C.app_limited" in ProbeRTT is kept here instead of in the sender.
+//! - The time between two probes is uniform in 2 to 3 s. The random numbers come from a stream of
+//!   the flow's name.
 //!
 //! ## Validation
 //!
-//! The 22 test cases of the draft's appendix, in their order, in `crates/ackclock/src/cc/bbr3/tests/cases.rs`, and
-//! exchanges worked out from the draft in `tests/exchanges.rs` beside it: the end of Startup, Drain, the four phases of ProbeBW,
-//! ProbeRTT, losses of 2 %. In packets `crates/ackclock/tests/theory/bbr.rs`, printed by
-//! `cargo test --package ackclock --release --test theory bbr -- --nocapture`.
+//! The 22 test cases of the draft's appendix pass, in their order. Further tests check exchanges
+//! derived from the draft: the end of Startup, Drain, ProbeBW, ProbeRTT and 2 % loss. Linux 6 does
+//! not include BBRv3, so no comparison with a kernel exists.
+//! [BBR against CUBIC and under random loss](../validation/bbr.md) measures its shares.
 //!
-//! Linux 6 does not include BBRv3, so no comparison with a kernel exists.
+//! ## Behaviour
 //!
-//! ## What to know before you use it
+//! BBRv3 needs selective ACKs to tell losses apart. It also needs loss detection by time
+//! (`rack = true`, a part of `profile = "linux"`). RFC 6675 alone does not find retransmissions
+//! that are lost again. Each becomes a timeout, about one per round trip at 1 % random loss on a
+//! fast path.
 //!
-//! It needs selective ACKs to tell losses apart, and losses found by time (`rack = true`, a part of `profile = "linux"`). RFC 6675
-//! alone does not find retransmissions that are lost again: each of these is a timeout, which at 1 % of random loss is one a
-//! round trip on a fast path. And where its recovery ends while segments are missing that it has sent again already, the next
-//! one sends them once more and takes the transmission that is in flight for lost: BBRv3 counts a round trip with a loss in DOWN, and
-//! cruises at `bw_shortterm`. With a buffer of half a product one flow uses 93 % of the link then, and 97 % with RACK.
-//! [BBR against CUBIC and under random loss](../validation/bbr.md).
+//! Recovery by RFC 6675 may end while segments are missing that were already retransmitted. The
+//! next recovery retransmits them once more and takes the retransmission in flight for lost. BBRv3
+//! then counts a round trip with a loss in DOWN and cruises at `bw_shortterm`. With a buffer of
+//! half a BDP, one flow uses 93 % of the link then, and 97 % with RACK.
 
 mod control;
 mod machine;
@@ -226,7 +248,7 @@ impl Bbr {
         self.init_pacing_rate_from_rtt();
     }
 
-    /// Of the path it keeps what is used between events: a copy of all that was just written is slow.
+    /// It keeps only values of the path that are used between events. A full copy is slow.
     #[inline]
     fn see(&mut self, path: &PathView) {
         self.in_flight_bytes = path.in_flight_bytes;

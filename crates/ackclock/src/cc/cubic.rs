@@ -2,90 +2,122 @@
 //!
 //! `cc = "cubic"`
 //!
+//! CUBIC grows its window as a cubic function of the time since the last congestion event. It
+//! returns quickly to the window of the last loss, pauses there, and then probes faster and faster.
+//! Growth depends on time instead of round trips, so flows with different RTTs share a link more
+//! evenly.
+//!
 //! ## Reference
 //!
-//! RFC 9438 (L. Xu, S. Ha, I. Rhee, V. Goel and L. Eggert, 2023): CUBIC for Fast and Long-Distance Networks. It is
-//! the default of Linux.
+//! RFC 9438 (L. Xu, S. Ha, I. Rhee, V. Goel and L. Eggert, 2023): CUBIC for Fast and Long-Distance
+//! Networks. CUBIC is the default of Linux.
 //!
 //! ## Equations
 //!
-//! Windows in segments, times in seconds. β is `remaining`, C is `c`, RTT the smoothed round-trip time.
+//! Windows are in segments, and times in seconds. Here β is `remaining`, C is `c`, and RTT is the
+//! smoothed round-trip time.
 //!
-//! | section | what | equation |
+//! | section | quantity | equation |
 //! |---|---|---|
 //! | 4.2 | curve | `W_cubic(t) = C (t - K)^3 + W_max` |
 //! | 4.2 | time to the plateau | `K = cbrt((W_max - cwnd_epoch) / C)` |
 //! | 4.2 | target | `W_cubic(t + RTT)`, at least `cwnd`, at most `1.5 cwnd` |
-//! | 4.3 | Reno's window | `W_est <- W_est + α / cwnd` per ACK, from `cwnd_epoch`; `α = 3 (1 - β) / (1 + β)`, and 1 once `W_est >= cwnd_prior` |
-//! | 4.3 | Reno-friendly region | where `W_cubic(t) < W_est`: `cwnd <- W_est` |
-//! | 4.4, 4.5 | concave and convex region | elsewhere `cwnd <- cwnd + (target - cwnd) / cwnd` per ACK |
-//! | 4.6 | decrease | `ssthresh <- β cwnd`, `cwnd_prior <- cwnd`, `cwnd <- ssthresh`; ssthresh is at least 2, cwnd at least 2 on a loss and 1 on a mark |
+//! | 4.3 | Reno's window | `W_est <- W_est + α / cwnd` per ACK, from `cwnd_epoch` |
+//! | 4.3 | Reno's increase | `α = 3 (1 - β) / (1 + β)`, and 1 once `W_est >= cwnd_prior` |
+//! | 4.6 | decrease | `ssthresh <- β cwnd`, `cwnd_prior <- cwnd`, `cwnd <- ssthresh` |
+//! | 4.6 | floors | ssthresh is at least 2, cwnd at least 2 on a loss and 1 on a mark |
 //! | 4.7 | fast convergence | `W_max <- cwnd (1 + β) / 2` if `cwnd < W_max`, else `W_max <- cwnd`, both before the decrease |
-//! | 4.8 | timeout | `ssthresh <- β cwnd`, `cwnd <- 1`; the stage after slow start has K = 0 and `W_max = cwnd_epoch` |
-//! | 4.9 | spurious event | everything as before it, if `cwnd` is still below `cwnd_prior` |
+//! | 4.8 | timeout | `ssthresh <- β cwnd`, `cwnd <- 1`, then K = 0 and `W_max = cwnd_epoch` after slow start |
+//! | 4.9 | spurious event | restores the state before it, if `cwnd` is still below `cwnd_prior` |
 //! | 4.10 | slow start without an event | K = 0, `W_max = cwnd_prior = cwnd_epoch` |
 //!
-//! A stage of congestion avoidance begins with the first ACK after slow start or recovery, at `cwnd_epoch`; t is
-//! the time since then in which the window was used (4.2, 5.8). Idle times do not count, nor times in which the
-//! application or the receiver limited the sender.
+//! A stage of congestion avoidance begins at `cwnd_epoch`, with the first ACK after slow start or
+//! recovery. The time t counts from then on, while the window is used (4.2, 5.8). Idle times do not
+//! count. Times in which the application or the receiver limited the sender do not count either.
+//!
+//! ## States
+//!
+//! | region | condition | window per ACK |
+//! |---|---|---|
+//! | Reno-friendly (4.3) | `W_cubic(t) < W_est` | `cwnd <- W_est` |
+//! | concave (4.4) | otherwise, `cwnd < W_max` | `cwnd <- cwnd + (target - cwnd) / cwnd` |
+//! | convex (4.5) | otherwise | the same |
 //!
 //! ## Parameters
 //!
+//! ## Constants
+//!
+//! The values of RFC 9438 are β = 0.7 and C = 0.4. The equation of α makes the mean window of the
+//! Reno-friendly region equal to standard TCP's.
+//!
 //! ## Deviations
 //!
-//! - Slow start is RFC 5681's by default, as for every algorithm here. Section 4.10 recommends HyStart++, which leaves slow
-//!   start before the first loss: the transport key `slow_start`.
-//! - ssthresh comes from cwnd, not from the flight size. Section 4.6 allows it where a window that is not used does
-//!   not grow, as here.
-//! - An ACK counts for one segment, or for up to two with `byte_counting`, in 4.3, 4.4 and 4.5. So `W_est` is the
-//!   window of `aimd` in the same sender, also with delayed ACKs.
-//! - A spurious timeout is undone like a spurious loss; 4.9.1 leaves it to RFC 4015. The simulated sender detects
-//!   neither.
-//! - `arithmetic = "profile"` follows the profile of the flow: "linux" under `profile = "linux"`, which is the default of files of version 2,
-//!   "linux-2.6" under "ns-2-linux", and "exact" under the other profiles. Under "ns-2-linux" a `remaining` of 0.7 stands for 819/1024.
-//! - With `arithmetic = "linux"` an RTT is the smallest so far and not the smoothed one, as in Linux; a mark and an undo are handled as
-//!   by RFC 9438, which Linux does in parts otherwise.
-//! - `arithmetic = "linux-2.6"` is CUBIC 2.1 of Linux 2.6.22, which ns-2's `Agent/TCP/Linux` runs: before the first loss and after a
-//!   timeout a segment comes for 50 that are acknowledged; beyond the plateau the window grows by 160 segments a second at most; the smallest RTT is taken only
-//!   once a second has passed since the last decrease; growth is divided by the segments that an ACK acknowledges in the mean, an average that
-//!   stays at 31/16 where each ACK is of one segment, so that the window then grows almost twice as fast as the curve.
-//!   Its `remaining` is 819/1024 = 0.7998.
-//! - If a scenario sets `timeout_ssthresh`, `first_cut` or `cut_window`, that value is used.
+//! - Slow start is RFC 5681's by default, as for every algorithm here. Section 4.10 recommends
+//!   HyStart++, which leaves slow start before the first loss. The transport key `slow_start`
+//!   selects it.
+//! - ssthresh comes from cwnd instead of the flight size. Section 4.6 allows this where an unused
+//!   window does not grow, as here.
+//! - An ACK counts for one segment in 4.3, 4.4 and 4.5, or for up to two with `byte_counting`.
+//!   `W_est` therefore is the window of `aimd` in the same sender, also with delayed ACKs.
+//! - A spurious timeout is undone like a spurious loss. Section 4.9.1 leaves this to RFC 4015.
+//! - A `timeout_ssthresh`, `first_cut` or `cut_window` of the scenario overrides CUBIC's own value.
+//! - The RFC does not cover a stage that begins at or above `W_max`. It has its plateau there and K
+//!   = 0, as in Linux.
+//! - The synchronous model has no clock, and therefore no CUBIC.
 //!
-//! The RFC does not cover a stage that begins at or above `W_max`: it has its plateau there and K = 0, as in Linux.
-//! The synchronous model has no clock, and therefore no CUBIC.
+//! `arithmetic` selects the arithmetic of an implementation:
+//!
+//! | `arithmetic` | used by default under | differences |
+//! |---|---|---|
+//! | `exact` | profiles that the other rows do not name | the equations above |
+//! | `linux` | `profile = "linux"` | the smallest RTT so far instead of the smoothed one |
+//! | `linux-2.6` | `profile = "ns-2-linux"` | CUBIC 2.1 of Linux 2.6.22, which ns-2's `Agent/TCP/Linux` runs |
+//!
+//! Marks and undo follow RFC 9438 under `linux`. Linux itself differs in parts.
+//!
+//! The arithmetic `linux-2.6` differs from the equations in five points:
+//!
+//! - Before the first loss and after a timeout, the window grows by a segment for 50 acknowledged
+//!   segments.
+//! - Beyond the plateau the window grows by at most 160 segments per second.
+//! - The smallest RTT is updated only when a second has passed since the last decrease.
+//! - Growth is divided by the mean number of segments that an ACK acknowledges. The average stays
+//!   at 31/16 where each ACK covers one segment. The window then grows almost twice as fast as the
+//!   curve.
+//! - Its `remaining` is 819/1024 = 0.7998. A `remaining` of 0.7 stands for this value.
 //!
 //! ## Validation
 //!
-//! Formula tests by hand (`crates/ackclock/src/cc/cubic/tests.rs`): the curve, both clamps, both regions, a loss
-//! that leaves 70 % and not 59.5 % with fast convergence, timeout, application-limited and idle times, undo. The
-//! windows of tables 1 and 2 of the RFC from its equation (`crates/ackclock/src/model/closed_form.rs`). Rules as
-//! exchanges of segments (`tests/exchange/cubic-*.pkt`). In packets (`crates/ackclock/tests/theory/cubic.rs`),
-//! printed by `cargo test --package ackclock --release --test theory cubic -- --nocapture`:
+//! [Linux validation](../validation/linux.md) compares CUBIC with the running kernel, and its slow
+//! start with Linux 6.12. [ns-2 validation](../validation/ns2.md) and
+//! [ns-3 validation](../validation/ns3.md) compare it with these simulators. Tests compare the
+//! formulas with hand-computed values and with tables 1 and 2 of the RFC. In packets, one SACK flow
+//! under periodic loss gives:
 //!
-//! | one SACK flow, periodic loss | against | bound | found |
+//! | quantity | compared with | bound | difference |
 //! |---|---|---|---|
-//! | mean window, RTT 100 ms, p 1e-5, from the peak of the equation, no fast convergence | equation of section 5 | -1 .. +0.2 % | -0.4 % |
-//! | the same from 0.5, 0.8, 1.5 of that peak | windows cycle by cycle | +-1 % | -0.05 .. -0.4 % |
-//! | RTT 100 ms, p 1e-2 to 1e-5, from the peak of the equation, no Reno-friendly region | windows cycle by cycle | +-5 % | -4.4 .. -0.07 % |
-//! | the same | equation of section 5, which has no round trip of recovery | +-5 %, 7 % at 1e-2 | -6.3 % at 1e-2, -4.9 % at 1/300, -2.2 .. -0.4 % below |
-//! | mean window, RTT 10 ms, p 1e-4 | AIMD(9/17, 0.7) | +-0.1 % | 0.00 % |
-//! | the same | AIMD(1, 0.5) | +-1 % | +0.5 % |
+//! | mean window, RTT 100 ms, p 1e-5, from the peak of the equation, no fast convergence | equation of section 5 | -1 to +0.2 % | -0.4 % |
+//! | the same from 0.5, 0.8 and 1.5 of that peak | windows cycle by cycle | ±1 % | -0.05 to -0.4 % |
+//! | RTT 100 ms, p 1e-2 to 1e-5, from the peak of the equation, no Reno-friendly region | windows cycle by cycle | ±5 % | -4.4 to -0.07 % |
+//! | the same | equation of section 5, which has no round trip of recovery | ±5 %, 7 % at 1e-2 | -6.3 % at 1e-2, -4.9 % at 1/300, else -2.2 to -0.4 % |
+//! | mean window, RTT 10 ms, p 1e-4 | AIMD(9/17, 0.7) | ±0.1 % | 0.00 % |
+//! | the same | AIMD(1, 0.5) | ±1 % | +0.5 % |
 //!
-//! The arithmetic of Linux: constants, curve and counters by hand (`crates/ackclock/src/cc/cubic/linux.rs`). From a window of 300 segments to
-//! one more than that it takes 10 % less time than the equations at an RTT of 20 ms, and 1 % less at 100 ms.
-//! [Linux validation](../validation/linux.md) compares CUBIC with the running kernel, and its slow start with Linux 6.12.
+//! The arithmetic of Linux takes less time than the equations to exceed a window of 300 segments
+//! again. The difference is 10 % at an RTT of 20 ms, and 1 % at 100 ms.
 //!
-//! ## What to know before you use it
+//! ## Behaviour
 //!
-//! The equation of section 5 is a fixed point that attracts only weakly. The curve is flat at `W_max`: a flow whose
-//! peaks are off by a part e comes nearer by some e^3 in a cycle. From half the peak, or one and a half, the mean
-//! window is still 13 % below or 18 % above the equation after forty cycles. With fast convergence, which the RFC
-//! wants off for a single flow, every peak that is lower than the last lowers the next plateau, and a single flow
-//! stays below the equation.
+//! The equation of section 5 is a fixed point that attracts only weakly. The curve is flat at
+//! `W_max`. A flow whose peaks are off by a part e approaches it by about e³ in a cycle. From half
+//! the peak, the mean window is still 13 % below the equation after forty cycles. From one and a
+//! half peaks, it is still 18 % above.
 //!
-//! In short cycles (small windows, short round trips) CUBIC is AIMD(9/17, 0.7): its mean window is standard TCP's.
-//! To compare it with standard TCP, run
+//! Fast convergence lowers the next plateau after every peak that is lower than the last. A single
+//! flow then stays below the equation. The RFC wants fast convergence off for a single flow.
+//!
+//! In short cycles (small windows, short round trips) CUBIC is AIMD(9/17, 0.7), with standard TCP's
+//! mean window. To compare it with standard TCP, run
 //!
 //! ```console no-test
 //! $ ackclock evaluate cubic
@@ -158,7 +190,7 @@ impl Default for Cubic {
     }
 }
 
-/// What remains in Linux 2.6.22.
+/// Part of the window that remains in Linux 2.6.22.
 const REMAINING_2_6: f64 = 819.0 / 1024.0;
 
 impl Cubic {
@@ -216,14 +248,15 @@ pub struct CubicController {
 #[derive(Clone, Debug)]
 struct State {
     window: Window,
-    /// The window at the last congestion event, or less by fast convergence; none before the first event and after
-    /// a timeout.
+    /// The window at the last congestion event, or less by fast convergence.
+    ///
+    /// It is none before the first event and after a timeout.
     w_max: Option<f64>,
-    /// The window when ssthresh was last set; none before the first event.
+    /// The window when ssthresh was last set, or none before the first event.
     cwnd_prior: Option<f64>,
-    /// The stage of congestion avoidance, in a box for its size; none until it begins.
+    /// The stage of congestion avoidance, or none until it begins. A box keeps the struct small.
     stage: Option<Box<Stage>>,
-    /// In the place of the stage with the arithmetic of Linux.
+    /// Replaces the stage with the arithmetic of Linux.
     kernel: Option<Box<Kernel>>,
 }
 

@@ -1,16 +1,25 @@
 //! # Rule text: an algorithm written as formulas
 //!
-//! `cc = "rule"`, with formulas: `cc = { kind = "rule", grow = "a / w", cut = "b * w", a = 1, b = 0.5 }`
+//! `cc = "rule"`, with formulas:
+//! `cc = { kind = "rule", grow = "a / w", cut = "b * w", a = 1, b = 0.5 }`
+//!
+//! A rule describes an algorithm by formulas for its increase and its cut. Use it to try an idea
+//! without writing code. The sender adds slow start, floors and timeouts.
 //!
 //! ## Reference
 //!
-//! The formulas are the user's; everything around them is RFC 5681, as for the window rules here. [Rules](../reference/rules.md)
-//! has the grammar, the variables and examples.
+//! The formulas are yours. RFC 5681 defines the rest, as for the built-in window rules. The
+//! [rule reference](../reference/rules.md) contains the grammar, the variables and examples.
 //!
 //! ## Equations
 //!
-//! In congestion avoidance `w <- w + acked grow` per ACK that counts for `acked` segments, or `w <- w + grow` if `acked`
-//! occurs in `grow`. At a congestion event `w <- cut`: the formula gives what **remains**. The defaults are AIMD(1, 0.5).
+//! | event | equation |
+//! |---|---|
+//! | ACK in congestion avoidance that counts for `acked` segments | `w <- w + acked grow` |
+//! | the same, if `acked` occurs in `grow` | `w <- w + grow` |
+//! | congestion event | `w <- cut`: the formula gives the part that **remains** |
+//!
+//! The defaults are AIMD(1, 0.5).
 //!
 //! ## Parameters
 //!
@@ -18,18 +27,18 @@
 //!
 //! ## Deviations
 //!
-//! Slow start, the floors of window and ssthresh and the reaction to timeouts are those of the window rules
-//! ([AIMD](aimd.md)), and so is what undoes a spurious congestion event, except for a rule with `on_undo`.
+//! Slow start, the floors of window and ssthresh, and timeouts are the same as for [AIMD](aimd.md).
+//! A spurious congestion event is undone as for AIMD, except for a rule with `on_undo`.
 //!
 //! ## Validation
 //!
-//! The algorithms here, written as rules, give the same outputs as the built-in ones under the same random events, and
-//! AIMD, AIAD and MIMD the same run (`crates/ackclock/tests/integration/rule_text.rs`).
+//! Every built-in window rule, written as a rule, gives the same outputs under the same random
+//! events. AIMD, AIAD and MIMD also give the same runs.
 //!
-//! ## What to know before you use it
+//! ## Behaviour
 //!
-//! A value that is not finite, a window below zero or a pacing rate below 1 bit/s ends the run, which then has failed; the
-//! message has the formula, the time, and the values of its variables.
+//! A run fails if a value is not finite. It also fails at a window below zero or a pacing rate
+//! below 1 bit/s. The message contains the formula, the time and the values of its variables.
 
 mod compiled;
 mod controller;

@@ -8,9 +8,9 @@
 //! ## Reference
 //!
 //! N. Venkitaraman, T. Kim, K.-W. Lee, S. Lu and V. Bharghavan: Design and evaluation of congestion
-//! control algorithms in the future Internet (poster, ACM SIGMETRICS 1999). The poster is known
-//! here through section 5 of Reddy et al. It has the increase of AIMD and the decrease
-//! `w <- w - beta f`, where f is the loss ratio.
+//! control algorithms in the future Internet. It is a poster of ACM SIGMETRICS 1999. The poster is
+//! known here through section 5 of the paper by Reddy and others. It has the increase of AIMD and
+//! the decrease `w <- w - beta f`, where f is the loss ratio.
 //!
 //! ## Equations
 //!
@@ -37,8 +37,8 @@
 //! The source leaves three points open: the interval of the loss ratio, the definition of a loss,
 //! and beta. Here the interval is the window of data that a congestion event belongs to. The
 //! equation is one step of a control whose step is a round trip. Every retransmitted segment counts
-//! as lost, and so does every mark. [Decision 27](../project/decisions/0027-aild.md) has the
-//! reasons.
+//! as lost, and so does every mark. The
+//! [decision on AILD's loss ratio](../project/decisions/0027-aild.md) gives the reasons.
 //!
 //! ## Deviations
 //!
@@ -100,7 +100,7 @@ impl RuleParameters for Aild {
 #[derive(Clone, Debug)]
 pub struct AildRule {
     parameters: Aild,
-    /// What a model says of the next cut.
+    /// Loss ratio of the next cut, if a model provides it.
     loss_ratio: Option<f64>,
     /// The last cut, until recovery ends.
     pending: Option<PendingCut>,

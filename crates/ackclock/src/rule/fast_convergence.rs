@@ -44,7 +44,7 @@
 //! ## Reference
 //!
 //! A. Lahanas and V. Tsaoussidis: Exploiting the efficiency and fairness potential of AIMD-based
-//! congestion avoidance and control, 2003, as for [AIMD-FC](aimd-fc.md).
+//! congestion avoidance and control, 2003. [AIMD-FC](aimd-fc.md) is from the same paper.
 //!
 //! ## Equations
 //!
@@ -64,8 +64,8 @@
 //!
 //! ## Constants
 //!
-//! The paper writes `f(q)` in the place of `f g` and does not define it. `gain_kept = 0.5` yields
-//! the efficiency of 88.9 % that the paper quotes.
+//! The paper writes `f(q)` instead of `f g` and does not define it. `gain_kept = 0.5` yields the
+//! efficiency of 88.9 % that the paper quotes.
 //!
 //! ## Deviations
 //!
@@ -180,7 +180,7 @@ impl RuleParameters for AimdFcPlus {
 #[derive(Clone, Debug)]
 pub struct AimdFcPlusRule {
     parameters: AimdFcPlus,
-    /// What AIMD-FC would have left of the window at the last decrease.
+    /// Window that AIMD-FC would have left at the last decrease.
     dw: f64,
     /// The window that the last decrease left.
     after_cut: f64,
@@ -208,7 +208,7 @@ impl Rule for AimdFcPlusRule {
         self.after_cut = w;
     }
 
-    /// Where much more was gained than was old, what is kept of the gain is more than the old half that goes.
+    /// The kept gain may exceed the removed half of the old window.
     fn cut_may_raise(&self) -> bool {
         true
     }

@@ -11,7 +11,7 @@
 //! ## Reference
 //!
 //! D.-M. Chiu and R. Jain: Analysis of the increase and decrease algorithms for congestion
-//! avoidance in computer networks, 1989. It is equation 1 of jasem-utilization. The parameters of
+//! avoidance in computer networks, 1989. It is equation 1 of `jasem-utilization`. The parameters of
 //! the named members follow Reddy et al. on AIMD against AIAD.
 //!
 //! ## Equations

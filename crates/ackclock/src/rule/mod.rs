@@ -1,4 +1,4 @@
-//! Pure window rules: how a window grows without congestion and what a congestion event leaves of it.
+//! Window rules: growth without congestion, and the window after a congestion event.
 //!
 //! A rule knows no packets and no clock. The synchronous model and TCP use the same object, so that
 //! they cannot disagree about an algorithm.
@@ -17,7 +17,7 @@ use crate::units::{Duration, show_number};
 
 /// The window part of a congestion-control algorithm. Windows are in segments, fractions count.
 pub trait Rule: Send {
-    /// Congestion avoidance begins, or begins again, at window `w`: whatever was gained before counts as old.
+    /// Congestion avoidance begins, or begins again, at window `w`. All earlier gain counts as old.
     fn restart(&mut self, _w: f64) {}
 
     /// The window after `acked` segments were acknowledged at window `w` without congestion.
@@ -43,7 +43,9 @@ pub trait Rule: Send {
     #[inline]
     fn on_retransmission(&mut self) {}
 
-    /// Recovery ends at window `w`, and all that was sent again is known: the window that is left, no more than `w`.
+    /// Returns the window after a recovery that ends at `w`, when all retransmissions are known.
+    ///
+    /// The result is at most `w`.
     fn on_losses_known(&mut self, w: f64) -> f64 {
         w
     }
@@ -53,17 +55,17 @@ pub trait Rule: Send {
         false
     }
 
-    /// True for a rule whose increase itself grows with what is acknowledged.
+    /// True for a rule whose increase itself grows with acknowledged segments.
     fn accelerates(&self) -> bool {
         false
     }
 
-    /// What marks by routers mean to the rule.
+    /// Meaning of ECN marks to the rule.
     fn marks(&self) -> Marks {
         Marks::Cut
     }
 
-    /// The last measured round-trip time, called before the ACK that measures it; the synchronous model measures none.
+    /// Reports the last RTT sample, before the ACK that measures it. The synchronous model has none.
     #[inline]
     fn on_rtt(&mut self, _latest: Duration) {}
 
@@ -71,13 +73,13 @@ pub trait Rule: Send {
     #[inline]
     fn on_ack(&mut self, _marked: bool, _round_ended: bool) {}
 
-    /// Marks are echoed; at most once per window of data, for a rule with [`Marks::Observed`].
+    /// Marks are echoed. A rule with [`Marks::Observed`] is called at most once per window of data.
     fn on_mark(&mut self) {}
 
-    /// The retransmission timer expired; called after the cut.
+    /// The retransmission timer expired. The cut precedes this call.
     fn on_timeout(&mut self) {}
 
-    /// Why the rule cannot go on; its windows are NaN then.
+    /// Reason why the rule cannot continue. Its windows are NaN then.
     fn fault(&self) -> Option<&str> {
         None
     }
@@ -86,7 +88,7 @@ pub trait Rule: Send {
     fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {}
 }
 
-/// What marks by routers mean to a rule.
+/// Meaning of ECN marks to a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
     /// Congestion like any other: a cut.
@@ -95,7 +97,7 @@ pub enum Marks {
     Observed,
 }
 
-/// Parameters of a rule: what a scenario file says of it.
+/// Parameters of a rule, as in a scenario file.
 pub trait RuleParameters:
     Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned + schemars::JsonSchema
 {
@@ -121,14 +123,15 @@ pub trait RuleParameters:
 pub struct ParameterError {
     /// The parameter's key.
     pub key: &'static str,
-    /// What it was.
+    /// The rejected value.
     pub value: f64,
-    /// What it may be, in words: "above 0".
+    /// The permitted range in words, such as "above 0".
     pub expected: &'static str,
 }
 
-/// The largest window, increase or decrease, in segments, that a scenario may name: 2^24, which is 24 GB in segments of
-/// 1460 B. Windows beyond it lose their fractions to rounding, and the machine its memory.
+/// Largest window, increase or decrease of a scenario, in segments: 2^24.
+///
+/// This is 24 GB in segments of 1460 B. Larger windows lose their fractions to rounding.
 pub const MOST_SEGMENTS: f64 = 16_777_216.0;
 /// The largest factor by which a rule may multiply a window in a round trip.
 pub(crate) const LARGEST_FACTOR: f64 = 1_000.0;

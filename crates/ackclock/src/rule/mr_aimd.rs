@@ -55,7 +55,8 @@
 //! - The window grows on ACKs that echo a mark.
 //! - A loss in a marked window is a congestion event.
 //!
-//! [Decision 19](../project/decisions/0019-mr-aimd.md) explains the default of `ecn_hold`.
+//! The [decision on MR-AIMD and marks](../project/decisions/0019-mr-aimd.md) explains the default
+//! of `ecn_hold`.
 //!
 //! Section 3.1 names three responses to a mark: "(i) Additive Increase, (ii) Multiplicative
 //! Decrease or (iii) stabilization of the AI rate, a'". The paper takes (i). Taken literally, (ii)
@@ -181,7 +182,7 @@ impl Default for MrAimd {
     }
 }
 
-/// The paper does not say what its c is counted in. Its flows have base RTTs of some 100 ms.
+/// The paper does not give the unit of c. Its flows have base RTTs of about 100 ms.
 const REFERENCE_RTT: Duration = Duration::from_millis(100);
 
 impl RuleParameters for MrAimd {
@@ -216,9 +217,9 @@ impl RuleParameters for MrAimd {
 pub struct MrAimdRule {
     parameters: MrAimd,
     alpha: f64,
-    /// alpha' where no mark holds it; less than the parameter where marks cut it.
+    /// Value of alpha' without a mark that holds it. Cuts by marks make it less than the parameter.
     unmarked: f64,
-    /// The last measured round-trip time over the reference; 1 where nothing is scaled by it.
+    /// Last RTT sample divided by the reference, or 1 without scaling.
     rtt_ratio: f64,
     /// A mark holds alpha'.
     held: bool,

@@ -10,7 +10,7 @@
 //!
 //! K. Jasem, Z. Zukarnain, M. Othman and S. Subramaniam: Efficiency and fairness of New-AIMD
 //! (jasem-efficiency-fairness), equations 1 to 4. The same authors wrote a paper on bottleneck link
-//! utilisation (jasem-utilization). The results of both papers are under
+//! utilisation (`jasem-utilization`). The results of both papers are under
 //! [efficiency](../papers/jasem-efficiency.md) and [utilisation](../papers/jasem-utilization.md).
 //!
 //! ## Equations
@@ -35,13 +35,14 @@
 //! | `base` | the base is | evidence in the paper |
 //! |---|---|---|
 //! | `slow-start` | the window at which the last slow start ended | “the TCP will change from the slow start status to the status of congestion avoidance when the cwnd is increased to half its value before the timeout” |
-//! | `first-slow-start` | the window at which the first slow start ended; a cut takes half of the rest of it, or half of the window if that is less | eq. 4: `x / 2^(m-1)` in the m-th cycle, whatever happened in the others |
+//! | `first-slow-start` | the window at which the first slow start ended | eq. 4: `x / 2^(m-1)` in the m-th cycle, independent of the other cycles |
 //! | `recovery` | the window that the last recovery left | “the TCP will make cwnd equal to ssthresh ... equal to half the value of the cwnd when the procedure of recovery started and go to the status of the congestion avoidance” |
 //!
-//! With `recovery`, every decrease makes the gain old. This is [AIMD-FC](aimd-fc.md), cut by cut.
-//! It contradicts eq. 3, whose third cycle has a quarter of x. The base may be the window before
-//! the first congestion event or the window that fast recovery leaves. The result is the same: the
-//! whole window is base, and half of it remains.
+//! With `first-slow-start`, a cut removes half of the remaining base. If half of the window is
+//! less, the cut removes that. With `recovery`, every decrease makes the gain old. This is
+//! [AIMD-FC](aimd-fc.md), cut by cut. It contradicts eq. 3, whose third cycle has a quarter of x.
+//! The base may be the window before the first congestion event or the window that fast recovery
+//! leaves. The result is the same: the whole window is base, and half of it remains.
 //!
 //! ## Deviations
 //!
@@ -128,7 +129,7 @@ impl RuleParameters for NewAimd {
 #[derive(Clone, Debug)]
 pub struct NewAimdRule {
     parameters: NewAimd,
-    /// What is left of the base; none before congestion avoidance began.
+    /// Rest of the base. It is none before congestion avoidance begins.
     base: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! What BBRv1 believes of the path: bandwidth, delay, aggregation, policers.
+//! BBRv1's model of the path: bandwidth, delay, aggregation and policers.
 
 use super::Sample;
 use crate::cc::max_filter::MaxFilter;
@@ -107,7 +107,7 @@ impl Model {
         self.full_bw_reached = self.full_bw_cnt >= FULL_BW_COUNT;
     }
 
-    /// The plateau of Startup begins anew, after a timeout and an undo.
+    /// The plateau of Startup begins again, after a timeout and an undo.
     pub(super) fn forget_full_bw(&mut self) {
         self.full_bw = 0.0;
         self.full_bw_cnt = 0;
@@ -124,16 +124,16 @@ impl Model {
     }
 }
 
-/// Round trips of an interval, at least; it is given up after four times as many.
+/// Least number of round trips of an interval. It is given up after four times as many.
 const LT_INTERVAL_MIN_RTTS: u32 = 4;
-/// What is lost of what is delivered, at least.
+/// Least ratio of lost to delivered segments.
 const LT_LOSS_THRESH: f64 = 50.0 / 256.0;
 /// Rates that differ by less than this part, or by 4 kbit/s, are the same.
 const LT_BW_RATIO: f64 = 1.0 / 8.0;
 const LT_BW_DIFF_BYTES: f64 = 500.0;
 const LT_BW_MOST_RTTS: u32 = 48;
 
-/// The long-term bandwidth: what a policer lets through.
+/// The long-term bandwidth, which is the rate of a policer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LongTerm {
     pub(super) is_sampling: bool,
@@ -168,7 +168,7 @@ impl LongTerm {
         self.reset_interval(now, model);
     }
 
-    /// An ACK; true if the long-term bandwidth has been used long enough, and probing begins again.
+    /// Handles an ACK. Returns true if probing begins again after the long-term bandwidth.
     pub(super) fn sample(&mut self, now: Instant, rs: &Sample, model: &Model, mss: f64, in_probe_bw: bool) -> bool {
         if self.use_bw {
             self.rtt_cnt += u32::from(in_probe_bw && model.round_start);

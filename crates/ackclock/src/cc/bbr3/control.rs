@@ -15,7 +15,7 @@ const PACING_MARGIN: f64 = 0.01;
 /// BBR.ProbeRTTCwndGain.
 const PROBE_RTT_CWND_GAIN: f64 = 0.5;
 
-/// What the sender asks for.
+/// Window and pacing for the sender.
 #[derive(Clone, Debug)]
 pub(super) struct Control {
     initial_cwnd: f64,
@@ -222,7 +222,7 @@ impl Bbr {
         self.control.cwnd = self.control.cwnd.max(self.control.prior_cwnd);
     }
 
-    /// OnEnterRTO(). All that was in flight is given up, and "C.inflight + 1" is one segment; two over QUIC.
+    /// OnEnterRTO(). The flight is given up, so "C.inflight + 1" is one segment. Over QUIC it is two.
     pub(super) fn on_enter_rto(&mut self, now: Instant) {
         self.save_state_upon_loss();
         self.in_loss_recovery = true;

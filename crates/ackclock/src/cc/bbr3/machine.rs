@@ -45,7 +45,7 @@ pub(super) enum ProbeBw {
     Up,
 }
 
-/// BBR.undo_state: what a loss ended.
+/// BBR.undo_state: the state that a loss ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UndoState {
     Startup,
@@ -62,7 +62,7 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// The state, and what its transitions depend on.
+/// The state and the conditions of its transitions.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub(super) state: State,
@@ -86,7 +86,7 @@ pub(super) struct Machine {
     pub(super) cycle_stamp: Instant,
     pub(super) prev_probe_too_high: bool,
     pub(super) prev_probe_precautionary: bool,
-    /// BBR.probe_rtt_done_stamp; none for 0.
+    /// BBR.probe_rtt_done_stamp, with none for 0.
     probe_rtt_done_stamp: Option<Instant>,
     probe_rtt_round_done: bool,
     pub(super) idle_restart: bool,

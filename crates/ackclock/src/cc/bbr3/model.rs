@@ -1,4 +1,4 @@
-//! "Updating Network Path Model Parameters": what the flow believes of its path.
+//! "Updating Network Path Model Parameters": the flow's model of its path.
 
 use super::Bbr;
 use super::machine::{ProbeBw, State, UndoState};
@@ -25,7 +25,7 @@ pub(super) struct Sample {
     pub(super) tx_in_flight: u64,
     pub(super) lost: u64,
     pub(super) is_app_limited: bool,
-    /// RS.rtt in seconds; infinite if there was no measurement yet.
+    /// RS.rtt in seconds, infinite before the first measurement.
     pub(super) rtt: f64,
 }
 
@@ -46,7 +46,9 @@ impl Sample {
     }
 }
 
-/// Rates in bytes per second, volumes in bytes, times in seconds; infinite where the draft says so.
+/// Rates are in bytes per second, volumes in bytes, and times in seconds.
+///
+/// Values are infinite where the draft says so.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) max_bw: f64,
@@ -268,7 +270,7 @@ impl Bbr {
 
     // ---- "Probing for Bandwidth In ProbeBW" ----
 
-    /// IsInflightTooHigh(), of a flight of `tx_in_flight` bytes of which `lost` are lost.
+    /// IsInflightTooHigh(), for a flight of `tx_in_flight` bytes with `lost` bytes lost.
     pub(super) fn is_inflight_too_high(&self, tx_in_flight: u64, lost: u64) -> bool {
         lost as f64 > tx_in_flight as f64 * self.parameters.loss_thresh || lost > 0 && !self.has_selective_acks
     }

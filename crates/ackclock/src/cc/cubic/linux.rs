@@ -1,7 +1,10 @@
-//! CUBIC's growth as Linux computes it: whole segments, times in jiffies, and a segment for each `cnt` that are acknowledged.
+//! CUBIC's growth in the arithmetic of Linux.
 //!
-//! Facts are from descriptions of `tcp_cubic` and its behaviour. Deviations: Linux looks the cube root up in a table and improves it once,
-//! with an error of 0.2 % in the mean; here it is exact and rounded down.
+//! Segments are whole and times are in jiffies. The window grows by one for `cnt` acknowledged segments.
+//!
+//! Facts are from descriptions of `tcp_cubic` and its behaviour. One point deviates. Linux takes the
+//! cube root from a table with one improvement and a mean error of 0.2 %. Here it is exact and
+//! rounded down.
 
 use super::{Arithmetic, Cubic};
 use crate::cc::Ack;
@@ -11,7 +14,7 @@ use crate::units::{Duration, Instant};
 const TIME_BITS: u32 = 10;
 /// The scale of the decrease.
 const BETA_SCALE: u64 = 1024;
-/// What is shifted away of `c` and a cubed time.
+/// Bits that are shifted out of `c` and a cubed time.
 const CUBE_BITS: u32 = 10 + 3 * TIME_BITS;
 /// Of a window that does not grow, as far as the curve says.
 const SLOWEST: u64 = 100;
@@ -24,7 +27,7 @@ pub(super) struct Kernel {
     pub(super) hz: u64,
     /// 1024/10 of C: `bic_scale`, times 10.
     cube_rtt_scale: u64,
-    /// 1024 of what remains.
+    /// The remaining part of the window, times 1024.
     beta: u64,
     /// Eight times the segments for which Reno with this decrease gains one, over the window.
     beta_scale: u64,
@@ -37,7 +40,7 @@ pub(super) struct Kernel {
     last_max_cwnd: u64,
     pub(super) last_cwnd: u64,
     pub(super) last_time: u64,
-    /// Since when the curve counts; none before the first ACK after a cut.
+    /// Start of the curve, or none before the first ACK after a cut.
     pub(super) epoch_start: Option<u64>,
     bic_origin_point: u64,
     pub(super) bic_k: u64,
@@ -45,14 +48,14 @@ pub(super) struct Kernel {
     pub(super) ack_cnt: u64,
     tcp_cwnd: u64,
     pub(super) snd_cwnd_cnt: u64,
-    /// What Linux 2.6.22 does in its own way.
+    /// State of Linux 2.6.22, if selected.
     pub(super) old: Option<Old>,
 }
 
-/// What Linux 2.6.22 keeps beside that; `linux_2_6` is its arithmetic.
+/// Additional state of Linux 2.6.22, whose arithmetic is in `linux_2_6`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Old {
-    /// The smallest RTT, in eighths of a jiffy; 0 for none.
+    /// The smallest RTT in eighths of a jiffy, or 0 for none.
     pub(super) delay_min: u64,
     /// Segments per ACK, in sixteenths.
     pub(super) delayed_ack: u64,
@@ -95,7 +98,7 @@ impl Kernel {
         (u128::from(time.as_nanos()) * u128::from(self.hz) / 1_000_000_000) as u64
     }
 
-    /// A segment is sent; `idle` if nothing else is in flight. The curve does not count idle times.
+    /// A segment is sent, and `idle` is true without other data in flight. Idle times do not count.
     pub(super) fn on_sent(&mut self, now: Instant, idle: bool) {
         if self.old.is_some() {
             self.origin.get_or_insert(now);
@@ -107,7 +110,7 @@ impl Kernel {
         self.last_sent_at = Some(now);
     }
 
-    /// What is left of a window.
+    /// The window after a cut.
     pub(super) fn cut(&self, cwnd: f64) -> f64 {
         (cwnd as u64 * self.beta / BETA_SCALE) as f64
     }
@@ -185,7 +188,7 @@ impl Kernel {
         self.cnt = self.cnt.max(2);
     }
 
-    /// The time at which the curve is looked at, `ahead` of now.
+    /// The time at which the curve is evaluated, `ahead` of now.
     pub(super) fn look(&mut self, jiffies: u64, cwnd: u64, acked: u64, ahead: u64) -> u64 {
         self.last_cwnd = cwnd;
         self.last_time = jiffies;

@@ -1,4 +1,4 @@
-//! What CUBIC 2.1 of Linux 2.6.22 does in its own way.
+//! The arithmetic of CUBIC 2.1 in Linux 2.6.22.
 //!
 //! Facts are from its description and its behaviour in ns-2's `Agent/TCP/Linux`. Deviations: the window has no clamp.
 
@@ -20,8 +20,10 @@ impl Default for Old {
 }
 
 impl Old {
-    /// An ACK outside of recovery acknowledges so many segments. The average is in whole sixteenths: it falls by one where it stands
-    /// for two segments or more and the ACK is of one, and stays from there.
+    /// Counts the segments of an ACK outside of recovery.
+    ///
+    /// The average is in whole sixteenths. From two segments or more, an ACK of one lowers it by one.
+    /// It stays constant from there.
     fn count(&mut self, segments: u64) {
         self.delayed_ack = self.delayed_ack + segments - (self.delayed_ack >> RATIO_BITS);
     }
@@ -51,7 +53,7 @@ impl Kernel {
         }
     }
 
-    /// The window after an ACK that may grow it. ACKs count, whatever they acknowledge.
+    /// The window after an ACK that may grow it. Each ACK counts once, for any number of segments.
     #[cold]
     pub(super) fn grow_2_6(&mut self, now: Instant, cwnd: u64) -> f64 {
         let Some(old) = self.old else { return cwnd as f64 };
