@@ -250,7 +250,7 @@ impl ReceivingEnd {
     /// Before the first byte.
     pub fn new(plan: &FlowPlan) -> Self {
         match plan.transport.protocol {
-            Protocol::Tcp => ReceivingEnd::Tcp(Receiver::new(&plan.transport)),
+            Protocol::Tcp => ReceivingEnd::Tcp(Receiver::on_path(&plan.transport, plan.base_rtt)),
             Protocol::Quic => ReceivingEnd::Quic(Box::new(quic::Receiver::new(&plan.transport))),
         }
     }

@@ -12,6 +12,9 @@ use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 use super::transport::{DelayedAckFor, EcnMode, Transport};
 use crate::units::{Duration, Instant};
+use window_growth::WindowGrowth;
+
+mod window_growth;
 
 /// One end of a connection that only receives.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Receiver {
     delayed_ack: Option<Duration>,
     delayed_ack_for: DelayedAckFor,
     quick_acks: QuickAcks,
+    /// It is boxed, because few profiles use it.
+    growth: Option<Box<WindowGrowth>>,
     sack: bool,
     dsack: bool,
     /// The next byte expected.
@@ -74,11 +79,13 @@ struct QuickAcks {
 }
 
 impl QuickAcks {
-    /// A segment arrives, in order or not. Returns true if its ACK is not delayed.
-    fn take(&mut self, now: Instant, in_order: bool) -> bool {
+    /// A segment arrives, in order or not, and the receive window grows or not. Returns true if its ACK is not delayed.
+    fn take(&mut self, now: Instant, in_order: bool, grows: bool) -> bool {
         if !in_order || now.since(self.last_at) > self.pause {
             self.left = self.most;
         }
+        // Linux sets the lowest bit of the counter.
+        self.left |= u32::from(grows);
         self.last_at = now;
         let is_quick = self.left > 0;
         self.left = self.left.saturating_sub(1);
@@ -98,6 +105,7 @@ impl Receiver {
                 pause: transport.min_rto,
                 last_at: Instant::ZERO,
             },
+            growth: None,
             sack: transport.peer_sack,
             dsack: transport.peer_sack && transport.dsack,
             next: 0,
@@ -125,6 +133,13 @@ impl Receiver {
                 .then(|| Box::new(Peer { is_open: false, again_at: None, rto: transport.initial_rto, fin: None })),
             buffer: Buffer::new(transport).map(Box::new),
         }
+    }
+
+    /// The receiver of a path with this propagation delay in both directions.
+    pub fn on_path(transport: &Transport, base_rtt: Duration) -> Self {
+        let growth = transport.window_growth_acks && transport.receive_buffer.is_none();
+        let growth = growth.then(|| Box::new(WindowGrowth::new(transport, base_rtt)));
+        Receiver { growth, ..Self::new(transport) }
     }
 
     /// Data will arrive soon. The receiver itself is already in the cache.
@@ -230,7 +245,8 @@ impl Receiver {
         } else {
             self.reassemble(start, end);
         }
-        let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, in_order);
+        let grows = self.growth.is_some() && self.grow_window(now, segment);
+        let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, in_order, grows);
         // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
         if may_delay {
             self.unacknowledged += 1;
@@ -334,6 +350,19 @@ impl Receiver {
             self.ce_unacknowledged = true;
         }
         self.ecn == EcnMode::AccEcn && self.received.note(segment, ce)
+    }
+
+    /// A segment has arrived. Returns true if the receive window grows.
+    #[inline]
+    fn grow_window(&mut self, now: Instant, segment: &DataSegment) -> bool {
+        let (end_of_gaps, next) = (self.out_of_order.end(), self.next);
+        let Some(growth) = &mut self.growth else { return false };
+        let grows = growth.grows(segment.len.into());
+        match end_of_gaps {
+            Some(end) => growth.on_gap(end - next),
+            None => growth.on_read(now, segment.sent_at, next),
+        }
+        grows
     }
 
     fn reassemble(&mut self, start: u64, end: u64) {

@@ -225,3 +225,37 @@ fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
     let ack = receiver.on_data(Instant::ZERO, &data(0), false).unwrap();
     assert_eq!(ack.echo, Instant::from_nanos(1));
 }
+
+/// Linux 6.18 sent these ACKs in slow start at 10 Mbit/s and 40 ms.
+#[test]
+fn each_segment_is_acknowledged_while_the_window_grows() {
+    let transport = Transport {
+        delayed_ack: Some(Duration::from_millis(40)),
+        quick_acks: 16,
+        window_growth_acks: true,
+        mss: 1448,
+        ..Transport::default()
+    };
+    let mut it = Receiver::on_path(&transport, Duration::from_millis(40));
+    let mss = u64::from(transport.mss);
+    let (mut number, mut covered, mut runs) = (0, 0, Vec::<(u64, u32)>::new());
+    let mut arrives = Instant::ZERO;
+    for (round, segments) in [10, 20, 40, 80].into_iter().enumerate() {
+        for place in 0..segments {
+            // An ACK releases two segments. A packet takes 1.2 ms at the bottleneck.
+            let sent_at =
+                Instant::ZERO + Duration::from_millis(40 * round as u64) + Duration::from_micros(1_200 * (place / 2));
+            arrives = (sent_at + Duration::from_millis(20)).max(arrives + Duration::from_micros(1_200));
+            let segment = DataSegment { seq: number * mss, len: transport.mss, sent_at, ecn: DataEcn::default() };
+            number += 1;
+            if it.on_data(arrives, &segment, false).is_some() {
+                match runs.last_mut() {
+                    Some((size, count)) if *size == number - covered => *count += 1,
+                    _ => runs.push((number - covered, 1)),
+                }
+                covered = number;
+            }
+        }
+    }
+    assert_eq!(runs[..4], [(1, 22), (2, 5), (1, 24), (2, 8)]);
+}

@@ -246,6 +246,8 @@ transport_keys! {
     persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => transport;
     /// ACKs that are not delayed at the start of a connection, after a segment out of order and after a pause longer than `min_rto`: 16 with Linux (quick ACKs).
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => transport;
+    /// Acknowledges each segment while Linux's receive window would grow automatically, if `quick_acks` is above 0. The window itself does not limit the sender.
+    window_growth_acks: bool = [false] => transport;
     /// Segments whose ACKs are delayed: new data in order (RFC 5681 §4.2), also a copy of the last segment, or also segments that fill part of a gap.
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;
     /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.

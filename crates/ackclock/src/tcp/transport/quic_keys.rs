@@ -21,6 +21,7 @@ const TCP_ONLY: &[&str] = &[
     "clock_offset",
     "handshake",
     "quick_acks",
+    "window_growth_acks",
     "delayed_ack_for",
     "max_burst",
     "rack",
