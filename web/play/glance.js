@@ -6,7 +6,7 @@ import { plane } from "./plane.js";
 import { estimateText, intervalText } from "./sentences.js";
 
 const SIGNS = { better: "▲", worse: "▼", open: "·", reference: "=", none: "", failed: "✕" };
-const WORDS = { better: "better", worse: "worse", open: "cannot tell", reference: "the reference", none: "does not apply", failed: "failed" };
+const WORDS = { better: "better", worse: "worse", open: "no significant difference", reference: "the reference", none: "does not apply", failed: "failed" };
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 /** Runs with charts over time, over all networks, and in one. */
 const DRAWN_RUNS = 130;
@@ -75,7 +75,7 @@ export function heatMap({ document: { environments, reference }, overview }, nam
   const rows = environments.map(({ title }, place) => make("tr", {}, make("th", { scope: "row", textContent: title }), ...buttons[place].map((button) => make("td", {}, button))));
   const table = make("table", { id: "heat" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("span", { className: "hidden", textContent: "network" })), ...heads)), make("tbody", {}, ...rows));
   const wide = make("div", { className: "wide" }, table);
-  const caption = make("p", { className: "hint", textContent: `Beside ${reference}: ▲ better, ▼ worse, · the runs cannot tell, = the reference.` });
+  const caption = make("p", { className: "hint", textContent: `Compared with ${reference}: ▲ better, ▼ worse, · no significant difference, = the reference.` });
   return [make("p", { className: "by" }, make("label", { textContent: "By ", htmlFor: "heat-by" }), by), caption, wide, told];
 }
 

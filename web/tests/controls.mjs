@@ -94,7 +94,7 @@ async function changing(page) {
   await page.press("#loss-range");
   await change(6, "bottleneck: loss 0.14 %");
   await page.enter("loss", 200);
-  await page.until("document.getElementById('message').textContent.startsWith('That cannot be changed while it runs: a probability is')");
+  await page.until("document.getElementById('message').textContent.startsWith('The running simulation does not accept this change: a probability is')");
   assert.equal(await page.value("loss"), "0.14");
   await page.enter("loss", 0);
   await change(7, "bottleneck: loss 0 %");
@@ -130,7 +130,7 @@ async function before(page, address) {
   await page.enter("loss", 1);
   await page.until(`${SETS}.includes('topology.loss={ kind = "bernoulli", probability = 0.01 }')`);
   await page.enter("loss", 200);
-  await page.until("document.getElementById('message').textContent.startsWith('That cannot be set')");
+  await page.until("document.getElementById('message').textContent.startsWith('Invalid setting')");
   assert.equal(await page.value("loss"), "1");
   await page.choose("queue", "codel");
   await page.until(`${SETS}.includes("topology.queue=codel\\ntopology.queue.limit=7 packets")`);

@@ -64,9 +64,9 @@ async function compared(page) {
   await page.state("playing");
   await page.click("pin");
   await page.until("document.getElementById('pinned').textContent.includes('still the same')");
-  await page.until(`${LINK}.includes("; B: ") && document.querySelector("#flows tbody td.n").textContent.includes("(B ")`);
+  await page.until(`${LINK}.includes(" · B: ") && document.querySelector("#flows tbody td.n").textContent.includes("(B ")`);
   await page.choose("queue", "codel");
-  await page.until("document.getElementById('pinned').textContent.includes('other changes while it runs')");
+  await page.until("document.getElementById('pinned').textContent.includes('different live changes')");
   await page.click("finish");
   await page.state("done");
   await page.until(isShown("result-beside"));
