@@ -13,11 +13,13 @@ use ackclock::units::{Duration, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Channel {
-    /// The distributed coordination function of IEEE 802.11: stations count down random numbers of slots, and those who come to zero together collide.
+    /// The distributed coordination function (DCF) of IEEE 802.11. Stations count down random numbers of slots, and
+    /// stations that reach zero together collide.
     Dcf(Box<Dcf>),
 }
 
-/// The distributed coordination function of IEEE 802.11.
+/// The distributed coordination function (DCF) of IEEE 802.11. Stations count down random numbers of slots, and
+/// stations that reach zero together collide.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dcf {
@@ -43,18 +45,19 @@ pub struct Dcf {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_min: Option<u32>,
-    /// The largest bound of counters; each failure doubles the bound up to it. Default: 1023; fhss: 255.
+    /// The largest bound of counters. Each failure doubles the bound up to it. Default: 1023 (fhss: 255).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_max: Option<u32>,
-    /// Retransmissions of a frame; when they fail its packets are lost. Default: 6; fhss: 255, which is as good as no limit.
+    /// Retransmissions of a frame. After the last one its packets are lost. Default: 6 (fhss: 255, practically no
+    /// limit).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 255))]
     pub retries: Option<u32>,
     /// Preamble and header of the physical layer before each frame. Default: 192 us (802.11b), 20 us (802.11a, 802.11g), 128 us (fhss).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phy_header: Option<Duration>,
-    /// Overhead of a frame: MAC header, check sequence, LLC. Default: 36 B; fhss: 34 B.
+    /// Overhead of a frame: MAC header, check sequence, LLC. Default: 36 B (fhss: 34 B).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mac_header: Option<Size>,
     /// Size of an ACK of the MAC.
@@ -64,13 +67,13 @@ pub struct Dcf {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub basic_rates: Option<Vec<Rate>>,
-    /// Effect of a busy period on the counters of other stations. Default: freezes; fhss: counts-busy.
+    /// Effect of a busy period on the counters of other stations. Default: freezes (fhss: counts-busy).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub countdown: Option<CountdownName>,
-    /// Interframe space after a transmission without an ACK. Default: eifs; fhss: difs.
+    /// Interframe space after a transmission without an ACK. Default: eifs (fhss: difs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_failure: Option<AfterFailureName>,
-    /// Frames of at least this size, MAC header included, are announced by RTS and CTS; by default none is.
+    /// Frames of at least this size, MAC header included, are announced by RTS and CTS. By default none are announced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts_threshold: Option<Size>,
     /// Packets that one transmission carries at most (A-MPDU).
@@ -105,7 +108,7 @@ pub enum Preset {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountdownName {
-    /// Nothing: they go on where they stopped.
+    /// None: they continue from their value.
     Freezes,
     /// It counts as one slot (Bianchi 2000).
     CountsBusy,
@@ -135,9 +138,9 @@ fn ack() -> Size {
 
 const OFDM_KBPS: &[u64] = &[6_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000];
 
-/// What a preset says.
+/// The values of a preset.
 struct Defaults {
-    /// The rates that there are; none where any goes.
+    /// The permitted rates, or none if any rate is permitted.
     rates_kbps: &'static [u64],
     rate_kbps: u64,
     basic_kbps: &'static [u64],

@@ -43,7 +43,7 @@ pub enum ForeignValue {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PythonClass {
-    /// File and class, such as "my_cc.py:MyCc"; the class may be left out where the file has one.
+    /// File and class, such as "my_cc.py:MyCc". The class may be omitted if the file contains only one.
     pub source: String,
     /// Text of the file, which is read where this key is left out.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -22,7 +22,7 @@ pub enum Problem {
     /// The whole is not a table.
     #[error("a scenario is a table, not {found}")]
     NotATable {
-        /// What it is.
+        /// Its kind.
         found: String,
     },
     /// NaN or infinity.

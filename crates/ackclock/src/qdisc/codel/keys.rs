@@ -65,7 +65,7 @@ pub(in crate::qdisc) fn interval() -> Duration {
 pub struct CoDelParameters {
     /// Acceptable sojourn time of a standing queue.
     pub target: Duration,
-    /// Time for which sojourn times must exceed the target before a packet is dropped; above zero.
+    /// Time for which sojourn times must exceed the target before a packet is dropped. It is above zero.
     pub interval: Duration,
     /// Backlog in bytes that is never dropped from.
     pub mtu: u32,

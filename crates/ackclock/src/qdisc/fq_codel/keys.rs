@@ -17,7 +17,7 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCoDelKeys {
-    /// The limit of all flows together; beyond it the longest queue loses half of its packets.
+    /// The limit of all flows together. Beyond it the longest queue loses half of its packets.
     #[serde(default = "limit")]
     pub limit: Limit,
     /// Number of queues, to which flows are hashed.
@@ -65,9 +65,9 @@ fn yes() -> bool {
 /// The parameters of FQ-CoDel, resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCoDelParameters {
-    /// Number of queues; at least 1.
+    /// Number of queues, at least 1.
     pub flows: u32,
-    /// Bytes that a queue may send in a round; at least 1.
+    /// Bytes that a queue may send in a round, at least 1.
     pub quantum: u32,
     /// The CoDel parameters of each queue.
     pub codel: CoDelParameters,
@@ -86,7 +86,7 @@ impl QueueKeys for FqCoDelKeys {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    /// It marks by default, so that `ecn` says nothing of what is expected.
+    /// FQ-CoDel marks by default, so `ecn` does not show that marks are expected.
     fn asks_for_ecn(&self) -> bool {
         self.ce_threshold.is_some()
     }
