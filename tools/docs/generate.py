@@ -21,6 +21,7 @@ from typing import Any
 
 import algorithm_page
 import described
+import key_tables
 import live_figures
 import paper_page
 import trust
@@ -28,70 +29,10 @@ from ackclock import _core
 from markdown_table import table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-# The help of a flow's own copy of a transport key ends with this.
-INHERITED = "By default as in [transport]."
-# Tables with the same keys.
-RATES = ["varies", "leaves"]
-SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue|varies|leaves)\.(\w+)$")
-
-
 # Numbers from this on are shown without fractions.
 LARGE = 1000
 # The end of a definition of what only some queues count.
-OF_QUEUES = re.compile(r"only of ((?:[a-z-]+, )*[a-z-]+)\.$")
-
-
-def keys_table() -> str:
-    """Every key of a scenario with its default, in one table."""
-    rows = [("key", "takes", "default", "meaning"), ("---",) * 4]
-    seen: set[tuple[str, str | None]] = set()
-    keys = json.loads(_core.keys_json())
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for key in keys:
-        kinds.setdefault((key["path"], key["help"]), []).append(key["of_kind"] or "")
-    for key in keys:
-        path, help_text = key["path"], " ".join(key["help"].split())
-        found = SAME_EVERYWHERE.match(path)
-        # The limit of a drop-tail queue has a default of its own at every place.
-        is_everywhere = found and key["of_kind"] != "drop-tail"
-        if not is_everywhere:
-            # The same for several kinds: said once, of all of them.
-            if (path, help_text) in seen:
-                continue
-            seen.add((path, help_text))
-            key["of_kind"] = ", ".join(dict.fromkeys(filter(None, kinds[path, key["help"]]))) or None
-        if help_text.endswith(INHERITED):
-            continue
-        if found and is_everywhere:
-            # The same for every link: said once.
-            tables = RATES if found[1] in RATES else [found[1]]
-            names = [f"`{table}.{found[2]}`" for table in tables]
-            if (names[0], key["of_kind"]) in seen:
-                continue
-            seen.add((names[0], key["of_kind"]))
-            path = f"*any* {', '.join(names)}"
-        else:
-            path = f"`{path}`"
-        if key["of_kind"] is not None:
-            path += f" ({key['of_kind']})"
-        default = "**required**" if key["required"] else code(key["default"])
-        default += "".join(f"; {name}: {code(value)}" for name, value in key.get("profiles", {}).items())
-        rows.append((path, key["kind"], default, help_text))
-    for algorithm in json.loads(_core.list_json("cc")):
-        for parameter in algorithm["parameters"]:
-            path = f"`flows.cc.{parameter['name']}` ({algorithm['name']})"
-            default = parameter["default"]
-            written = f"{default:g}" if isinstance(default, float) else str(default).lower()
-            shown = (
-                "**required**" if parameter["required"] else code(written if default is not None else None)
-            )
-            rows.append((path, parameter["takes"], shown, " ".join(parameter["help"].split())))
-    return table(rows)
-
-
-def code(text: str | None) -> str:
-    """As code; nothing for no default."""
-    return f"`{text}`" if text is not None else ""
+OF_QUEUES = re.compile(r"Only ((?:[a-z-]+, )*[a-z-]+) count them\.$")
 
 
 def metrics_table(of: str) -> str:
@@ -135,7 +76,7 @@ def bounds_table(of: str) -> str:
 
 def with_pages(queues: str) -> str:
     """What is said of some queues, each with its page."""
-    return f"only of {', '.join(f'[{name}](../queues/{name}.md)' for name in queues.split(', '))}."
+    return f"Only {', '.join(f'[{name}](../queues/{name}.md)' for name in queues.split(', '))} count them."
 
 
 #: The lists of the results that have metrics, and the summary.
@@ -182,8 +123,10 @@ def paper_on_linux(name: str) -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "keys": keys_table,
-    "core_environments": described.core_environments,
+    **key_tables.GENERATED,
+    "suites": described.suites,
+    "core_pictures": described.core_pictures,
+    **{f"suite_{name.replace('-', '_')}": partial(described.environments, name) for name in described.SUITES},
     "commands": described.command_index,
     "python": described.python_reference,
     "papers": paper_page.summary,
