@@ -188,9 +188,9 @@ def test_what_is_hostile_or_too_much_is_one_message(on_disk: str) -> None:
     assert found["problems"] == [] and found["elsewhere"] == []
     reasons = {
         "long": "more than 100000",
-        "junk": "not one that this page makes",
+        "junk": "its format is unknown",
         "damaged": "damaged",
-        "other": "no set-up",
+        "other": "contains no configuration",
     }
     for name, reason in reasons.items():
         assert found["links"][name].startswith("The link cannot be read") and reason in found["links"][name]

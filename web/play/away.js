@@ -1,4 +1,4 @@
-// What can be taken away: files, the command line, a link.
+// The exports: files, the command line, a link.
 
 import { lightStyle, svg } from "./charts.js";
 import { byId } from "./elements.js";
@@ -18,13 +18,13 @@ async function copyLink() {
     fragment = await pack({ ...plain(lab.setup), other: lab.other === null ? null : plain(lab.other.setup) });
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;
-    byId("away-state").textContent = "All of this is too long for a link; take the scenario instead.";
+    byId("away-state").textContent = "This configuration is too long for a link. Export the scenario instead.";
     return;
   }
   lab.ownLink = `#${fragment}`;
   history.replaceState(null, "", lab.ownLink);
-  const what = lab.setup.sets.size + lab.setup.changes.length > 0 ? " It holds the settings and changes." : "";
-  const where = location.protocol === "file:" ? " On another machine put what begins with # behind the address of the page there." : "";
+  const what = lab.setup.sets.size + lab.setup.changes.length > 0 ? " It contains the settings and live changes." : "";
+  const where = location.protocol === "file:" ? " On another machine, append the part from # to the address of its page." : "";
   await copy("Link", location.href, what + where);
 }
 
@@ -39,7 +39,7 @@ function saveSvg() {
 
 const ACTIONS = {
   "copy-link": copyLink,
-  "copy-command": () => copy("Command", command(fileName(".toml"), lab.setup.text, setsOf(lab.setup)), lab.setup.changes.length > 0 ? " The changes made while it ran are not in it; the link has them." : ""),
+  "copy-command": () => copy("Command", command(fileName(".toml"), lab.setup.text, setsOf(lab.setup)), lab.setup.changes.length > 0 ? " It lacks the live changes. The link contains them." : ""),
   "save-scenario": () => save(fileName(".toml"), "application/toml", asText()),
   "save-svg": saveSvg,
   "save-flows": () => save(fileName("-flows.csv"), "text/csv", lab.outcome.tables.flows),

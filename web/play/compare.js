@@ -1,5 +1,5 @@
-// A second run to compare with: B keeps its pinned configuration, while the user changes A. Both draw the same random numbers,
-// keyed by the names of flows and links. B always follows A to the same time.
+// A second run to compare with. B keeps its pinned configuration while the user changes the other run. Both runs draw
+// the same random numbers, because the names of flows and links key them. B always follows to the same time.
 
 import { markStopped } from "./flows.js";
 import { byId, offer, show } from "./elements.js";

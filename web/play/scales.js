@@ -28,7 +28,7 @@ export function words(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** A slider from `least` to `most` by orders of magnitude, 0 to 1000; with `zero`, its left end is 0. */
+/** A logarithmic slider from `least` to `most`, 0 to 1000. With `zero`, its left end is 0. */
 export class LogScale {
   constructor(least, most, zero = false) {
     Object.assign(this, { least, most, zero });

@@ -2,8 +2,8 @@
 
 import { compiled, workerOf } from "../files.js";
 
-/** Checks without an answer, after which the page offers to wait or to stop. Counts replace times, because the browser delays the
- * checks of pages that sleep, are in the background or run on a busy machine. */
+/** Checks without an answer, after which the page offers to wait or to stop. Counts replace times, because the
+ * browser delays checks of sleeping and background pages. */
 const PATIENCE = 8;
 /** Checks without a first answer: the worker loads the module meanwhile. */
 const LOADING = 60;

@@ -1,6 +1,6 @@
-// Links that are not what they should be, scenarios that are too much, tabs in the background: node hostile.mjs BROWSER ADDRESS
+// Invalid links, oversized scenarios, tabs in the background: node hostile.mjs BROWSER ADDRESS
 //
-// Prints what it found as JSON.
+// Prints the messages as JSON.
 
 import assert from "node:assert/strict";
 import { isFirefox, sleep, withPage } from "./browser.mjs";
@@ -46,7 +46,8 @@ async function names(page) {
   assert.deepEqual(page.problems.splice(0), []);
 }
 
-/** A scenario with more events in a step than a person waits for: the page offers to wait or to stop, and a new run replaces it. */
+/** A scenario with more events in a step than a person waits for. The page offers to wait or to stop, and a new run
+ * replaces it. */
 async function tooMuch(page) {
   const much = link(scenario("much", "1000000 s", "100 Gbit/s", '{ cc = "cubic", count = 50 }'));
   const message = () => page.until("document.getElementById('message').textContent", 60);
@@ -97,7 +98,7 @@ async function background(page) {
   assert.equal(await page.content("message"), "");
 }
 
-/** Narrow and wide, light and dark: nothing beside the page, and colours that differ. */
+/** Narrow and wide, light and dark: the page fits its window, and the colours differ. */
 async function looks(page) {
   const papers = new Set();
   for (const width of [400, 1400]) {
