@@ -1,4 +1,4 @@
-"""Runs on an existing Dask cluster; `docs/how-to/cluster.md`.
+"""Runs on an existing Dask cluster; `docs/how-to/many-machines.md`.
 
 The scheduler gets chunks of a few seconds. If a worker dies, its chunks go to others;
 nothing else is run again. Results come to this process, which alone writes the store.
