@@ -32,7 +32,10 @@ PARTS = (
 )
 #: Parts with one table for each kind.
 BY_KIND = ("queues", "traffic", "capacity")
-HEADINGS = {False: ("key", "takes", "default", "meaning"), True: ("key", "takes", "default", "by profile", "meaning")}
+HEADINGS = {
+    False: ("key", "takes", "default", "meaning"),
+    True: ("key", "takes", "default", "by profile", "meaning"),
+}
 FIRST_SENTENCE = re.compile(r"^.*?[^A-Z]\.(?= |$)")
 
 
@@ -101,7 +104,9 @@ def key_table(keys: Iterable[dict[str, Any]]) -> str:
     for key in keys:
         name = f"{key['name']} ({', '.join(key['kinds'])})" if key["kinds"] else key["name"]
         default = "**required**" if key["required"] else code(key["default"])
-        profiles = ", ".join(f"{profile}: {code(value)}" for profile, value in key.get("profiles", {}).items())
+        profiles = ", ".join(
+            f"{profile}: {code(value)}" for profile, value in key.get("profiles", {}).items()
+        )
         lines.append((name, key["kind"], default, *([profiles] if has_profiles else []), key["help"]))
     return table(lines)
 
@@ -113,7 +118,9 @@ def parameters() -> str:
         for parameter in algorithm["parameters"]:
             default = parameter["default"]
             written = f"{default:g}" if isinstance(default, float) else str(default).lower()
-            shown = "**required**" if parameter["required"] else code(written if default is not None else None)
+            shown = (
+                "**required**" if parameter["required"] else code(written if default is not None else None)
+            )
             help_text = " ".join(parameter["help"].split())
             lines.append(
                 (f"`{algorithm['name']}`", f"`{parameter['name']}`", parameter["takes"], shown, help_text)
@@ -145,7 +152,8 @@ GENERATED: dict[str, Callable[[], str]] = {
     **{
         f"keys_{name}": functools.partial(part, name)
         for name in (
-            "run", "flows", "transport", "links", "impairments", "capacity", "queues", "traffic", "channels", "meters",
+            "run", "flows", "transport", "links", "impairments", "capacity", "queues", "traffic", "channels",
+            "meters",
         )
     },
     "parameters": parameters,
