@@ -601,7 +601,7 @@ def test_tables_fit_80_columns(tiny_paper: Path, tmp_path: Path) -> None:
     assert answer.code == 0, answer.stderr
     *table, sentence = answer.stdout.rstrip().splitlines()
     assert max(map(len, table)) <= 80
-    assert re.match(r"Over 2 readings \d of 4 claims are robust, .* As chosen: Of 4 claims ", sentence)
+    assert re.match(r"Over 2 interpretations \d of 4 claims are robust, .* As chosen: Of 4 claims ", sentence)
     assert answer.stderr == f"report: {tmp_path / 'out' / 'report.html'}\n"
 
 

@@ -89,12 +89,12 @@ class Reproduction:
     def sentence(self) -> str:
         """How many claims are robust, if several readings were tried, and how many hold."""
         if not self.readings:
-            return f"One reading. {tally(self.verdicts)}"
+            return f"One interpretation. {tally(self.verdicts)}"
         count = Counter(each.status for each in self.support.values())
-        alone = f", {count[ONE]} tried under one reading" if count[ONE] else ""
+        alone = f", {count[ONE]} tried under one interpretation" if count[ONE] else ""
         return (
-            f"Over {len(self.readings) + 1} readings {count[ROBUST]} of {len(self.verdicts)} claims are "
-            f"robust, {count[DEPENDS]} depend on a choice, {count[NEVER]} never hold{alone}. "
+            f"Over {len(self.readings) + 1} interpretations {count[ROBUST]} of {len(self.verdicts)} claims "
+            f"are robust, {count[DEPENDS]} depend on a choice, {count[NEVER]} never hold{alone}. "
             f"As chosen: {tally(self.verdicts)}"
         )
 

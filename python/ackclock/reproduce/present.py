@@ -48,16 +48,16 @@ def claim_texts(verdict: Verdict) -> tuple[str, str, str]:
 def claims_table(reproduction: Reproduction) -> table.Table:
     """Return one row per claim: how it fares over readings, then under the chosen one."""
     made = table.Table(
-        "readings",
+        "interpretations",
         "chosen",
         "claim",
         *(table.Column(heading, right=True) for heading in ("printed", "measured", "±")),
         "unit",
         title="claims",
         caption=(
-            "readings: under how many of how many the claim holds (? if some are undecidable; by a fit: only "
-            "where an answer was fitted to it); chosen: under "
-            "that one it holds (✓), does not (✗), or is undecidable (?); measured there, with half of the "
+            "interpretations: how many of them the claim holds under (? if some are undecidable; by a fit: "
+            "only where an answer was fitted to it); chosen: under the chosen interpretation the claim holds "
+            "(✓), does not hold (✗), or is undecidable (?); measured: the value there, ± half of the "
             f"{100 * CONFIDENCE:.0f} % interval over {reproduction.replicates} replicates"
         ),
     )
@@ -96,7 +96,7 @@ def changes_table(reproduction: Reproduction) -> table.Table:
         "unit",
         title="claims with the TCP of the running kernel",
         caption=(
-            "whether the claim holds (✓), does not (✗), or is undecidable (?): simulated, linux; "
+            "the claim holds (✓), does not hold (✗), or is undecidable (?): first simulated, then linux; "
             f"{emulated.replicates} replicates of linux; {emulated.invalid} of {emulated.runs} emulations "
             "are not valid"
         ),
@@ -115,12 +115,12 @@ def changes_table(reproduction: Reproduction) -> table.Table:
 def changes_text(reproduction: Reproduction) -> str:
     """Return which verdicts the kernel's TCP changes."""
     if not reproduction.changed:
-        return "With the kernel's TCP every verdict is the same."
+        return "With the kernel's TCP no verdict changes."
     changes = (
-        f"{here.claim.id} ({here.verdict} simulated, {there.verdict} there)"
+        f"{here.claim.id} (simulated: {here.verdict}, kernel: {there.verdict})"
         for here, there in reproduction.changed
     )
-    return f"With the kernel's TCP other verdicts: {', '.join(changes)}."
+    return f"With the kernel's TCP these verdicts change: {', '.join(changes)}."
 
 
 def paper_table(shown: Table, emulated: Table | None = None) -> table.Table:
@@ -147,11 +147,11 @@ def dependence_table(reproduction: Reproduction) -> table.Table:
     """Return what the verdicts hang on: of each claim that is not the same under all readings, a tree."""
     made = table.Table(
         "claim",
-        "hangs on",
-        title="what verdicts hang on",
+        "depends on",
+        title="choices that decide verdicts",
         caption=(
-            f"{len(reproduction.readings) + 1} readings; others than the chosen one with "
-            f"{reproduction.reading_replicates} replicates, so that more is undecidable"
+            f"{len(reproduction.readings) + 1} interpretations; all but the chosen one with "
+            f"{reproduction.reading_replicates} replicates, so more claims are undecidable there"
         ),
     )
     for verdict in reproduction.verdicts:
@@ -179,7 +179,9 @@ def support_lines(support: Support, digits: int) -> list[str]:
 
 def skipped_table(reproduction: Reproduction) -> table.Table:
     """Return the readings that were not run, and why."""
-    made = table.Table("reading", "reason", title="skipped readings, whose answers contradict each other")
+    made = table.Table(
+        "interpretation", "reason", title="skipped interpretations: their answers contradict each other"
+    )
     for each in reproduction.skipped:
         made.add_row(each.reading.name, each.reason)
     return made

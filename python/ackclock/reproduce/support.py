@@ -11,14 +11,14 @@ from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE, Verdict
 from ackclock.reproduce.readings import Reading
 
 ROBUST, DEPENDS, NEVER = "robust", "depends", "never"
-#: A claim that was tried under no other reading.
-ONE = "one reading"
-#: A reading that holds because an answer was fitted to the claim is no support for it.
+#: The status of a claim that was judged under the chosen interpretation only.
+ONE = "one interpretation"
+#: An interpretation does not support a claim to which one of its answers was fitted.
 FITTED = "fitted"
 
-#: A tree this deep has at most eight leaves.
+#: A tree of this depth has at most eight leaves, so a reader can take it in.
 _DEPTH = 3
-#: A leaf of one reading would explain nothing but itself.
+#: A leaf with a single interpretation would explain only itself.
 _LEAF = 2
 
 
