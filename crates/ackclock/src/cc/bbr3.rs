@@ -210,7 +210,7 @@ struct Bbr {
 }
 
 impl Bbr {
-    /// "Initialization": OnInit(), but for what needs a time, which is [`begin`](Self::begin)'s.
+    /// `Initialization`: OnInit(), except the parts that need a time. [`begin`](Self::begin) sets these.
     fn new(parameters: Bbr3, context: CcContext) -> Self {
         let smss = f64::from(context.mss);
         let wire_per_payload = f64::from(context.packet_bytes) / smss;
@@ -259,8 +259,8 @@ impl Bbr {
         self.in_flight_bytes as f64
     }
 
-    /// "Transport Connection State": C.is_cwnd_limited is true "if the connection has fully utilized C.cwnd at any point in
-    /// the last packet-timed round trip".
+    /// "Transport Connection State": C.is_cwnd_limited is true if the connection filled C.cwnd at any point in the
+    /// last packet-timed round trip.
     fn is_cwnd_limited(&self) -> bool {
         self.delivered < self.cwnd_limited_until
     }
@@ -390,8 +390,8 @@ impl CongestionControl for Bbr3Controller {
 }
 
 impl Bbr {
-    /// Loss recovery ends with an ACK, by repair or undo: "BBR restores the best-known cwnd value we had upon entering loss
-    /// recovery".
+    /// Loss recovery ends with an ACK, by repair or undo. "BBR restores the best-known cwnd value we had upon
+    /// entering loss recovery".
     fn note_ca_state(&mut self, state: CaState) {
         let was = std::mem::replace(&mut self.in_loss_recovery, matches!(state, CaState::Recovery | CaState::Loss));
         if was && !self.in_loss_recovery {

@@ -252,7 +252,7 @@ struct State {
     window: Window,
     /// The window at the last congestion event, or less by fast convergence.
     ///
-    /// It is none before the first event and after a timeout.
+    /// It is empty before the first event and after a timeout.
     w_max: Option<f64>,
     /// The window when ssthresh was last set, or none before the first event.
     cwnd_prior: Option<f64>,

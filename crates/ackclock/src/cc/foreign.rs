@@ -1,7 +1,7 @@
 //! Algorithms whose code comes with the scenario: classes of Python, shared objects, programs for the kernel.
 //!
-//! The core holds what the scenario says of them, and nothing that runs it: whoever can run the code binds a factory to
-//! the plan ([`Plan::bind`](crate::sim::Plan::bind)).
+//! The core stores the scenario's description of such algorithms, but not the code that runs them. The package that
+//! can run the code binds a factory to the plan ([`Plan::bind`](crate::sim::Plan::bind)).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ack, CcMistake, Congestion, CongestionControl};
 
-/// What is known of a kind of foreign code.
+/// The metadata of a kind of user-supplied code.
 pub(super) trait Foreign: JsonSchema {
     /// Where its interface is described.
     const REFERENCE: &'static str;
@@ -125,7 +125,7 @@ impl Foreign for BpfProgram {
 
 fn there(key: &'static str, content: &str) -> Result<(), CcMistake> {
     if content.is_empty() {
-        let message = "code from outside cannot be read here; the Python package can".to_owned();
+        let message = "only the Python package can read user-supplied code".to_owned();
         return Err(CcMistake::Foreign { key, message });
     }
     Ok(())
@@ -137,7 +137,7 @@ fn file_name(path: &str) -> String {
     name.split_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(stem, _)| stem).to_owned()
 }
 
-/// In the place of code that nothing was bound to: the run ends with a fault.
+/// Replaces code without a bound factory, and ends the run with a fault.
 #[derive(Debug)]
 pub(super) struct Unbound {
     fault: String,
@@ -146,7 +146,7 @@ pub(super) struct Unbound {
 impl Unbound {
     pub(super) fn new(title: &str) -> Self {
         Unbound {
-            fault: format!("{title} is code from outside, which the core alone cannot run; the Python package can"),
+            fault: format!("{title} is user-supplied code, which only the Python package can run"),
         }
     }
 }
@@ -232,7 +232,7 @@ mod tests {
     fn code_that_nothing_runs_has_a_fault() {
         let cc = spec(r#"{"kind":"python","source":"x.py:X","code":"y"}"#).build(CcContext::new(2.0));
         assert!(cc.cwnd().is_nan());
-        assert!(cc.fault().unwrap().starts_with("X is code from outside"));
+        assert!(cc.fault().unwrap().starts_with("X is user-supplied code"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ const MAX_LINE: usize = 16_384;
 /// The key of the condition that ends slow start.
 pub(super) const EXIT_SLOW_START: &str = "exit_slow_start";
 
-/// A rule given as text: formulas for the increase and for what a cut leaves, with parameters and states of one's own.
+/// A rule as text: formulas for the increase and the window after a cut, with its own parameters and states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RuleSource {
@@ -140,11 +140,12 @@ impl RuleSource {
 
     /// Reads a rule from one line: `grow = a / w; cut = b * w; a = 1; b = 0.5; state x = 0; on_ack x = x + 1`.
     ///
-    /// A statement ends with `;` or the line, and what follows `#` in a line is a comment. A statement that begins with `state` or an event adds an assignment to it; one that begins with another name gives
-    /// a parameter its number. Formulas are not looked into.
+    /// A statement ends with `;` or the line, and `#` begins a comment. A statement that begins with `state` or an
+    /// event adds an assignment to it. Any other name gives a parameter its number. The function does not parse the
+    /// formulas.
     ///
     /// # Errors
-    /// A statement of another form, a number that is none, and two values of the same name.
+    /// Reports a malformed statement, an invalid number, and two values of the same name.
     pub fn from_line(line: &str) -> Result<Self, FormulaError> {
         if line.len() > MAX_LINE {
             let message = format!("the rule has {} bytes; at most {MAX_LINE}", line.len());
