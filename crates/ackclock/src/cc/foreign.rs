@@ -145,9 +145,7 @@ pub(super) struct Unbound {
 
 impl Unbound {
     pub(super) fn new(title: &str) -> Self {
-        Unbound {
-            fault: format!("{title} is user-supplied code, which only the Python package can run"),
-        }
+        Unbound { fault: format!("{title} is user-supplied code, which only the Python package can run") }
     }
 }
 
