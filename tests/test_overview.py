@@ -189,4 +189,4 @@ def test_a_candidate_that_fails_loses_nothing(tiny_suite: Path, tmp_path: Path) 
     (failed,) = [at for at, entry in enumerate(found.entries) if entry.failure is not None]
     assert found.maps[0].count(failed, FAILURE) > 0
     page = write_report(evaluation, tmp_path / "out", command="again").read_text()
-    assert "✕ " in page and "What ran before is kept" in page
+    assert "✕ " in page and "Its earlier runs are in the table" in page
