@@ -154,7 +154,7 @@ impl Packet {
                     return Err(scanner.elsewhere(letters));
                 }
                 return Err(scanner.error(format!(
-                    "unknown TCP flags `{letters}`; use F, S, R, P, E, W, A, `.` or a number for the ACE field; only TCP is supported"
+                    "unknown TCP flags `{letters}`; use `FSRPEWA.` or a number for the ACE field (TCP only)"
                 )));
             };
             flags = flags.with(*flag);

@@ -274,7 +274,7 @@ fn marks_reduce_the_window_once_per_period() {
     assert!(!it.ecn.is_on() && !it.poll_transmit(ms(200)).unwrap().ect);
 }
 
-/// RFC 9002 §7.8: the window is not full if fewer bytes are in flight and pacing does not limit the sender.
+/// RFC 9002 §7.8: a window that is not full stays as it is, unless pacing limits the sender.
 #[test]
 fn a_window_grows_while_it_or_the_pacer_limits() {
     let grown = |bytes: Option<u64>, pacing| {
