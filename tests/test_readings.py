@@ -278,7 +278,12 @@ def test_skipped_readings_are_named_on_the_terminal_and_the_page(open_paper: Pat
     assert "skipped interpretations" in answer.stdout and re.search(r"^tiny ", answer.stdout, re.MULTILINE)
     assert max(map(len, answer.stdout.splitlines()[:-1])) <= 80
     page = (tmp_path / "out" / "report.html").read_text()
-    for text in ("Interpretations skipped", "carries nothing", "Choices that decide it", "Section 1: “a small buffer”"):
+    for text in (
+        "Interpretations skipped",
+        "carries nothing",
+        "Choices that decide it",
+        "Section 1: “a small buffer”",
+    ):
         assert text in page
     assert "derived, chosen before results" in page
 
