@@ -37,7 +37,7 @@ pub enum DelayVaries {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutageTimes {
-    /// When each begins.
+    /// Times at which the outages begin.
     pub times: Vec<Duration>,
     /// Length of each outage.
     pub length: Duration,

@@ -21,7 +21,7 @@ pub enum Meter {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct SingleRate {
-    /// Bits on the wire per time that are green.
+    /// Rate of green packets, in bits on the wire.
     pub committed_rate: Rate,
     /// Committed burst size: bytes above that rate that are still green.
     pub committed_burst: Size,
@@ -37,11 +37,11 @@ pub struct SingleRate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TwoRates {
-    /// Bits on the wire per time that are green.
+    /// Rate of green packets, in bits on the wire.
     pub committed_rate: Rate,
     /// Committed burst size: bytes above that rate that are still green.
     pub committed_burst: Size,
-    /// Bits on the wire per time that are green or yellow. It is at least the committed rate.
+    /// Rate of green and yellow packets, in bits on the wire. It is at least the committed rate.
     pub peak_rate: Rate,
     /// Peak burst size: bytes above that rate that are still green or yellow.
     pub peak_burst: Size,
@@ -58,7 +58,7 @@ pub struct Edge {
     /// flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// Whether one profile is for all its flows together, or for each flow.
+    /// Whether all flows of the meter share one profile, or each flow has its own.
     pub per: Per,
     /// Whether the meter respects the colour that packets already have. `aware`: packets that arrive out of profile
     /// count as yellow. `blind`: it ignores their colour.

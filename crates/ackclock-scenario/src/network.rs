@@ -29,19 +29,19 @@ pub struct Dumbbell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
-    /// One-way propagation delay of such a link.
+    /// One-way propagation delay of a shared link.
     pub delay: Duration,
-    /// Queue of the data direction.
+    /// Queue of a shared link in the data direction.
     #[serde(default = "QueueSpec::one_bdp")]
     #[schemars(with = "Shorthand<QueueSpec>")]
     pub queue: QueueSpec,
     /// Impairments after the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
-    /// The other direction of such a link.
+    /// The other direction of a shared link.
     #[serde(default)]
     pub reverse: Reverse,
-    /// Links that each flow has for itself on both sides.
+    /// Links for each single flow, at its source and its destination.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
 }
@@ -53,7 +53,7 @@ pub struct ParkingLot {
     /// Number of links.
     #[schemars(range(min = 1, max = 1000))]
     pub hops: u32,
-    /// Each of them.
+    /// Keys of each link.
     #[serde(flatten)]
     pub hop: Dumbbell,
 }

@@ -33,10 +33,10 @@ pub struct Document {
     pub name: String,
     /// Length of the run.
     pub duration: Duration,
-    /// Time at the beginning that metrics leave out.
+    /// Time at the beginning of the run that metrics leave out.
     #[serde(default)]
     pub warmup: Duration,
-    /// Root of all random streams.
+    /// Seed of all random streams.
     #[serde(default = "default_seed")]
     pub seed: u64,
     /// A network by its shape. A scenario contains `topology` or `links`.
@@ -57,7 +57,7 @@ pub struct Document {
     /// Ranges within which replicates vary the network. By default all replicates use the same network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicates: Option<Replicates>,
-    /// Samples over time.
+    /// Samples of flows and links over time.
     #[serde(default)]
     pub sampling: SamplingKeys,
     /// Groups of equal flows.
@@ -77,7 +77,8 @@ fn default_seed() -> u64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Flow {
-    /// Name of the group, `flow0`, `flow1`, ... by default. Single flows of a group with a count are called `test.0`, `test.1`, ...
+    /// Name of the group. Default: `flow0`, `flow1` and so on. The flows of a group `test` with a count are `test.0`,
+    /// `test.1` and so on.
     #[serde(default)]
     #[schemars(transform = without_default)]
     pub name: String,
@@ -97,23 +98,23 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(with = "Shorthand<TrafficKeys>")]
     pub traffic: TrafficKeys,
-    /// Whether its packets are in profile: RIO drops them later than others.
+    /// Whether the packets of the group are in profile. RIO drops such packets later than others.
     #[serde(default)]
     pub in_profile: bool,
     /// Name of the meter that decides from its link on whether packets are in profile. By default no meter does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meter: Option<String>,
-    /// When the application starts.
+    /// Time at which the application starts.
     #[serde(default)]
     pub start: Draw,
-    /// When the application stops writing. By default it stops at the end of the run.
+    /// Time at which the application stops writing. By default it stops at the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
     /// Base RTT of each flow. The difference from the RTT of the shared path is added at the source, in both
     /// directions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Draw>,
-    /// Names of the links that data crosses, in order. Not needed where there is one link.
+    /// Names of the links that data crosses, in order. A network with one link does not need it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Vec<String>>,
     /// Names of the links that ACKs cross, in order. By default ACKs cross the links of the path in reverse order.
@@ -159,7 +160,7 @@ pub enum Draw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// Lower and upper bound.
+    /// Lower and upper bound of the draw.
     pub uniform: [Duration; 2],
 }
 
@@ -202,7 +203,7 @@ impl Draw {
     }
 }
 
-/// Samples over time.
+/// Samples of flows and links over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingKeys {

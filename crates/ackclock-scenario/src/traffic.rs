@@ -31,7 +31,7 @@ pub enum TrafficKeys {
     },
     /// One segment after the other, evenly spaced.
     RateLimited {
-        /// Payload per time.
+        /// Payload per unit of time.
         rate: Rate,
     },
     /// Transfers that arrive as a Poisson process, independently of earlier transfers. The group's count bounds the
@@ -39,20 +39,20 @@ pub enum TrafficKeys {
     Arrivals {
         /// Mean time between two arrivals of the whole group. A run may expect at most 10000000 arrivals.
         every: Duration,
-        /// A second mean, which alternates with the first.
+        /// A second mean time between arrivals, which alternates with the first.
         #[serde(skip_serializing_if = "Option::is_none")]
         alternating: Option<Alternating>,
-        /// Payload of each.
+        /// Payload of each transfer.
         size: Sizes,
     },
     /// A client at the receiver that requests something, gets all of it, and pauses before it requests again.
     Web {
-        /// Time between an answer and the next request.
+        /// Time between a response and the next request.
         think: Times,
         /// Payload of a request, which is one packet.
         #[serde(default = "default_request")]
         request: Size,
-        /// Payload of an answer.
+        /// Payload of a response.
         response: Sizes,
     },
     /// Keystrokes: small writes, one after the other, on a connection that stays open.
@@ -76,15 +76,15 @@ pub enum TrafficKeys {
     },
     /// Datagrams at a constant rate, without any response to loss.
     Cbr {
-        /// Rate in bits on the wire.
+        /// Rate, in bits on the wire.
         rate: Rate,
-        /// Bytes of each on the wire.
+        /// Size of each packet, in bytes on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
         /// Time between two packets: constant, or random with the same mean (a Poisson process).
         #[serde(default)]
         spacing: SpacingName,
-        /// A rate over time that is subtracted, so that it is left to others.
+        /// A varying rate that is subtracted from `rate` and thus left to other flows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Shorthand<Varies>", transform = without_default)]
         leaves: Option<Varies>,
@@ -94,21 +94,21 @@ pub enum TrafficKeys {
     Population {
         /// The shared rate, in bits on the wire.
         capacity: Rate,
-        /// Bytes of each on the wire.
+        /// Size of each packet, in bytes on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
         /// Number of flows that compete with the population.
         #[schemars(range(min = 1))]
         beside: u32,
-        /// The rate that is left to those flows.
+        /// The rate that is left to the competing flows.
         #[schemars(with = "Shorthand<Varies>")]
         leaves: Varies,
     },
     /// Datagrams in bursts at a constant rate, with pauses. A burst comes first.
     OnOff {
-        /// Bits on the wire per time in a burst.
+        /// Rate during a burst, in bits on the wire.
         rate: Rate,
-        /// Bytes of each on the wire.
+        /// Size of each packet, in bytes on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
         /// Length of a burst.
@@ -118,7 +118,7 @@ pub enum TrafficKeys {
     },
     /// Frames of datagrams at even intervals, each of use only if it comes in time.
     Rtp {
-        /// Rate in bits on the wire.
+        /// Rate, in bits on the wire.
         rate: Rate,
         /// The largest datagram on the wire. A larger frame is sent as several datagrams.
         #[serde(default = "default_frame_packet")]
@@ -126,7 +126,7 @@ pub enum TrafficKeys {
         /// Time between two frames.
         #[serde(default = "default_interval")]
         interval: Duration,
-        /// Delay after which a packet is of no use.
+        /// Delay beyond which a packet is late.
         #[serde(default = "default_deadline")]
         deadline: Duration,
     },
@@ -138,7 +138,7 @@ pub enum TrafficKeys {
 pub struct Alternating {
     /// The other mean time between two arrivals.
     pub every: Duration,
-    /// Time for which each of the two holds.
+    /// Time for which each mean applies before the other one does.
     pub interval: Duration,
 }
 

@@ -29,7 +29,7 @@ pub enum Varies {
         high: RateOrZero,
         /// The low rate.
         low: RateOrZero,
-        /// Time at each of them.
+        /// Time at each of the two rates.
         interval: Duration,
     },
     /// From the low rate to the high one, in equal steps, again and again.
@@ -38,12 +38,12 @@ pub enum Varies {
         low: RateOrZero,
         /// The high rate.
         high: RateOrZero,
-        /// Time until everything begins again.
+        /// Time until the ramp starts again.
         period: Duration,
-        /// Whether the rate falls as slowly as it rises, or at once.
+        /// Fall of the rate: as slow as the rise, or at once.
         #[serde(default)]
         shape: Shape,
-        /// Steps in one direction.
+        /// Number of steps in one direction.
         #[serde(default = "fifty")]
         #[schemars(range(min = 1, max = 100_000))]
         steps: u32,
@@ -62,7 +62,7 @@ pub enum Varies {
     RandomWalk {
         /// The first rate.
         start: RateOrZero,
-        /// The largest change.
+        /// The largest change per step.
         delta: RateOrZero,
         /// Time at each rate.
         step: Duration,
@@ -74,7 +74,7 @@ pub enum Varies {
     AdditiveWalk {
         /// The first rate.
         start: RateOrZero,
-        /// The largest rise.
+        /// The largest rise per step.
         delta: RateOrZero,
         /// Time at each rate.
         step: Duration,
@@ -146,7 +146,7 @@ pub enum Varies {
         /// Time with one satellite.
         #[serde(default = "slot_of_starlink")]
         slot: Duration,
-        /// Part of a slot at its beginning in which nothing is sent.
+        /// Time without transmission at the beginning of each slot.
         #[serde(default = "fifty_milliseconds")]
         interruption: Duration,
     },

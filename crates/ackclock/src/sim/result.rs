@@ -34,7 +34,7 @@ pub struct RunResult {
     pub events: u64,
     /// Where everything is that was sent over the whole run.
     pub totals: Totals,
-    /// Samples over time.
+    /// Samples of flows and links over time.
     pub samples: Samples,
     /// Captured packets, if the plan asks for them.
     pub recording: Option<Recording>,

@@ -49,7 +49,7 @@ pub struct RioKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: Option<f64>,
-    /// Whether probabilities rise to 1 between an upper threshold and twice that, and not at once.
+    /// Whether probabilities rise to 1 between an upper threshold and its double, instead of at once.
     #[serde(default)]
     pub gentle: bool,
     /// Unit of the averages.

@@ -240,13 +240,14 @@ transport_keys! {
     handshake: bool = [false, Linux: true] => transport;
     /// Round-trip time measured by the handshake before the start. "0 s" means no measurement.
     handshake_rtt: Duration = [Duration::ZERO] => transport;
-    /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
+    /// Whether ACKs are delayed until a second segment arrives, or the longest delay. `true` means 100 ms.
     delayed_ack: DelayedAck = [DelayedAck::Switch(false), Linux: DelayedAck::Longest(Duration::from_millis(40)), Quic: DelayedAck::Longest(Duration::from_millis(25))] check(wait_not_zero)
         => transport as Option<Duration>, DelayedAck::longest;
     /// QUIC: number of packets whose ACK is delayed. One more packet is acknowledged at once (Ack-Eliciting Threshold
     /// of draft-ietf-quic-ack-frequency).
     ack_eliciting_threshold: u32 = [1] range(max = 16_777_216) => transport;
-    /// QUIC: reordering, in packets, that is acknowledged at once, 0 for none (Reordering Threshold of draft-ietf-quic-ack-frequency).
+    /// QUIC: packets out of order by this number are acknowledged at once, and 0 means never (Reordering Threshold of
+    /// draft-ietf-quic-ack-frequency).
     reordering_threshold: u32 = [1] range(max = 16_777_216) => transport;
     /// QUIC: a packet is lost once a packet with a number larger by this is acknowledged (kPacketThreshold, RFC 9002
     /// §6.1.1).
@@ -277,7 +278,7 @@ transport_keys! {
     /// one segment leaves for every two that arrive (Linux up to 3.1).
     prr: ReductionName = [ReductionName::Switch(false), Ns2Linux: ReductionName::Word(HalvingWord::RateHalving), Linux: ReductionName::Switch(true)]
         => transport as Reduction, ReductionName::rule;
-    /// RFC 3042: new data on the first two duplicate ACKs.
+    /// Limited transmit (RFC 3042): the first two duplicate ACKs release new data.
     limited_transmit: bool = [true] => transport;
     /// RFC 7323: every ACK yields an RTT measurement. Timestamps add 12 B to the `header` of data and of ACKs.
     timestamps: bool = [false, Ns2Linux: true, Linux: true] => transport;
@@ -299,7 +300,7 @@ transport_keys! {
     /// `half-cwnd`: half the window. `half-flight`: half of the data in flight (RFC 5681). `rule`: the decrease of the
     /// algorithm (Linux).
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard, Ns2Linux: TimeoutSsthresh::Rule, Linux: TimeoutSsthresh::Rule] => algorithm;
-    /// The initial slow-start threshold: none, or the receiver's window.
+    /// The initial slow-start threshold. `unbounded`: none. `max-window`: the receiver's window.
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow, Ns2Linux: InitialSsthresh::MaxWindow] => algorithm;
     /// End of slow start for window rules and CUBIC. `standard`: a loss (RFC 5681). `hystart++`: also a growing delay,
     /// in the first slow start (RFC 9406). `hystart`: also a growing delay or a train of ACKs. `linux`: `hystart` for
@@ -310,7 +311,7 @@ transport_keys! {
     /// earned it, and a cut leaves whole segments. This applies to window rules, rule text and user-supplied code. It
     /// does not apply to algorithms that set a pacing rate or own the window in recovery.
     whole_window: bool = [false, Ns2Linux: true, Linux: true] => algorithm;
-    /// The first decrease, and one in slow start: by the window rule, or by half.
+    /// The first decrease, and a decrease in slow start. `rule`: by the window rule. `half`: by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
     /// The window that a decrease cuts. `exact`: cwnd with its fraction. `capped`: cwnd bounded by `max_window`.
     /// `whole`: the whole segments of the latter, and whole segments remain.
@@ -318,11 +319,13 @@ transport_keys! {
     /// ACKs that let the window grow. `when-used`: ACKs of a window that was used (RFC 7661). `half-used`: in slow
     /// start also if more than half of it was used (Linux). `always`: all ACKs.
     window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always, Linux: WindowGrowth::HalfUsed] => variations;
-    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow (RFC 5681 §3.2: none).
+    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow. `none`: it does not (RFC 5681
+    /// §3.2). `one-ack`: it does.
     exit_growth: ExitGrowth = [ExitGrowth::None, Ns2: ExitGrowth::OneAck] => variations;
     /// Meaning of three duplicate ACKs before all data sent before the last loss is acknowledged. `standard`: a loss to
-    /// Reno (RFC 5681), nothing to others (RFC 6582). `careful`: nothing. `less-careful`: a loss if exactly that data
-    /// is acknowledged. `ack-heuristic` and `timestamp-heuristic`: by RFC 6582 §4.1 and §4.2. `always`: a loss.
+    /// Reno (RFC 5681), nothing to others (RFC 6582). `careful`: nothing. `less-careful`: a loss if all of that data is
+    /// acknowledged, and nothing beyond. `ack-heuristic` and `timestamp-heuristic`: by RFC 6582 §4.1 and §4.2.
+    /// `always`: a loss.
     second_loss: SecondLoss = [SecondLoss::Standard, Ns2: SecondLoss::Careful] => variations;
     /// Effect of a partial ACK on NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd.
     partial_ack: PartialAck = [PartialAck::Deflate] => variations;
