@@ -1,4 +1,4 @@
-//! What an agent may see of a flow after a step.
+//! The values of a flow that an agent may observe after a step.
 
 use ackclock::sim::{FlowPlan, FlowView, LinkView};
 
@@ -34,7 +34,7 @@ pub const TERMS: [Term; 22] = [
     ("time", "of the duration", "time of the run, which no sender knows", 0.0, 1.0),
 ];
 
-/// What makes a flow's numbers free of units.
+/// The scale that makes a flow's numbers dimensionless.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     /// Rate of the bottleneck, bit/s.
@@ -46,7 +46,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// That of a flow behind a bottleneck of this rate.
+    /// The scale of a flow behind a bottleneck of this rate.
     pub fn of(flow: &FlowPlan, rate_bps: f64) -> Self {
         let base_rtt_s = flow.base_rtt.as_secs_f64().max(1e-9);
         Scale { rate_bps, base_rtt_s, packet_bytes: f64::from(flow.cc_context.packet_bytes) }
@@ -72,7 +72,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// What is counted of a flow.
+    /// The counters of a flow.
     pub fn of(flow: &FlowView) -> Self {
         let counters = &flow.counters;
         Before {
@@ -94,7 +94,7 @@ pub struct Observed<'a> {
     pub link: &'a LinkView,
     pub before: Before,
     pub scale: Scale,
-    /// Length of the step, s; 0 for a reset.
+    /// Length of the step, s, 0 for a reset.
     pub step_s: f64,
     /// Time of the run as a part of its duration.
     pub time: f64,
