@@ -67,19 +67,19 @@ class ScenarioError(AckclockError):
         super().__init__(message)
         self.mistakes = tuple(mistakes)
         self.more = more
+        #: The message of each mistake, without the number of further ones.
+        self.messages: tuple[str, ...] = ()
         #: Whether the message names changed keys as its user knows them.
         self.names_sets = names_sets
 
     @classmethod
     def of(cls, mistakes: Sequence[Mistake], more: int = 0, *, sets_called: str = "") -> ScenarioError:
         """Return the error with these mistakes, and `more` that are not told."""
+        messages = tuple(mistake.text(sets_called or "sets:") for mistake in mistakes)
         rest = [f"... and {more} more mistakes"] if more else []
-        return cls(
-            "\n".join([*(mistake.text(sets_called or "sets:") for mistake in mistakes), *rest]),
-            mistakes,
-            more,
-            names_sets=bool(sets_called),
-        )
+        error = cls("\n".join([*messages, *rest]), mistakes, more, names_sets=bool(sets_called))
+        error.messages = messages
+        return error
 
 
 @contextmanager

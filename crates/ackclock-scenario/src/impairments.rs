@@ -33,7 +33,7 @@ pub struct Impairments {
     /// Probability that a packet arrives twice, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub duplication: f64,
-    /// Probability that a packet arrives with wrong bits, to be discarded by its host, 0 to 1.
+    /// Probability that a packet arrives corrupted and its host discards it, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub corruption: f64,
 }
@@ -58,7 +58,7 @@ pub enum Loss {
     None,
     /// Each packet is lost with the same probability, independently.
     Bernoulli {
-        /// Probability, 0 to 1.
+        /// Probability that a packet is lost, 0 to 1.
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: f64,
     },
@@ -87,7 +87,7 @@ pub enum Loss {
     },
     /// Every n-th packet is lost.
     Periodic {
-        /// The n: at least 1.
+        /// The link loses one packet in this number, at least 1.
         #[schemars(range(min = 1))]
         period: u64,
         /// Number of packets by which the first loss comes earlier. It must be below the period.
@@ -102,7 +102,7 @@ pub enum Loss {
         /// Numbers of the packets that arrive late, so that others overtake them.
         #[serde(default)]
         late_packets: Vec<u64>,
-        /// Extra delay of those packets.
+        /// Extra delay of `late_packets`.
         #[serde(default)]
         late_by: Duration,
         /// Numbers of the packets that are marked (RFC 3168) if they are ECN-capable.
@@ -186,8 +186,16 @@ impl Impairments {
     /// Impairments of the link of this name that are probably a mistake.
     pub fn warnings(&self, link: &str) -> Vec<String> {
         let mut warnings = Vec::new();
-        if self.loss.is_total() || self.corruption >= 1.0 {
-            warnings.push(format!("{link} lets nothing through: what crosses it ends in exponential back-off"));
+        if let Loss::Bernoulli { probability } = self.loss
+            && probability >= 1.0
+        {
+            warnings.push(format!("loss = 1 means 100 % loss on {link}; for one percent write 0.01 (or --loss 1%)"));
+        } else if self.loss.is_total() {
+            warnings.push(format!("{link} delivers nothing: it loses every packet"));
+        }
+        if self.corruption >= 1.0 {
+            warnings
+                .push(format!("corruption = 1 means that {link} corrupts every packet; for one percent write 0.01"));
         }
         if self.jitter_reorders && self.jitter.is_zero() {
             warnings.push(format!("{link} has jitter_reorders, but no jitter"));

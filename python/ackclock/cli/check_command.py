@@ -13,7 +13,7 @@ from ackclock.cli.options import file_argument, json_option, set_option
 from ackclock.errors import ScenarioError
 from ackclock.scenario import Scenario
 
-#: Flows and private links shown; `--json` has all.
+#: Flows and private links shown. `--json` prints all.
 _MAX_ROWS = 24
 
 

@@ -70,7 +70,7 @@ MOST_OF_A_NAME = 100
     type=click.Choice(RANKED),
     default=SHARES,
     show_default=True,
-    help="Metric of which the score is made.",
+    help="Metric that makes the score.",
 )
 @first_seed_option
 @set_option

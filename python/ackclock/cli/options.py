@@ -19,7 +19,7 @@ set_option: Callable[[Command], Command] = click.option(
 interactive_option: Callable[[Command], Command] = click.option(
     "--interactive",
     is_flag=True,
-    help="Put the simulator into report.html: any run of it can be run again in the reader's browser.",
+    help="Embed the simulator in report.html, so that readers can repeat any run in their browser.",
 )
 json_option: Callable[[Command], Command] = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON."

@@ -115,7 +115,7 @@ def failure(error: BaseException) -> str:
     if isinstance(error, ForeignError):
         return str(error)
     if isinstance(error, _core.Overdue):
-        what = "takes no end"
+        what = "does not end"
     else:
         what = "".join(traceback.format_exception_only(error)).strip()
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]

@@ -123,7 +123,7 @@ class Worker:
                 if not callback or count != seen:
                     seen, since = count, time.monotonic()
                 elif time.monotonic() - since > _core.callback_limit_s() + _GRACE_S:
-                    raise CrashError(f"{self._place()} takes no end")
+                    raise CrashError(f"{self._place()} does not end")
                 continue
             part = os.read(pipe.fileno(), size - len(parts))
             if not part:
@@ -144,13 +144,13 @@ class Worker:
 
     def _place(self) -> str:
         callback, _, now_ns, _ = _NOTES.unpack_from(self._notes)
-        return f"{_core.callback_names()[callback]}, {1e-9 * now_ns:g} s after the start,"
+        return f"{_core.callback_names()[callback]}, at {1e-9 * now_ns:g} s,"
 
     def _where(self) -> str:
         callback, _, now_ns, _ = _NOTES.unpack_from(self._notes)
         if not callback:
             return ""
-        return f" in {_core.callback_names()[callback]}, {1e-9 * now_ns:g} s after the start"
+        return f" in {_core.callback_names()[callback]}, at {1e-9 * now_ns:g} s"
 
 
 def is_needed(foreign: Sequence[tuple[str, str, str]]) -> bool:

@@ -68,7 +68,9 @@ class Store:
         Raises `StoreError` if it is not there or cannot be read.
         """
         if not (Path(folder) / INDEX).is_file():
-            raise StoreError(f"{folder}: is not a store: it has no {INDEX}")
+            if not Path(folder).exists():
+                raise StoreError(f"{folder}: no such folder")
+            raise StoreError(f"{folder}: is not a store: it contains no {INDEX}")
         store = cls.__new__(cls)
         store._begin(folder)
         try:

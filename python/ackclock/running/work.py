@@ -84,7 +84,7 @@ class Work(Protocol):
         """Take the outcome of a job, which is stored already."""
 
     def title(self, job: Job) -> str:
-        """Return what messages call a job."""
+        """Return the name of a job in messages, or nothing."""
 
 
 def run_study(
@@ -153,7 +153,8 @@ def fill(
             progress(len(done), total)
 
         def title(self, job: Job) -> str:
-            return job.name
+            # One scenario needs no name.
+            return job.name if len({other.name for other in every.values()}) > 1 else ""
 
     work_off(Missing(), store, executor=executor, workers=workers, failed=failed)
 
@@ -245,7 +246,8 @@ def _failure(work: Work, store: Store, failed: Sequence[tuple[Job, RunError]]) -
     kept = [f"finished runs are kept in {store.folder}"] if store.folder is not None else []
     # The lines of a traceback end with code.
     separator = "\n" if "\n" in str(error) else "; "
-    return RunError(separator.join([f"{work.title(job)}: {error}", *more, *kept]))
+    title = work.title(job)
+    return RunError(separator.join([f"{title}: {error}" if title else str(error), *more, *kept]))
 
 
 def _keep_finished(futures: Mapping[Future[Chunk], Iterable[Job]], store: Store) -> None:
