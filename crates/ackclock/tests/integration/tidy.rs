@@ -1,5 +1,4 @@
-//! Style as a test: imports, forbidden calls in the core, lengths of files and functions, and the parts of every
-//! algorithm.
+//! Style as a test: imports, forbidden calls in the core, lengths of files and functions, parts of every algorithm.
 
 use std::fs;
 use std::path::{Path, PathBuf};
