@@ -185,7 +185,7 @@ def _environment(environment: Environment, section: str | None) -> tuple[str, ..
 
 
 def _sections(suite: Suite) -> dict[str, str]:
-    """The sections of the criteria that use each environment; empty without criteria."""
+    """The sections of the criteria that use each environment, or nothing for a suite without criteria."""
     assert suite.folder is not None
     file = suite.folder / "criteria.toml"
     sections: dict[str, str] = {}

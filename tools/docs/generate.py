@@ -28,6 +28,11 @@ import trust
 from ackclock import _core
 from markdown_table import table
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "evidence"))
+
+import evidence_page
+import rows as evidence_rows
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Numbers from this on are shown without fractions.
 LARGE = 1000
@@ -122,8 +127,16 @@ def paper_on_linux(name: str) -> str:
     return f"{found['made']}: {counts}. In bold: another verdict than the simulation's.\n\n{table(rows)}"
 
 
+def validation() -> str:
+    """The tables of the validation overview."""
+    rows = evidence_rows.rows()
+    return evidence_page.overview(rows, evidence_page.known(rows, evidence_page.stored()))
+
+
 PARTS: dict[str, Callable[[], str]] = {
     **key_tables.GENERATED,
+    "validation": validation,
+    "slices": lambda: evidence_page.slices(evidence_rows.rows()),
     "suites": described.suites,
     "core_pictures": described.core_pictures,
     **{f"suite_{name.replace('-', '_')}": partial(described.environments, name) for name in described.SUITES},

@@ -119,15 +119,15 @@ def report(found: Sequence[Waited]) -> list[str]:
     shared = [each for each in found if each.beside]
     alone = [each for each in found if not each.beside]
     lines = [
-        f"replicate {each.replicate}: beside {' and '.join(each.beside)},"
+        f"replicate {each.replicate}: in the queue of {' and '.join(each.beside)},"
         f" median {each.p50_ms:.3f} ms, 99th percentile {each.p99_ms:.3f} ms"
         for each in shared
     ]
-    expected = f"{len(found) * (1 - (1 - 1 / 1024) ** BULK):.1f} are to be expected"
+    expected = f"{len(found) * (1 - (1 - 1 / 1024) ** BULK):.1f} expected"
     if shared:
         delays = [each.p99_ms for each in shared]
-        expected = f"99th percentile {min(delays):.1f} to {max(delays):.1f} ms; {expected}"
-    lines.append(f"beside a bulk flow: {len(shared)} of {len(found)} replicates, {expected}")
+        expected += f", 99th percentile {min(delays):.1f} to {max(delays):.1f} ms"
+    lines.append(f"in the queue of a bulk flow: {len(shared)} of {len(found)} replicates, {expected}")
     if alone:
         median = statistics.median(each.p50_ms for each in alone)
         most = max(each.p99_ms for each in alone)

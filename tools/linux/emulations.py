@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import ackclock
+
 #: Emulations for each that has to count, at most.
 TRIES = 3
 #: Of 95 %.
@@ -99,7 +101,10 @@ def write(
     release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
     made = f"Linux {release}, {time.strftime('%Y-%m-%d', time.gmtime())}"
     known = json.loads(results.read_text(encoding="utf-8"))["rows"] if results.exists() else []
-    by_name = {row[key]: row for row in (*known, *({**row, "made": made} for row in rows))}
+    by_name = {
+        row[key]: row
+        for row in (*known, *({**row, "made": made, "version": ackclock.__version__} for row in rows))
+    }
     made_rows = [by_name[name] for name in names if name in by_name]
     all_rows = [by_name.get(name, {key: name, "verdict": NOT_MEASURED}) for name in names]
     places = "; ".join(dict.fromkeys(row["made"] for row in made_rows))

@@ -24,6 +24,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -229,12 +230,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     if not chosen:
         parser.error(f"no cell has all of these words: {' '.join(given.words)}")
-    are_outside = False
+    counts = Counter[str]()
     for cell, kernel in chosen.items():
         simulator = simulated(cell)
-        are_outside |= bool(outside(simulator, kernel)) and cell not in reasons
+        differs = "explained" if cell in reasons else "outside"
+        counts[differs if outside(simulator, kernel) else "inside"] += 1
         print(line(cell, simulator, kernel, reasons.get(cell)), flush=True)
-    return 1 if are_outside else 0
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("inside", "explained", "outside"))
+    print(f"{len(chosen)} configurations: {verdicts}")
+    return 1 if counts["outside"] else 0
 
 
 if __name__ == "__main__":
