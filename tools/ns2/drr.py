@@ -87,7 +87,7 @@ def scores(scenario: _core.Scenario) -> tuple[Score, ...]:
     )
 
 
-DRR = tables.Table("drr", ("flows", "beside", "recovery"), SCENARIO, tuple(cases()), scores)
+DRR = tables.Table("drr", ("flows", "traffic", "recovery"), SCENARIO, tuple(cases()), scores)
 
 if __name__ == "__main__":
     try:
