@@ -112,7 +112,7 @@ def test_tables_are_listed_with_their_columns(out: Path) -> None:
         ("", "give a query"),
         (" -- nothing", "it begins with SELECT"),
         ("SELECT * FROM run", "tables are runs, flows, transfers, datagrams, meters"),
-        ("SELECT topology.rate FROM runs", 'goes in quotes: "topology.rate"'),
+        ("SELECT topology.rate FROM runs", 'quote column names that contain a dot: "topology.rate"'),
         ("SELECT nothing FROM runs", "nothing"),
     ],
 )
