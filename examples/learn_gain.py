@@ -5,7 +5,7 @@
 The window is multiplied each 50 ms by 2 to the power of `gain * (target - queueing delay)`, delays in base
 RTTs. A small gain takes seconds to fill the path, a large one swings around the target, as it acts on delays
 of a round trip ago. The search runs sixteen gains at the same time, looks closer around the best one, and
-does so again. Needs `python -m pip install 'ackclock[gym]'`, and nothing else.
+does so again. Needs `python -m pip install gymnasium`, and nothing else.
 """
 
 from __future__ import annotations

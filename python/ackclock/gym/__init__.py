@@ -10,7 +10,7 @@ try:
     import gymnasium
 except ImportError:
     raise ImportError(
-        "ackclock.gym needs the package gymnasium: python -m pip install 'ackclock[gym]'", name="gymnasium"
+        "ackclock.gym needs the package gymnasium: python -m pip install gymnasium", name="gymnasium"
     ) from None
 
 from ackclock.gym.single import FlowEnv

@@ -14,7 +14,7 @@ try:
     from pettingzoo import ParallelEnv
 except ImportError:
     raise ImportError(
-        "ackclock.gym.parallel needs the package pettingzoo: python -m pip install 'ackclock[pettingzoo]'",
+        "ackclock.gym.parallel needs the package pettingzoo: python -m pip install pettingzoo",
         name="pettingzoo",
     ) from None
 

@@ -53,7 +53,9 @@ def drawer() -> ModuleType:
     try:
         from ackclock.page import plots
     except ImportError:
-        raise InputError("a plot needs matplotlib; install it with: pip install 'ackclock[plot]'") from None
+        raise InputError(
+            "a plot needs matplotlib; install it with: python -m pip install matplotlib"
+        ) from None
     return plots
 
 

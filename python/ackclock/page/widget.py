@@ -28,7 +28,7 @@ def explorer(kept: Kept, replicate: int) -> Any:
         import traitlets
     except ImportError:
         raise InputError(
-            "explore() needs anywidget; install it with: pip install 'ackclock[widget]'"
+            "explore() needs anywidget; install it with: python -m pip install anywidget"
         ) from None
 
     text, packed = worker(), module()

@@ -59,7 +59,9 @@ def plot(trajectories: Mapping[str, dict[str, Any]], x_goal: float, path: str | 
     try:
         import matplotlib
     except ImportError:
-        raise InputError("a plot needs matplotlib; install it with: pip install 'ackclock[plot]'") from None
+        raise InputError(
+            "a plot needs matplotlib; install it with: python -m pip install matplotlib"
+        ) from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

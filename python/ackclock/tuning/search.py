@@ -35,9 +35,7 @@ class Search:
             import numpy
             from cmaes import CMA
         except ImportError:
-            raise InputError(
-                "`ackclock tune` needs the package cmaes: python -m pip install 'ackclock[tune]'"
-            ) from None
+            raise InputError("`ackclock tune` needs the package cmaes: python -m pip install cmaes") from None
         self._space = space
         middle = [min(max(place, _MARGIN), 1 - _MARGIN) for place in space.places(space.default)]
         self._optimiser: CMA = CMA(
