@@ -106,7 +106,7 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
         from distributed import Client
     except ImportError:
         raise ClusterError(
-            "--dask needs the package distributed: python -m pip install 'ackclock[dask]'"
+            "--dask needs the package distributed: python -m pip install distributed"
         ) from None
     try:
         asyncio.run(_greet(address))
