@@ -22,7 +22,7 @@ class Explanation:
     reason: str
     #: Whether the rule concerns a case, by its configuration and first difference.
     applies: Callable[[Setup, Difference], bool]
-    #: A change that disables the rule. With it the case must match. Without one only the first difference counts.
+    #: A change that disables the rule, so the case must match. Without one only the first difference counts.
     variant: Variant | None = None
 
 
