@@ -1,11 +1,11 @@
-"""Writes the generated parts of the documentation, from what the library says of itself.
+"""Writes the generated parts of the documentation, from descriptions in the library.
 
     python tools/docs/generate.py            write
     python tools/docs/generate.py --check    exit code 1 if anything is out of date
 
 The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
-A page of docs/papers is generated as a whole, from its text with places for figures in tools/docs/papers,
-and from the results beside it, which `make papers` measures. A page of docs/algorithms is generated from the
+A page of docs/papers is generated as a whole, from its template in tools/docs/papers. The results next to the
+template come from `make papers`. A page of docs/algorithms is generated from the
 header of the file of its algorithm. Pages of algorithms and queues have a figure (live_figures.py).
 """
 
@@ -41,7 +41,7 @@ OF_QUEUES = re.compile(r"Only ((?:[a-z-]+, )*[a-z-]+) count them\.$")
 
 
 def metrics_table(of: str) -> str:
-    """The metrics of a list of the results, with what they declare."""
+    """The metrics of a list of the results, with their declarations."""
     rows = [("name", "better", "definition", "none where"), ("---",) * 4]
     for metric in json.loads(_core.metrics_json()):
         if metric["list"] == of:
@@ -52,7 +52,7 @@ def metrics_table(of: str) -> str:
 
 
 def methods_table() -> str:
-    """The events of a class of one's own, with what there is by default."""
+    """The events of a user-supplied class."""
     rows = [("method", "called when"), ("---",) * 2]
     for name, method in vars(_core.CongestionControl).items():
         if name.startswith("on_") or name == "probe":
@@ -80,24 +80,25 @@ def bounds_table(of: str) -> str:
 
 
 def with_pages(queues: str) -> str:
-    """What is said of some queues, each with its page."""
+    """A remark about some queues, with links to their pages."""
     return f"Only {', '.join(f'[{name}](../queues/{name}.md)' for name in queues.split(', '))} count them."
 
 
 #: The lists of the results that have metrics, and the summary.
 LISTS = ("summary", "flows", "transfers", "datagrams", "meters", "links")
-#: What a class of one's own has, and what its methods get.
+#: The base class of user-supplied algorithms, and the arguments of its methods.
 EVENTS = ("CongestionControl", "Event", "Ack", "Congestion", "Loss", "Recovery", "Sent")
 
 
 def beside_linux(results: str) -> str:
-    """What `make validate-linux` has found: a table, and when it was made."""
+    """The results of `make validate-linux`: a table, with kernel and date."""
     found = json.loads((DOCS.parent / "tools/linux" / results).read_text(encoding="utf-8"))
-    return f"{found['made']}.\n\n{found['table']}"
+    made = found["made"].replace(": ", ". ", 1)
+    return f"{made}.\n\n{found['table']}"
 
 
 def late_comer_table() -> str:
-    """What `tools/linux/late_comer.py` has found."""
+    """The results of `tools/linux/late_comer.py`."""
     found = json.loads((DOCS.parent / "tools/linux/late-comer.json").read_text(encoding="utf-8"))
     rows = [("", "mean share", "least", "largest", "runs", "emulations not valid"), ("---",) * 6]
     for name, figures in found.items():
@@ -107,7 +108,7 @@ def late_comer_table() -> str:
 
 
 def paper_on_linux(name: str) -> str:
-    """What `tools/linux/paper_runs.py` keeps of a paper: claims printed, simulated, and with the kernel."""
+    """The results of `tools/linux/paper_runs.py`: claims as printed, simulated, and with the kernel."""
     found = json.loads((DOCS.parent / "tools/linux/papers.json").read_text(encoding="utf-8"))[name]
 
     def number(value: float) -> str:

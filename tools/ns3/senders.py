@@ -13,9 +13,9 @@ are within their bounds, and `outside` otherwise:
     cwnd              mean over time; Reno and CUBIC: 5 %
     queueing delay    mean; BBR: 10 %
 
-The first set of rules is unchanged ns-3. Each further set replaces one more rule by the standard's or Linux's.
-senders.cc and docs/validation/ns3.md explain the rules. The exit code is 1 if a case is outside with all rules
-replaced, and 77 without ns-3.44.
+The first set of rules is unchanged ns-3. Each further set replaces one more rule by the standard's or
+Linux's. senders.cc and docs/validation/ns3.md explain the rules. The exit code is 1 if a case is outside with
+all rules replaced, and 77 without ns-3.44.
 """
 
 import argparse
