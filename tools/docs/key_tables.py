@@ -36,7 +36,8 @@ HEADINGS = {
     False: ("key", "takes", "default", "meaning"),
     True: ("key", "takes", "default", "by profile", "meaning"),
 }
-FIRST_SENTENCE = re.compile(r"^.*?[^A-Z]\.(?= |$)")
+#: The place between two sentences of a help.
+SENTENCES = re.compile(r"(?<=\.) (?=[`A-Z\"])")
 
 
 @functools.cache
@@ -92,7 +93,7 @@ def of_kind(key: dict[str, Any], part_name: str) -> list[str]:
     """Return the kinds under which a key is listed: of the whole part, and not of a table inside it."""
     if part_name == "traffic" and key["path"].count(".") > len(("flows", "traffic")):
         return []
-    return key["kinds"]
+    return list(key["kinds"])
 
 
 def key_table(keys: Iterable[dict[str, Any]]) -> str:
@@ -137,9 +138,17 @@ def of_profiles(*profiles: str, meanings: bool = False) -> str:
         if not any(name in settings for name in profiles):
             continue
         values = [code(settings.get(name, key["default"])) for name in profiles]
-        meaning = [FIRST_SENTENCE.match(key["help"])[0]] if meanings else []  # type: ignore[index]
+        meaning = [short(key["help"], code(key["default"]), *values)] if meanings else []
         lines.append((f"`{key['path'].removeprefix('transport.')}`", code(key["default"]), *values, *meaning))
     return table(lines)
+
+
+def short(help_text: str, *values: str) -> str:
+    """Return the first sentence of a help and the sentences about these values."""
+    first, *others = SENTENCES.split(help_text)
+    return " ".join(
+        [first, *(text for text in others if text.startswith(tuple(f"{value}:" for value in values)))]
+    )
 
 
 def code(text: str | None) -> str:
