@@ -1,6 +1,6 @@
-"""The environments of reddy-aimd-aiad in which cross traffic of constant rate leaves a known rate to others.
+"""The environments of Reddy et al. in which cross traffic of constant rate leaves a known rate to others.
 
-A case is an environment, a queue, a loss recovery and a control; it changes `scenarios/environment.toml`.
+A case is an environment, a queue, a loss recovery and a control. It changes `scenarios/environment.toml`.
 """
 
 import dataclasses
