@@ -45,7 +45,7 @@ def measure(rounds: int, quick: bool) -> Iterator[Single]:
 
 
 def _idle_mib(flows: int) -> float:
-    """The largest size of a process with that many flows, of which none does anything."""
+    """Return the largest size of a process with that many idle flows."""
     words = [str(FOLDER / "s.toml"), f"flows.test.count={flows}", *IDLE]
     return process.measure([sys.executable, str(HERE / "one_run.py"), *words]).peak_mib
 

@@ -59,7 +59,7 @@ def speeds(report: Report) -> Table:
 
 
 def costs(report: Report) -> Table:
-    """What else a run takes, medians."""
+    """Return the other costs of a run, as medians."""
     rows = []
     for row in report.rows:
         packets = row.median("ackclock", lambda run: 1e-6 * run.packets)

@@ -1,9 +1,9 @@
-"""Prints how many mutants of each module the tests notice, and those they miss: what `make mutants` left.
+"""Prints the number of mutants of each module that the tests notice, and the mutants that they miss.
 
     python tools/mutants/table.py [--least PERCENT] [FOLDER]
 
-FOLDER holds `mutants.out` and `mutants.out.old`, by default `target`. With --least the exit code is 1 if the
-tests notice a smaller part.
+FOLDER contains the results of `make mutants`, `mutants.out` and `mutants.out.old`. Its default is `target`.
+With `--least`, the exit code is 1 if the tests notice a smaller share.
 """
 
 import argparse

@@ -20,10 +20,9 @@ class PrintedTable:
     columns: Mapping[str, tuple[Any, ...]]
 
     def find(self, column: str, at: Mapping[str, Any]) -> float | None:
-        """Return the number of `column` in the row where other columns have the values of `at`, if any.
+        """Return the number of `column` in the row whose other columns have the values of `at`, or None.
 
-        What `at` says beyond the columns of the table does not matter. Raises `KeyError` for an unknown
-        column.
+        Keys of `at` that are not columns of the table are ignored. Raises `KeyError` for an unknown column.
         """
         keys = {name: value for name, value in at.items() if name in self.columns}
         for index, number in enumerate(self.columns[column]):

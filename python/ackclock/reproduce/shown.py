@@ -1,4 +1,4 @@
-"""Whether what a paper's tables and figures name is there: grids, axes, values, metrics, printed columns."""
+"""Checks the names in a paper's tables and figures: grids, axes, values, metrics, printed columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ackclock.reproduce.paper import FILE, Paper
 
 
 def require_shown(paper: Paper) -> None:
-    """Raise `InputError` for a table or a figure that could not be made, before any run."""
+    """Raise `InputError` before any run for a table or a figure that cannot be made."""
     path = str(paper.folder / FILE)
     for key, shown in (("tables", paper.tables), ("figures", paper.figures)):
         require_once([spec["id"] for spec in shown], Place(path, key))
@@ -26,7 +26,7 @@ def require_shown(paper: Paper) -> None:
 
 
 def _grids(paper: Paper, spec: Values, place: Place) -> list[Grid]:
-    """Return the grids that a table or a figure is of, the first by default."""
+    """Return the grids of a table or a figure, by default the first."""
     names = [grid.name for grid in paper.grids]
     wanted = spec.get("grids", [spec.get("grid", names[0])])
     for name in wanted:
@@ -62,7 +62,7 @@ def _robustness(paper: Paper, spec: Values, place: Place) -> None:
 def _require_columns(
     paper: Paper, spec: Values, columns: Sequence[Values], grids: Sequence[Grid], place: Place
 ) -> None:
-    """Check the metric of each column, and the printed column that it stands beside."""
+    """Check the metric of each column and its printed column."""
     for column in columns:
         require_metric(column["metric"], grids, place.at("metric"))
         if "printed" in column:
