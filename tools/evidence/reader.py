@@ -8,7 +8,7 @@ Nothing here comes from the package but the trace, the scenario and its descript
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,8 +145,7 @@ class _Reader:
         flows = self.of("flows")
         data = self.data(flows)
         sums = self.sums(data)
-        goodputs = [self.delivered([flow]) for flow in flows]
-        delivered = sum(goodputs)
+        delivered = sum(self.delivered([flow]) for flow in flows)
         bottleneck = self.link(self.network.bottleneck)
         over = [flow for flow in flows if self.network.bottleneck in flow.path]
         capacity = mean_capacity_bps(self.scenario, self.network)
@@ -159,8 +158,8 @@ class _Reader:
             "retransmit_rate": _ratio(sums["retransmits"], sums["sent"]),
             "drop_rate": self.share(bottleneck, "drops"),
             "mark_rate": self.share(bottleneck, "marks"),
-            "jain_index": _real(formulas.jain_index(goodputs) if flows else None),
-            "spread": _real(formulas.spread(goodputs) if flows else None),
+            "jain_index": self.of_goodputs(flows, formulas.jain_index),
+            "spread": self.of_goodputs(flows, formulas.spread),
             **self.waits("queue_delay", flows, "data"),
             **self.waits("reverse_queue_delay", flows, "ack"),
             "bottleneck_queue_delay_mean_s": bottleneck["queue_delay_mean_s"],
@@ -174,6 +173,12 @@ class _Reader:
             over_bottleneck = self.rate(self.delivered(over))
             metrics["efficiency"] = _ratio(over_bottleneck, capacity if over else 0)
         return metrics
+
+    def of_goodputs(self, flows: Sequence[Flow], formula: Callable[[Sequence[float]], float]) -> Answer:
+        """A formula over the goodputs of the flows. The goodput of a transfer refers to its own time."""
+        if any(flow.traffic == "transfer" for flow in flows):
+            return LeftOut(OWN_TIME)
+        return _real(formula([self.delivered([flow]) for flow in flows]) if flows else None)
 
     def share(self, link: dict[str, Answer], count: str) -> Answer:
         """The share of arrivals at a link with this outcome."""
