@@ -5,7 +5,7 @@
  * Per RTT w <- w + a, at congestion w <- b w.
  *
  * Error: each ACK adds at most 2^-32 segments too little or a relative 2^-16 / w too much. A cycle of n ACKs gains
- * g segments, with an error of at most n 2^-32 + g 2^-16 / w segments. Cuts reduce the error.
+ * g segments. Its error is at most n 2^-32 + g 2^-16 / w segments. Cuts reduce the error.
  */
 #include "window.h"
 

@@ -2,9 +2,9 @@
 
     python tools/mutants/dozen.py
 
-This is a slice of `make mutants`. `dozen.toml` lists the changes and the tests. The changes are made in a copy
-in `target/dozen`. Without a change, all tests must pass there. The exit code is 1 if no test notices a change,
-or if a change is impossible.
+This is a slice of `make mutants`. `dozen.toml` lists the changes and the tests. The changes are made in a
+copy in `target/dozen`. Without a change, all tests must pass there. The exit code is 1 if no test notices a
+change, or if a change is impossible.
 """
 
 import os
