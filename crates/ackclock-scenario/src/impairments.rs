@@ -45,7 +45,7 @@ pub struct Reordering {
     /// Probability that a packet is held back, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
-    /// For how long.
+    /// Time for which such a packet is held back.
     pub delay: Duration,
 }
 

@@ -45,7 +45,7 @@ pub enum ForeignValue {
 pub struct PythonClass {
     /// File and class, such as "my_cc.py:MyCc". The class may be omitted if the file contains only one.
     pub source: String,
-    /// Text of the file, which is read where this key is left out.
+    /// Text of the file. By default it is read from the file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub code: String,
     /// Parameters: the fields of the class.
@@ -59,7 +59,7 @@ pub struct PythonClass {
 pub struct SharedLibrary {
     /// File, such as "./my_cc.so".
     pub path: String,
-    /// SHA-256 of the file, which is computed where this key is left out.
+    /// SHA-256 of the file. By default it is computed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
     /// Parameters: those that the library declares.
@@ -73,10 +73,10 @@ pub struct SharedLibrary {
 pub struct BpfProgram {
     /// File, such as "my_cc.bpf.o".
     pub object: String,
-    /// SHA-256 of the file, which is computed where this key is left out.
+    /// SHA-256 of the file. By default it is computed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
-    /// Translate it to code of the processor, which is faster, and checks less of its accesses to memory.
+    /// Whether to compile the object to machine code, which is faster and checks fewer memory accesses.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub jit: bool,
     /// Parameters: the global constants of the object.

@@ -286,8 +286,8 @@ transport_keys! {
     /// slow start up to half of ssthresh, then 1.2. `quic`: 1.25 (RFC 9002 §7.7).
     pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic] => variations;
     /// RFC 3465: the window grows by acknowledged segments, not by ACKs. `true`: at most two segments per ACK.
-    /// `uncapped`: all of them, as in Linux. `avoidance`: all in congestion avoidance, one in slow start (Linux's
-    /// tcp_abc = 1).
+    /// `uncapped`: all segments of an ACK, as in Linux. `avoidance`: all in congestion avoidance, one in slow start
+    /// (Linux's tcp_abc = 1).
     byte_counting: ByteCounting = [ByteCounting::Switch(false), Ns2Linux: ByteCounting::Word(ByteCountingWord::Avoidance), Linux: ByteCounting::Word(ByteCountingWord::Uncapped)] => transport as u32, ByteCounting::limit;
     /// RFC 5681: the window shrinks after an RTO without sending. `false`: the window stays, as under RFC 9002 and, for
     /// five minutes, under RFC 7661.
@@ -316,8 +316,8 @@ transport_keys! {
     /// The window that a decrease cuts. `exact`: cwnd with its fraction. `capped`: cwnd bounded by `max_window`.
     /// `whole`: the whole segments of the latter, and whole segments remain.
     cut_window: CutWindowName = [CutWindowName::Exact, Ns2: CutWindowName::Whole] => algorithm;
-    /// ACKs that let the window grow. `when-used`: ACKs of a window that was used (RFC 7661). `half-used`: in slow
-    /// start also if more than half of it was used (Linux). `always`: all ACKs.
+    /// ACKs that let the window grow. `when-used`: ACKs of a window that was used (RFC 7661). `half-used`: also ACKs in
+    /// slow start of a window more than half used (Linux). `always`: all ACKs.
     window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always, Linux: WindowGrowth::HalfUsed] => variations;
     /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow. `none`: it does not (RFC 5681
     /// §3.2). `one-ack`: it does.
@@ -360,8 +360,8 @@ transport_keys! {
     /// Whether the receiver reports duplicate segments in its first SACK block (D-SACK, RFC 2883).
     dsack: bool = [false, Linux: true] => transport;
     /// Evidence that a loss recovery was spurious, which takes its cut back (`undo_response`). `none`: no undo.
-    /// `eifel`: timestamps (RFC 3522). `dsack`: D-SACK blocks (RFC 3708). `both`: the first of the two. `late-acks`:
-    /// acknowledgements of all packets that QUIC took for lost.
+    /// `eifel`: timestamps (RFC 3522). `dsack`: D-SACK blocks (RFC 3708). `both`: timestamps or D-SACK blocks,
+    /// whichever come first. `late-acks`: acknowledgements of all packets that QUIC took for lost.
     undo: Undo = [Undo::None, Linux: Undo::Both] => transport;
     /// Window that an undo restores for a window rule. `standard`: the data in flight, and slow start up to the earlier
     /// window (RFC 4015). `restore`: window and ssthresh before the cut (Linux). CUBIC restores all in both cases (RFC
