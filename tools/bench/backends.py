@@ -79,7 +79,7 @@ def in_ns2(workload: Workload, topology: str, cpu_limit_s: int | None = None) ->
 
 
 def in_ns3(workload: Workload, topology: str, cpu_limit_s: int | None = None) -> Measurement:
-    """Run it in `dumbbell.cc`, which is told the same as ns-2."""
+    """Run it in `dumbbell.cc`, with the same arguments as ns-2."""
     words = arguments(workload.scenario(topology, "ns-3"))
     # ns-2 counts the packet that arrives at a drop-tail queue.
     words["limit"] = round(float(str(words["limit"]))) - (words["queue"] == "DropTail")

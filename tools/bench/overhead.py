@@ -74,7 +74,7 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=10_000, help="the larger size (default: %(default)s)")
     options = parser.parse_args()
-    print(f"{'runs':>8} {'beside the engine, ms a run':>30} {'largest size, MiB':>20}")
+    print(f"{'runs':>8} {'overhead, ms per run':>30} {'largest size, MiB':>20}")
     for runs in (options.runs // 10, options.runs):
         per_run_ms, size_mib = measure(runs)
         print(f"{runs:>8} {per_run_ms:>30.2f} {size_mib:>20.1f}")

@@ -98,7 +98,7 @@ def measure(rounds: int) -> dict[str, float]:
             name: Scenario.from_file(path, [f"flows.test.cc={cc}"])
             for name, cc in algorithms(Path(folder)).items()
         }
-        # Measured here: what goes to another process and back is no part of the engine.
+        # Measured in this process, because transfers to another process are not part of the engine.
         become_worker()
         runs: dict[str, list[float]] = {name: [] for name in scenarios}
         with progress("runs") as tell:

@@ -23,7 +23,7 @@ class Workload:
     name: str
     file: str
     sets: tuple[str, ...] = ()
-    #: Simulated seconds of ns-3, which takes too long otherwise.
+    #: Simulated seconds of ns-3, which is slow.
     ns3_s: float | None = None
     has_rivals: bool = True
 

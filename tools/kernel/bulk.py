@@ -140,7 +140,7 @@ def capture(out: Path, cc: str, rate_bps: float, rtt_s: float, queue: int, secon
         receiver.start()
         os.read(is_ready, 1)
         sender.start()
-        # Packets on time, on a busy machine, too.
+        # Packets must be on time even on a busy machine.
         with contextlib.suppress(PermissionError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         forward(near, far, rate_bps, rtt_s, queue, time.monotonic() + seconds)

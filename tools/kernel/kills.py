@@ -55,7 +55,7 @@ def left() -> set[str]:
     found |= {f"device {entry.name}" for entry in Path("/sys/class/net").iterdir()}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            # Browsers, for one, make namespaces, too.
+            # Other programs, such as browsers, also make namespaces.
             if f"{NAME}={MARK}".encode() in (process / "environ").read_bytes():
                 found.add(f"namespace {(process / 'ns/net').readlink()}")
             if MARK.encode() in (process / "cmdline").read_bytes():

@@ -130,7 +130,7 @@ def main() -> int:
     chosen = mutants()
     copy(FOLDER)
     for file in {mutant.file for mutant in chosen}:
-        # Newer than what was built of it with a change in it.
+        # The restored file must be newer than the build of the changed one.
         (FOLDER / SOURCES / file).touch()
     if not passes(FOLDER, sorted({mutant.tests for mutant in chosen})):
         raise Unusable("the tests fail without any change")

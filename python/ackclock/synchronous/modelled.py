@@ -167,7 +167,7 @@ def _run(
     rounds = math.ceil(end_s / path.base_rtt_s) + 1
     answer, times = None, [0.0]
     for at in changes:
-        # Everything before this time is as it was without what comes now.
+        # Later changes do not affect anything before this time.
         number = next((index for index, time in enumerate(times) if time >= at - 1e-9), rounds)
         if answer is None:
             number = math.ceil((at - 1e-9) / path.base_rtt_s)
@@ -225,7 +225,7 @@ def _measured(
         if begin >= between[1]:
             break
         rtt = path.rtt_s(load)
-        # Of a round trip that the warm-up or the end cuts, what lies between them.
+        # The part of an RTT between warm-up and end, if one of them cuts it.
         inside = max(0.0, min(begin + rtt, between[1]) - max(begin, between[0]))
         arrived = min(1.0, path.x_goal / load) if load else 0.0
         run.measured_s += inside

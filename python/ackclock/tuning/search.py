@@ -28,7 +28,7 @@ Values = dict[str, float]
 
 
 class Search:
-    """Asks for generations of settings, and is told their regret, worst case and total."""
+    """Yields generations of settings, and receives their regret, worst case and total."""
 
     def __init__(self, space: Space, seed: int) -> None:
         try:
