@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: By the unit that a scenario writes: what ends a column's name, and the factor from the unit to it.
+#: By the unit in a scenario: the suffix of a column's name, and the factor from the unit to it.
 _UNITS: dict[str, tuple[str, float]] = {
     "ns": ("s", 1e-9),
     "us": ("s", 1e-6),

@@ -37,7 +37,7 @@ def headline(summary: Mapping[str, float | None]) -> Iterator[tuple[str, str, st
 
 
 def shown(summary: Mapping[str, float | None], digits: int = 4) -> Iterator[tuple[str, str, str]]:
-    """Give label, value and unit of each metric of a summary, for people; or a dash and why there is none."""
+    """Give label, value and unit of each metric of a summary, or a dash with the reason."""
     for metric in SUMMARY:
         value = summary[metric.key]
         if value is None:

@@ -1,7 +1,7 @@
-"""Runs on an existing Dask cluster; `docs/how-to/many-machines.md`.
+"""Runs on an existing Dask cluster, as `docs/how-to/many-machines.md` describes.
 
-The scheduler gets chunks of a few seconds. If a worker dies, its chunks go to others;
-nothing else is run again. Results come to this process, which alone writes the store.
+The scheduler gets chunks of a few seconds. If a worker dies, other workers repeat only its chunks. Results go
+to this process, which alone writes the store.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: How long a scheduler may take to answer.
 _CONNECT_S = 4.0
-#: Seconds of work that a chunk should hold, and after which a worker returns it with what it has.
+#: Seconds of work of a chunk. A worker returns the chunk after this time, also if it is not complete.
 _CHUNK_S, _MOST_S = 2.0, 5.0
 #: Chunks for each thread of a worker: one to run, and the next one.
 _AHEAD = 2
@@ -34,7 +34,7 @@ _COUNT_AGAIN_S = 2.0
 _SAME = "all must have the same build: install the same wheel everywhere and restart the workers"
 _KEPT = "finished runs are kept, so the same command continues where it stopped"
 
-#: On a worker: what stops the chunks of an executor, by its name.
+#: On a worker: the signals that stop the chunks of an executor, by its name.
 _switches: dict[str, _core.Cancel] = {}
 
 
@@ -64,7 +64,7 @@ class DaskExecutor:
         return bool(self._client.nthreads())
 
     def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
-        """Start a chunk; its errors name the worker."""
+        """Start a chunk. Its errors name the worker."""
         answer: Future[Chunk] = Future()
         task = self._client.submit(_run_chunk, self._name, jobs, pure=False)
         answer.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
@@ -72,7 +72,7 @@ class DaskExecutor:
         return answer
 
     def stop(self) -> None:
-        """Tell the workers to end what they run for this executor."""
+        """Tell the workers to end the runs of this executor."""
         if self._lost:
             return
         with contextlib.suppress(Exception):
@@ -192,7 +192,7 @@ def _stop(name: str) -> None:
 
 
 def _told(error: BaseException) -> BaseException:
-    """Return what went wrong with a chunk as one message."""
+    """Return the failure of a chunk as one message."""
     from distributed import KilledWorker
 
     if isinstance(error, (ClusterError, RunError, _core.Interrupted)):
