@@ -1,6 +1,6 @@
 """Runs the rows of the validation overview in full, and writes docs/validation/README.md.
 
-    python tools/evidence/evidence_full.py                          all rows, about seven hours
+    python tools/evidence/evidence_full.py                          all rows, about 17 hours
     python tools/evidence/evidence_full.py --only verify-ns2 model  these rows. The others keep their figures
     python tools/evidence/evidence_full.py --page                   run nothing, and write the tables again
     python tools/evidence/evidence_full.py --check                  fail for figures of earlier versions
