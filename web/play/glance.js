@@ -3,7 +3,7 @@
 import { make } from "./elements.js";
 import { meanOf, overTime, topOf } from "./overtime.js";
 import { plane } from "./plane.js";
-import { estimateText, intervalText } from "./sentences.js";
+import { cellText } from "./sentences.js";
 
 const SIGNS = { better: "▲", worse: "▼", open: "·", reference: "=", none: "", failed: "✕" };
 const WORDS = { better: "better", worse: "worse", open: "no significant difference", reference: "the reference", none: "does not apply", failed: "failed" };
@@ -21,13 +21,8 @@ function drawn(svg) {
 const figure = (caption, more, svg) => make("figure", {}, make("figcaption", { textContent: caption }, make("small", { textContent: ` ${more}` })), drawn(svg));
 
 /** The figures of a cell in all maps, in words. */
-function figuresOf({ maps }, place, at) {
-  const told = maps.map(({ heading, digits, cells }) => {
-    const { judgement, value, difference } = cells[place][at];
-    if (value === null) return null;
-    const beside = difference === null ? "" : ` (difference ${intervalText(difference, digits)}${["better", "worse"].includes(judgement) ? ` ${SIGNS[judgement]}` : ""})`;
-    return `${heading} ${estimateText(value, digits)}${beside}`;
-  });
+function figuresOf({ maps, metrics, algorithms, reference }, place, at) {
+  const told = maps.map(({ name, digits, cells }) => cellText(cells[place][at], metrics[place].find((metric) => metric.name === name) ?? null, digits, algorithms[reference].label));
   return told.filter(Boolean).join("; ");
 }
 
@@ -50,7 +45,7 @@ export function heatMap({ document: { environments, reference }, overview }, nam
   const choose = (place, at) => {
     for (const button of buttons.flat()) button.setAttribute("aria-pressed", button === buttons[place][at]);
     const title = make("b", { textContent: `${nameOf(algorithms[at].label)} in “${environments[place].title}”: ${WORDS[map.cells[place][at].judgement]}. ` });
-    told.replaceChildren(title, `${figuresOf(overview, place, at)}. Differences are relative to ${reference}. A negative difference is better.`);
+    told.replaceChildren(title, `${figuresOf(overview, place, at)}.`);
   };
   buttons.forEach((row, place) =>
     row.forEach((button, at) => {

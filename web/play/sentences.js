@@ -21,6 +21,23 @@ export const intervalText = ({ mean, low, high }, digits) => (low === null ? fix
 /** `mean ±half`, or the mean alone without an interval. */
 export const estimateText = ({ mean, low, high }, digits) => (low === null ? fixed(mean, digits) : `${fixed(mean, digits)} ±${((high - low) / 2).toFixed(digits)}`);
 
+/** The words for a worse and for a better value, by the direction in which a metric improves. */
+const DIRECTIONS = { higher: ["below", "above"], lower: ["above", "below"], "near-one": ["farther from 1 than", "closer to 1 than"], "reach-one": ["farther below 1 than", "closer to 1 than"] };
+
+/** A cell of a map: its value, and the signed difference to the reference. `metric`: null for the score, which improves downwards. */
+export function cellText({ judgement, value, difference }, metric, digits, reference) {
+  if (value === null) return "";
+  const { label, unit, better } = metric ?? { label: "score", unit: "", better: "lower" };
+  const shown = `${label} ${fixed(value.mean, digits)} ${unit}`.trimEnd();
+  if (difference === null) return shown;
+  const sign = difference.mean < 0 ? -1 : 1;
+  const direction = DIRECTIONS[better][sign > 0 ? 0 : 1];
+  const size = `${fixed(Math.abs(difference.mean), digits)} ${unit === "%" ? "points" : unit}`.trimEnd();
+  const [low, high] = difference.low === null ? [] : [sign * difference.low, sign * difference.high].sort((one, other) => one - other);
+  const interval = low === undefined ? "" : `, 95 % CI ${fixed(low, digits)} to ${fixed(high, digits)}`;
+  return `${shown} (${size} ${direction} ${reference}${interval}${judgement === "open" ? ", not significant" : ""})`;
+}
+
 const ms = (value) => `${general(value, 3)} ms`;
 
 function compared({ algorithms, maps: [score] }, name, other) {

@@ -165,18 +165,18 @@ def cell_text(cell: Cell, metric: Metric | None, digits: int, reference: str) ->
     label, unit, better = ("score", "", "lower")
     if metric is not None:
         label, unit, better = metric.label, metric.unit, metric.better
-    value = f"{label} {cell.value.mean:.{digits}f} {unit}".rstrip()
+    value = f"{label} {_fixed(cell.value.mean, digits)} {unit}".rstrip()
     if (found := cell.difference) is None:
         return value
     sign = -1.0 if found.mean < 0 else 1.0
     # A positive difference of costs is worse: a lower value if more is better.
     worse, improved = _DIRECTIONS[better]
     direction = worse if sign > 0 else improved
-    size = f"{abs(found.mean):.{digits}f} {'points' if unit == '%' else unit}".rstrip()
+    size = f"{_fixed(abs(found.mean), digits)} {'points' if unit == '%' else unit}".rstrip()
     interval = ""
     if found.low is not None and found.high is not None:
         low, high = sorted((sign * found.low, sign * found.high))
-        interval = f", 95 % CI {low:.{digits}f} to {high:.{digits}f}"
+        interval = f", 95 % CI {_fixed(low, digits)} to {_fixed(high, digits)}"
     doubt = "" if cell.judgement != OPEN else ", not significant"
     return f"{value} ({size} {direction} {reference}{interval}{doubt})"
 
@@ -228,6 +228,11 @@ def _coexistence(evaluation: Evaluation) -> str:
     if worst.theirs.mean >= 1:
         return f"All competing flows get at least {share} ({where})."
     return f"The competing flows that suffer most get {share} ({where})."
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Return a value with so many decimals. Zero never has a sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _ms(value: float) -> str:
