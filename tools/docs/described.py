@@ -37,9 +37,13 @@ SUITES = {
 MEGABIT, KILOBIT = 1e6, 1e3
 
 
+#: A quoted argument of a command, which is not an apostrophe.
+_QUOTED = re.compile(r"(?<![\w`])'([^'`]+)'(?!\w)")
+
+
 def _plain(text: str | None) -> str:
     """A text of help as one line."""
-    return " ".join((text or "").replace("\b", " ").split())
+    return _QUOTED.sub(r"`\1`", " ".join((text or "").split()))
 
 
 # The command line
@@ -71,16 +75,22 @@ def _section(name: str, command: click.Command, level: str) -> str:
         record = parameter.get_help_record(context)
         # An argument without a text is in the usage line.
         if record is not None and record[1]:
-            rows.append((f"`{record[0]}`", _plain(record[1])))
+            # click separates a default from its range by a semicolon.
+            rows.append((f"`{record[0]}`", _plain(re.sub(r"; (?=[\dx<=>]+\]$)", ", ", record[1]))))
     parts.append(table(rows))
     return "\n\n".join(parts)
 
 
 def _paragraphs(text: str | None) -> str:
-    """Paragraphs and lists, each item on a line."""
-    paragraphs = inspect.cleandoc(text or "").split("\n\n")
-    items = ["\n".join(map(_plain, re.split(r"\n(?=- )", paragraph))) for paragraph in paragraphs]
-    return "\n\n".join(items).replace("<", "\\<")
+    """Paragraphs, lists with an item on each line, and tables of click as blocks."""
+    items = []
+    for paragraph in inspect.cleandoc(text or "").split("\n\n"):
+        if paragraph.startswith("\b\n"):
+            items.append(f"```text\n{paragraph[2:]}\n```")
+        else:
+            lines = "\n".join(map(_plain, re.split(r"\n(?=- )", paragraph)))
+            items.append(lines.replace("<", "\\<"))
+    return "\n\n".join(items)
 
 
 def command_pages() -> Iterator[tuple[str, str]]:
@@ -162,7 +172,7 @@ def _rate(bits: float) -> str:
 
 def _queue(text: str) -> str:
     """A queue with whole numbers of packets."""
-    return re.sub(r"\d{3,}\.\d+", lambda found: f"{float(found[0]):.0f}", text)
+    return re.sub(r"\d{3,}\.\d+", lambda found: f"{float(found[0]):.0f}", text.replace(";", ","))
 
 
 def _environment(environment: Environment, section: str | None) -> tuple[str, ...]:
@@ -172,7 +182,7 @@ def _environment(environment: Environment, section: str | None) -> tuple[str, ..
     described = environment.base.with_sets(drawn).describe()
     bottleneck = next(link for link in described["links"] if link["name"] == described["bottleneck"])
     rtts = sorted(1e3 * flow["base_rtt_s"] for flow in described["flows"] if flow.get("base_rtt_s"))
-    flows = ", ".join(f"{flow['count']} {flow['name']}" for flow in document["flows"])
+    flows = ", ".join(f"{flow['count']} `{flow['name']}`" for flow in document["flows"])
     return (
         f"`{environment.id}`",
         *(() if section is None else (section,)),
