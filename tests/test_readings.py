@@ -302,7 +302,7 @@ def test_a_paper_with_one_reading_says_so(tiny_paper: Path, tmp_path: Path) -> N
     ("old", "new", "message"),
     [
         ('origin = "derived"', 'origin = "guessed"', "origin: is 'guessed', but must be one of derived"),
-        ('origin = "derived"', 'origin = "fitted"', "fits: goes with the origin fitted"),
+        ('origin = "derived"', 'origin = "fitted"', "fits: is required with the origin"),
         ('origin = "derived"', 'origin = "fitted"\nfits = ["los-*"]', "no claim is called 'los-*'"),
         ('id = "buffer"', 'id = "queue"', "choices: there are two called 'queue'"),
         ('id = "five"', 'id = "tiny"', "alternatives: there are two called 'tiny'"),

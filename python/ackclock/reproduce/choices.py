@@ -112,7 +112,7 @@ def _answer(
 ) -> Answer:
     require_cells(at, grids, place.at("at"))
     if ("fits" in entry) != (entry.get("origin") == "fitted"):
-        place.at("fits").fail("goes with the origin fitted, and it with a list of claims")
+        place.at("fits").fail('is required with the origin "fitted", and only with it')
     run = [grid for grid in grids if (grid.name in at if at else not grid.extended)]
     return Answer(
         id=entry["id"],

@@ -150,7 +150,7 @@ def _reason(claim: Claim, verdict: str, part: Part) -> str:
     if part.value is None:
         return f"{where}{part.reason}"
     if part.interval is None:
-        return f"{where}{the} value is of a single run of something random, which has no interval"
+        return f"{where}{the} value comes from one random run, which has no interval"
     low, high = part.interval
     what = (
         f"{part.value.mean:.{claim.digits}f}"
@@ -213,9 +213,9 @@ def _claim(paper: Paper, spec: Values, place: Place) -> Claim:
     try:
         spec.get("note", "").format(**dict.fromkeys(values, 0.0))
     except KeyError as error:
-        place.at("note").fail(f"{error} is no measure of `with`; {hint(error.args[0], values)}")
+        place.at("note").fail(f"`with` contains no measure {error}; {hint(error.args[0], values)}")
     except (ValueError, IndexError) as error:
-        place.at("note").fail(f"is no text with {{name}} for a measure of `with`: {error}")
+        place.at("note").fail(f"cannot be filled with the measures of `with`: {error}")
     digits = spec.get("digits", 2)
     printed = _printed(paper, spec.get("printed"), place.at("printed"))
     return Claim(
@@ -242,12 +242,12 @@ def _printed(paper: Paper, spec: Any, place: Place) -> float | None:
         value = paper.printed[spec["table"]].value(spec["column"], at)
         return value * (at[spec["times"]] if "times" in spec else 1.0)
     except (KeyError, ValueError, TypeError):
-        place.fail(f"the table {spec['table']} has no number in {spec['column']} at {as_toml(at)}")
+        place.fail(f"table {spec['table']} contains no number in {spec['column']} at {as_toml(at)}")
 
 
 def _region(expect: Values, printed: float | None, digits: int, place: Place) -> Region:
     if len(expect) != 1:
-        place.fail(f"takes one of {', '.join(COMPARED)}")
+        place.fail(f"needs exactly one of {', '.join(COMPARED)}")
     ((kind, value),) = expect.items()
     if kind == "above":
         return Region(value, math.inf, True, f"above {value:g}")

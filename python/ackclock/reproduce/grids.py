@@ -102,7 +102,7 @@ def read_grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis], p
         for index, axis in enumerate(entry["axes"])
     )
     if ("scenario" in entry) == ("suite" in entry):
-        place.fail("has a scenario or a suite, one of the two")
+        place.fail("needs a scenario or a suite, and not both")
     source: Path | Suite
     if "suite" in entry:
         source = Suite.load(entry["suite"])
@@ -135,5 +135,5 @@ def read_axis(entry: dict[str, Any], place: Place) -> Axis:
     except (LookupError, ValueError):
         place.at("set").refuse(entry["set"], "a text in which {} stands for the value, and {{ for a brace")
     if len(set(sets)) < len(values):
-        place.at("set").refuse(entry["set"], "another change for each value: {} stands for the value")
+        place.at("set").refuse(entry["set"], "a text with {}, which stands for the value")
     return Axis(entry["name"], tuple(values), sets)

@@ -161,7 +161,7 @@ def require_metric(name: str, grids: Iterable[Grid], place: Place) -> None:
     place.require(name, METRICS, "metric")
     for grid in grids:
         if name in OF_SAMPLES and grid.samples is not True:
-            place.fail(f'{name} is made of samples: grid {grid.name} needs samples = "all"')
+            place.fail(f'{name} is computed from samples: grid {grid.name} needs samples = "all"')
 
 
 def require_metrics(paper: Paper, instead: Values, place: Place) -> None:

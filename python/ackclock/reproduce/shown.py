@@ -41,7 +41,7 @@ def _table(paper: Paper, spec: Values, place: Place) -> None:
     grids = _grids(paper, spec, place)
     _require_axis(grids[0], spec["rows"], place.at("rows"))
     if ("columns" in spec) == ("across" in spec):
-        place.fail("has columns or across, one of the two")
+        place.fail("needs columns or across, and not both")
     if "across" in spec:
         _require_axis(grids[0], spec["across"]["axis"], place.at("across.axis"))
         _require_columns(paper, spec, [spec["across"]], grids, place.at("across"))
@@ -77,12 +77,12 @@ def _series(paper: Paper, spec: Values, place: Place) -> None:
     for name in spec["lines"]:
         place.at("lines").require(name, SERIES, "series")
     if grid.samples is False:
-        place.fail(f'is made of samples: grid {grid.name} needs samples = "first" or "all"')
+        place.fail(f'is computed from samples: grid {grid.name} needs samples = "first" or "all"')
     chosen = spec.get("at", {})
     for axis in grid.axes:
         several = len(members(chosen.get(axis.name, axis.values))) > 1
         if axis.name != spec["panels"] and several:
-            place.at("at").fail(f"must name one value of {axis.name}: a series is of one run")
+            place.at("at").fail(f"must name one value of {axis.name}: a series shows one run")
 
 
 def _points(paper: Paper, spec: Values, place: Place) -> None:
