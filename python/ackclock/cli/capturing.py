@@ -37,13 +37,13 @@ def pcap_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--capture",
             metavar="NAME,...",
-            help="Flows or groups to capture; all by default.",
+            help="Flows or groups to capture. Default: all.",
         ),
         click.option(
             "--snaplen",
             type=click.IntRange(0, 65535),
             metavar="BYTES",
-            help=f"Bytes of each packet to keep, {_SNAPLEN} by default; 0 for all. Headers are always whole.",
+            help=f"Bytes to keep of each packet, 0 for all. Default: {_SNAPLEN}. Headers are always whole.",
         ),
         click.option("--qlog", metavar="FILE", help="File for the events of senders, qlog."),
         click.option(

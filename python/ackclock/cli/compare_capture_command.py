@@ -34,17 +34,17 @@ _FEW = 1
     "scenario_file",
     type=click.Path(readable=False),
     metavar="FILE",
-    help="Path and sender of the replay, one flow; by default linux and cubic over an estimated path.",
+    help="Path and sender of the replay, one flow. Default: linux and cubic over an estimated path.",
 )
 @click.option("--profile", metavar="NAME", help="Profile of the sender: rfc, ns-2, linux or quic.")
 @click.option("--cc", metavar="ALGORITHM", help="Algorithm of the sender, as flows.NAME.cc takes it.")
-@click.option("--flow", metavar="NUMBER|ADDRESS:PORT", help="Connection; the one with most data by default.")
+@click.option("--flow", metavar="NUMBER|ADDRESS:PORT", help="Connection. Default: the one with most data.")
 @click.option(
     "--losses",
     type=click.Choice(["capture", "scenario"]),
     default="capture",
     show_default=True,
-    help="Lose what the capture shows, by position, or what the queues and links of the scenario lose.",
+    help="Source of losses: the capture, by position, or the queues and links of the scenario.",
 )
 @set_option
 @seed_option

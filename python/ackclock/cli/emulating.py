@@ -41,7 +41,7 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "backends",
             type=click.Choice((*BACKENDS, MODEL)),
             multiple=True,
-            help=f"Backend: {_BACKEND_HELP}; or model, the synchronous model "
+            help=f"Backend: {_BACKEND_HELP}. Another one is model, the synchronous model "
             "(docs/reference/synchronous-model.md). Several backends are compared.",
         ),
         click.option(

@@ -46,17 +46,17 @@ MOST_OF_A_NAME = 100
     "rules",
     multiple=True,
     metavar="TEXT",
-    help="A rule as a candidate, such as 'grow = 1/w; cut = w/2' (docs/reference/rules.md); may be repeated.",
+    help="A rule as a candidate, such as 'grow = 1/w; cut = w/2' (docs/reference/rules.md). May be repeated.",
 )
 @click.option(
     "--against",
     multiple=True,
     metavar="CC",
-    help="Algorithms to compare with, such as cubic,aimd; may be repeated. The first is the reference.",
+    help="Algorithms to compare with, such as cubic,aimd. May be repeated. The first is the reference.",
 )
 @suite_option
 @click.option(
-    "--replicates", type=click.IntRange(1), help="Replicates per environment; the suite's number by default."
+    "--replicates", type=click.IntRange(1), help="Replicates per environment. Default: the suite's number."
 )
 @click.option("--quick", is_flag=True, help="Three replicates, for a first impression.")
 @click.option(

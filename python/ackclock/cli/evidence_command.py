@@ -27,7 +27,7 @@ _LONGEST = 100
     "--against",
     multiple=True,
     metavar="CC",
-    help="Algorithms to compare with; by default CUBIC, Reno and BBRv3, which the criteria name.",
+    help="Algorithms to compare with. Default: CUBIC, Reno and BBRv3, which the criteria name.",
 )
 @click.option(
     "--criteria",
@@ -35,8 +35,8 @@ _LONGEST = 100
     show_default=True,
     help="Criteria by name, or a folder with a suite.toml and a criteria.toml.",
 )
-@click.option("--only", multiple=True, metavar="SECTION", help="A section, such as 5.1; may be repeated.")
-@click.option("--replicates", type=click.IntRange(1), help="Replicates per environment; 20 by default.")
+@click.option("--only", multiple=True, metavar="SECTION", help="A section, such as 5.1. May be repeated.")
+@click.option("--replicates", type=click.IntRange(1), help="Replicates per environment. Default: 20.")
 @click.option("--quick", is_flag=True, help="Two replicates, for a first impression.")
 @first_seed_option
 @set_option

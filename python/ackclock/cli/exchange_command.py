@@ -24,7 +24,7 @@ from ackclock.text.printable import printable
     metavar="NAME",
     default="rfc",
     show_default=True,
-    help="Profile of the transport that scripts begin with; one that runs `defaults.sh` sets linux itself.",
+    help="Transport profile at the start of scripts. A script that runs `defaults.sh` selects linux.",
 )
 @json_option
 def command(paths: tuple[str, ...], profile: str, as_json: bool) -> int:

@@ -33,7 +33,7 @@ _USER_KEYS = ("window", "start", "stop")
     "more_cc",
     multiple=True,
     metavar="CC",
-    help="Another algorithm, such as 'aimd(increase=0.5)'; may be repeated.",
+    help="Another algorithm, such as 'aimd(increase=0.5)'. May be repeated.",
 )
 @click.option("--x-goal", type=float, default=100.0, show_default=True, help="Capacity in segments.")
 @click.option("--duration", type=float, default=200.0, show_default=True, help="Length in round trips.")
@@ -43,7 +43,7 @@ _USER_KEYS = ("window", "start", "stop")
     multiple=True,
     metavar="window=W[,start=T][,stop=T]",
     help=(
-        "Initial window (segments), arrival and departure (round trips) of a user; may be repeated. "
+        "Initial window (segments), arrival and departure (round trips) of a user. May be repeated. "
         "By default two users with windows of 10 and 50."
     ),
 )

@@ -32,7 +32,7 @@ _LONGEST = 100_000
     help="Write the page and exit. NAME.html is the live page in one file. Any other name is a folder with "
     "the live page and the page of evaluations.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; a free one by default.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port. Default: a free one.")
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
 def command(file: str | None, save: Path | None, port: int, no_open: bool) -> int:
     """Serve the live page on 127.0.0.1 until Ctrl-C, with the scenario FILE in it.

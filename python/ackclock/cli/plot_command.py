@@ -30,7 +30,7 @@ FROM runs WHERE samples AND {SOUND} ORDER BY rowid
     default=TERMINAL,
     show_default=True,
     metavar="FILE",
-    help=f"File for the plot, .svg or .png; or {TERMINAL}, a line of text for each flow.",
+    help=f"File for the plot (.svg, .png), or {TERMINAL} for a line of text per flow.",
 )
 def command(folder: str, number: int | None, listed: bool, out: str) -> None:
     """Draw a stored run over time: window, RTT, goodput and queue.

@@ -28,7 +28,7 @@ _MOST_ROWS = 100
     "--store",
     "folder",
     type=click.Path(file_okay=False),
-    help="Folder of the results; the most recent one in ackclock-out by default.",
+    help="Folder of the results. Default: the most recent one in ackclock-out.",
 )
 @click.option("--tables", is_flag=True, help="List the tables and their columns.")
 @click.option(

@@ -33,17 +33,17 @@ from ackclock.running.backend import prepare
 @click.option(
     "--readings",
     type=click.IntRange(1),
-    help="Number of interpretations of open choices in the paper; by default all that change one choice.",
+    help="Number of interpretations of open choices in the paper. Default: all that change one choice.",
 )
 @click.option(
     "--claim",
     "claims",
     multiple=True,
-    help="Judge only claims that match, such as 'loss-*'; may be repeated.",
+    help="Judge only claims that match, such as 'loss-*'. May be repeated.",
 )
 @click.option("--extended", is_flag=True, help="Include experiments that go beyond the paper.")
 @click.option(
-    "--replicates", type=click.IntRange(1), help="Replicates per cell; the paper's number by default."
+    "--replicates", type=click.IntRange(1), help="Replicates per cell. Default: the paper's number."
 )
 @first_seed_option
 @workers_option

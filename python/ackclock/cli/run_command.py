@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     "--all",
     "everything",
     is_flag=True,
-    help="Print every metric with 4 decimals; by default the headline metrics with 3 significant digits.",
+    help="Print every metric with 4 decimals. Default: the headline metrics with 3 significant digits.",
 )
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the result and its samples.")
 @click.option(

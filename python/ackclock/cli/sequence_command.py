@@ -34,7 +34,7 @@ _MOST_SEGMENTS = 300_000
     help="Flows or groups to draw, all by default. For a capture, the number or an end of a connection.",
 )
 @click.option("--from", "from_s", type=float, default=0.0, metavar="SECONDS", help="Beginning of the plot.")
-@click.option("--to", "to_s", type=float, metavar="SECONDS", help="End of the plot; the run's by default.")
+@click.option("--to", "to_s", type=float, metavar="SECONDS", help="End of the plot. Default: the run's.")
 @click.option("--out", default="sequence.svg", show_default=True, metavar="FILE", help="File for the plot.")
 def command(
     file: str,

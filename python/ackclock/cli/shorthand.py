@@ -62,23 +62,23 @@ def shorthand_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that stand for a scenario to a command."""
     options = (
         click.option(
-            "--rate", metavar="RATE", help=f"Without FILE: rate of the bottleneck; {_RATE} by default."
+            "--rate", metavar="RATE", help=f"Without FILE: rate of the bottleneck. Default: {_RATE}."
         ),
         click.option("--trace", metavar="FILE", help="Without FILE: mahimahi trace, which the rate follows."),
-        click.option("--rtt", metavar="TIME", help=f"Without FILE: base RTT; {_RTT} by default."),
-        click.option("--queue", metavar="NAME", help=f"Without FILE: queue discipline; {_QUEUE} by default."),
+        click.option("--rtt", metavar="TIME", help=f"Without FILE: base RTT. Default: {_RTT}."),
+        click.option("--queue", metavar="NAME", help=f"Without FILE: queue discipline. Default: {_QUEUE}."),
         click.option(
             "--limit",
             metavar="SIZE",
-            help=f"Without FILE: limit of the queue; {_LIMIT} for {_QUEUE}, else the discipline's own.",
+            help=f"Without FILE: limit of the queue. Default: {_LIMIT} for {_QUEUE}, else the queue's own.",
         ),
         click.option(
-            "--loss", metavar="PART", help="Without FILE: random loss, such as 0.1%; none by default."
+            "--loss", metavar="PART", help="Without FILE: random loss, such as 0.1%. Default: none."
         ),
         click.option(
             "--flows",
             metavar="CC,...",
-            help=f"Without FILE: algorithms, such as 'cubic*2,reno,my_cc.py:MyCc'; {_FLOWS} by default.",
+            help=f"Without FILE: algorithms, such as 'cubic*2,reno,my_cc.py:MyCc'. Default: {_FLOWS}.",
         ),
         click.option("--duration", metavar="TIME", help=f"Without FILE: {_DURATION} by default."),
         click.option("--save", metavar="FILE", help="Write the scenario, or study, into this file (TOML)."),

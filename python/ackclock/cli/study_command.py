@@ -44,7 +44,7 @@ _MOST_ROWS = 40
     "--vary",
     multiple=True,
     metavar="KEY=VALUES",
-    help="Vary a key of a scenario: topology.queue.limit=0.1..16BDP, flows.0.cc=cubic,reno; may be repeated.",
+    help="Vary a key of a scenario: topology.queue.limit=0.1..16BDP, flows.0.cc=cubic,reno. May be repeated.",
 )
 @set_option
 @shorthand_options
@@ -55,7 +55,7 @@ _MOST_ROWS = 40
 @workers_option
 @dask_option
 @click.option(
-    "--replicates", type=click.IntRange(1), help="Replicates of each point; the file's number by default."
+    "--replicates", type=click.IntRange(1), help="Replicates of each point. Default: the file's number."
 )
 @click.option(
     "--until",
