@@ -1,4 +1,4 @@
-//! The declaration of a metric: one row of [`rows!`] each. The formulas are in the parent module.
+//! The declaration of a metric: one row of [`rows!`](crate::metric::rows) each. The formulas are in the parent module.
 
 use serde::Serialize;
 
