@@ -26,7 +26,7 @@ type Row = (Action, &'static str, &'static str, &'static str, f64, f64);
 pub const ACTIONS: [Row; 3] = [
     (Action::Factor, "factor", "log2", "the window is multiplied by 2 to the power of the action", -1.0, 1.0),
     (Action::Window, "window", "BDP", "the window, at least one segment", 0.0, 4.0),
-    (Action::Rate, "rate", "of the bottleneck's rate", "the pacing rate, at least 0.01; 16 BDP of window", 0.0, 2.0),
+    (Action::Rate, "rate", "of the bottleneck's rate", "the pacing rate (at least 0.01, window of 16 BDP)", 0.0, 2.0),
 ];
 
 /// The largest window in bandwidth-delay products, and in segments where those are small.
