@@ -107,7 +107,7 @@ class RunResult:
         table = f"<table><caption>{caption}</caption>{head}{rows}</table>"
         if self.samples.flows.is_empty() and self.samples.links.is_empty():
             return table
-        # Imported here and below: runs do without pages.
+        # Imported here and below, because runs do not need pages.
         from ackclock.page.notebook import picture
 
         return table + picture(self._drawing().svg().decode())

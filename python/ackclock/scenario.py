@@ -97,7 +97,7 @@ class Scenario:
         try:
             return self.with_sets([f"flows.{group}.cc={text}" for group in self.groups_under_test])
         except ScenarioError as error:
-            # The same mistake once, and without the text of the algorithm, which may be long.
+            # Each mistake appears once, without the text of the algorithm, which may be long.
             told = dict.fromkeys(f"cc: {mistake.message}" for mistake in error.mistakes)
             raise ScenarioError("\n".join(told)) from None
 

@@ -95,7 +95,7 @@ def _rate(measured: Measured, goodput: float) -> tuple[float, float, str]:
     The link may be faster where losses or the receiver kept the sender from filling it.
     """
     if len(measured.rate) < _ENOUGH_RATES or measured.tool == "iperf3":
-        # What a socket of iperf3 takes in an interval is not what arrives.
+        # The bytes that a socket of iperf3 accepts in an interval differ from the bytes that arrive.
         return goodput, 0.1, "the mean goodput, which a slow start makes too low"
     base = measured.figures()["rtt_min_s"] or 0.0
     span = min(max(1.0, 20 * base), measured.duration_s / 4)

@@ -127,7 +127,7 @@ class Connection:
             low, high = (ends[0], ends[-1]) if ends else (None, None)
             if low is None or high is None:
                 continue
-            # Old ranges come again with every ACK: only numbers on the way are looked at.
+            # Every ACK repeats old ranges, so only outstanding packet numbers are checked.
             numbers = self.numbers.get(space, [])
             first, last = bisect_left(numbers, min(low, high)), bisect_right(numbers, max(low, high))
             for packet in numbers[first:last]:
@@ -200,7 +200,7 @@ def of_records(records: Iterable[str], name: str) -> list[Connection]:
         try:
             event = json.loads(record)
         except (ValueError, RecursionError):
-            # RFC 7464 section 2.3: a parser goes on after a record that is cut.
+            # RFC 7464 section 2.3: a parser continues after a truncated record.
             damaged += 1
             if number_of == 0 or damaged > _CONNECTIONS:
                 raise InputError(f"{name}: record {number_of + 1} of qlog is not JSON") from None

@@ -60,7 +60,7 @@ def show(table: Table, *, columns: int | None = None) -> None:
         width=columns or width(),
         no_color=bool(os.environ.get("NO_COLOR")),
         highlight=False,
-        # Names come from files: brackets and colons in them mean nothing.
+        # Names come from files, so their brackets and colons are not markup.
         markup=False,
         emoji=False,
     )

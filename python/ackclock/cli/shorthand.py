@@ -190,7 +190,7 @@ def lasting_tree(save: str | None, scenario: Scenario, tree: Mapping[str, Any] |
             if Scenario.from_dict(tree, source=save).hash == scenario.hash:
                 return tree
         except ScenarioError:
-            # Of a path that is relative to another folder, for one.
+            # The file may, for example, contain a path relative to another folder.
             pass
     return scenario.written
 
@@ -204,7 +204,7 @@ def _read(tree: Mapping[str, Any], sets: Iterable[str]) -> Scenario:
         for mistake in error.mistakes:
             if mistake.set is None:
                 mistake = replace(mistake, file=_option(mistake.key), key="")
-            # What a mistake in an option leads to says nothing more.
+            # Mistakes that follow from a mistake in an option add no information.
             first.setdefault(mistake.set or mistake.file, mistake)
         if not first:
             raise

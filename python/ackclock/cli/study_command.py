@@ -315,6 +315,6 @@ def _value(summary: PointSummary, metric: Metric) -> str:
     mean, half = metric.factor * value.mean, value.half_width
     if half is None:
         return f"{mean:.4g}"
-    # To the first digit that is uncertain.
+    # Print figures up to their first uncertain digit.
     digits = min(max(-math.floor(math.log10(metric.factor * half)), 0), 4) if half > 0 else 4
     return f"{mean:.{digits}f} ±{metric.factor * half:.{digits}f}"

@@ -94,7 +94,7 @@ def _described_library(path: str, sha256: str) -> Description:
 
 @lru_cache(maxsize=1024)
 def _described_bpf(path: str, sha256: str, jit: bool) -> Description:
-    # No access of it leaves its own memory, so that it needs no process of its own.
+    # The program accesses only its own memory and needs no separate process.
     return describe_bpf(path, sha256, jit)
 
 

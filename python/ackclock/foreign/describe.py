@@ -48,7 +48,7 @@ def describe_class(source: str, code: str) -> Description:
         return Description(cls.__name__, tuple(_parameters(cls)), annotated)
     except ForeignError as error:
         return Description("", (), key=error.key, message=error.message)
-    # Whatever the text does when it is run.
+    # The text may raise any exception when it runs.
     except BaseException as error:
         return Description(
             "", (), key="source", message=failure(error).replace("\n    ", ": ").replace("\n ", ";")

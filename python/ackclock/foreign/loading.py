@@ -34,7 +34,7 @@ def load_class(source: str, code: str) -> type:
     key = source, code
     if key not in _compiled:
         _compiled[key] = compile(code, named.file, "exec", dont_inherit=True)
-    # Tracebacks show lines of the text that runs, wherever the file is, and whatever is in it now.
+    # Tracebacks show lines of the running text, even if the file has moved or changed.
     linecache.cache[named.file] = (len(code), None, code.splitlines(keepends=True), named.file)
     module = ModuleType("ackclock_own")
     module.__file__ = named.file

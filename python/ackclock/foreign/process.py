@@ -57,7 +57,7 @@ class Worker:
         self._page = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         self._page.truncate(mmap.PAGESIZE)
         self._notes = mmap.mmap(self._page.fileno(), mmap.PAGESIZE)
-        # Not from the current folder, and away from Ctrl-C.
+        # The worker imports nothing from the current folder and does not receive Ctrl-C.
         command = [sys.executable, "-P", "-m", "ackclock.foreign.worker", str(self._page.fileno())]
         self._process = subprocess.Popen(
             command,

@@ -102,7 +102,7 @@ def require_alone(file: str, folder: str, tree: ast.Module) -> None:
             is_beside = top not in sys.stdlib_module_names and (
                 (beside / f"{top}.py").is_file() or (beside / top / "__init__.py").is_file()
             )
-            # A module of its own folder that is installed is found anywhere, as ackclock itself.
+            # An installed module such as ackclock is found everywhere, also if the file is in its folder.
             if not top or (is_beside and top != "ackclock"):
                 raise ForeignError(
                     "source",

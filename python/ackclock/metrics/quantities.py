@@ -44,7 +44,7 @@ def number_of(value: Any) -> tuple[str, float] | None:
     if found is None or found[2] not in _UNITS:
         return None
     unit, factor = _UNITS[found[2]]
-    # As it is written: without what binary fractions add.
+    # The number as it is written, without the digits of binary fractions.
     number = float(f"{float(found[1]) * factor:.15g}")
     return (unit, number) if math.isfinite(number) else None
 

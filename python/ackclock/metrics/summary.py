@@ -51,7 +51,7 @@ def coverage(document: dict[str, Any]) -> str:
     count = len(document["flows"])
     flows = "no flows" if count == 0 else f"{count} flow{'s' * (count > 1)}"
     others = []
-    # Only flow arrivals have a mean number of active flows; the flows of others are in `flows`.
+    # Only flow arrivals have a mean number of active flows. Flows of other groups are in `flows`.
     if any(group["active_mean"] is not None for group in document.get("transfers", ())):
         others.append("flow arrivals")
     if document.get("datagrams"):

@@ -53,7 +53,7 @@ class DaskExecutor:
     def capacity(self) -> int:
         """Return how many chunks to keep in flight, from the current number of workers."""
         if time.monotonic() - self._counted > _COUNT_AGAIN_S:
-            # Where the scheduler is gone, chunks tell.
+            # If the scheduler is gone, the chunks report it.
             with contextlib.suppress(Exception):
                 self._threads = sum(self._client.nthreads().values())
             self._counted = time.monotonic()
@@ -111,7 +111,7 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
     try:
         asyncio.run(_greet(address))
         client = Client(address, timeout=_CONNECT_S, set_as_default=False)
-    # Whatever else listens there may answer anything.
+    # Another program at this address may send any answer.
     except Exception as error:
         raise ClusterError(
             f"{address}: no Dask scheduler answers ({_reason(error)}); "
@@ -131,7 +131,7 @@ async def _greet(address: str) -> None:
 
     arguments = Security().get_connection_args("client")
     try:
-        # Its own time limit ends with the connection, before the other side has said a word.
+        # Its own time limit covers only the connection and not the first answer.
         async with asyncio.timeout(_CONNECT_S):
             comm = await connect(address, timeout=_CONNECT_S, **arguments)
     except TimeoutError:
@@ -161,7 +161,7 @@ async def _silence(address: str) -> str:
 def _require_build(client: Client) -> None:
     """Refuse workers whose ackclock gives other results, or that have none."""
 
-    # Sent as code, not by name: a worker without ackclock can run this, too.
+    # Sent as code and not by name, so that a worker without ackclock can also run it.
     def build() -> str:
         try:
             from ackclock import _core
@@ -182,7 +182,7 @@ def _run_chunk(name: str, jobs: Sequence[Job]) -> Chunk:
     try:
         return execute_chunk(jobs, _switches.setdefault(name, _core.Cancel()), _MOST_S)
     except BuildError as error:
-        # It joined after the others had been checked.
+        # The worker joined after the check of the others.
         raise ClusterError(f"worker {get_worker().address} {error}; {_SAME}; {_KEPT}") from None
 
 

@@ -30,7 +30,7 @@ def open_to_fill(folder: Path) -> sqlite3.Connection:
     (folder / "samples").mkdir(parents=True, exist_ok=True)
     index = sqlite3.connect(folder / INDEX)
     index.execute("PRAGMA journal_mode = WAL")
-    # A process that is killed loses nothing; a power cut may cost the last runs, never the store.
+    # A killed process loses nothing. A power cut may lose the last runs but not the store.
     index.execute("PRAGMA synchronous = NORMAL")
     return index
 
@@ -42,7 +42,7 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
     """
     uri = (folder / INDEX).resolve().as_uri()
     if os.access(folder, os.W_OK):
-        # SQLite makes files beside the index to read it, and removes them.
+        # SQLite creates files in the folder of the index while it reads, and removes them.
         return _connected(f"{uri}?mode=rw")
     wal = folder / _WAL
     if not wal.is_file() or wal.stat().st_size == 0:

@@ -281,7 +281,7 @@ class Store:
 
     def _require_format(self) -> tuple[int, int]:
         """Return the number of tables and indices, and their format. Raises `StoreError` for others."""
-        # Tables first: where another process makes them in between, their format is there as well.
+        # Count tables first: if another process creates them in between, their format exists as well.
         count = count_tables(self._index)
         (found,) = self._index.execute("PRAGMA user_version").fetchone()
         if found not in (FORMAT, WITHOUT_CHECKSUMS) and count:
@@ -300,12 +300,12 @@ def _is_whole(path: Path) -> bool:
     try:
         with open_regular(path, SAMPLES) as file:
             first = file.read(len(_PARQUET))
-            # The end: how long the footer is, and the mark once more.
+            # The file ends with the length of the footer and the mark.
             size = file.seek(0, os.SEEK_END)
             file.seek(size - 2 * len(_PARQUET))
             footer = int.from_bytes(file.read(len(_PARQUET)), "little")
             return first == file.read() == _PARQUET and footer + 3 * len(_PARQUET) <= size
-    # A file of fewer bytes has no such end.
+    # A shorter file has no such end.
     except (OSError, ValueError):
         return False
 

@@ -212,7 +212,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> list[tuple[Job, R
                 try:
                     chunk = future.result()
                 except RunError as error:
-                    # Of the first; the others were not run.
+                    # The error belongs to the first job. The others were not run.
                     failed.append((jobs[0], error))
                     again.extend(jobs[1:])
                     del running[future]
@@ -222,7 +222,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> list[tuple[Job, R
                 for job, outcome in zip(jobs, chunk.outcomes, strict=False):
                     store.put(job, outcome)
                     work.finished(job, outcome)
-                # Not before it is stored: Ctrl-C may come at any line.
+                # Only after it is stored, because Ctrl-C may interrupt any line.
                 del running[future]
     except BaseException as error:
         executor.stop()

@@ -15,7 +15,7 @@ def open_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            # The lowest free number is given: this one.
+            # The system assigns the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
     for name, number in (("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:
