@@ -256,7 +256,7 @@ evidence-statistics: build ## Check the statistics with 400 pairs of equal algor
 	$(BIN)/python tools/evidence/null_pairs.py
 	$(BIN)/python tools/evidence/interval_coverage.py
 
-evidence: build comparison-tools ## Run every row of the validation overview in full, about six hours, and write the page
+evidence: build comparison-tools ## Run every row of the validation overview in full, about 17 hours, and write the page
 	$(BIN)/python tools/evidence/evidence_full.py
 
 evidence-slice: build comparison-tools ## Run a short slice of each row of the validation overview

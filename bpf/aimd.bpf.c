@@ -2,10 +2,10 @@
 /*
  * AIMD(a, b): additive increase, multiplicative decrease. AIMD(1, 0.5) is standard TCP.
  *
- * Per round trip w <- w + a, at congestion w <- b w.
+ * Per RTT w <- w + a, at congestion w <- b w.
  *
- * Error: each ACK adds at most 2^-32 segments too little or a relative 2^-16 / w too much. A cycle of n ACKs that
- * gains g segments ends within n 2^-32 + g 2^-16 / w segments of the rule. Cuts reduce the error.
+ * Error: each ACK adds at most 2^-32 segments too little or a relative 2^-16 / w too much. A cycle of n ACKs gains
+ * g segments. Its error is at most n 2^-32 + g 2^-16 / w segments. Cuts reduce the error.
  */
 #include "window.h"
 

@@ -9,8 +9,8 @@
  * calls no growth until the window of data with the mark is over, so in_ack_event raises ssthresh. It becomes the
  * window then. A mark ends slow start. Local congestion (a full device queue) counts as a mark.
  *
- * Error: each ACK adds at most 2^-32 segments too little or a relative 2^-16 / w too much, to window and alpha. The
- * error of alpha changes the window by the square of the round trips. Cuts reduce both errors.
+ * Error: window and alpha have the same error per ACK. It is at most 2^-32 segments too little or a relative
+ * 2^-16 / w too much. The error of alpha changes the window by the square of the RTTs. Cuts reduce both errors.
  */
 #include "window.h"
 

@@ -1,11 +1,11 @@
-"""Learn the gain of a controller of delay by a search, in an environment of Gymnasium.
+"""Learn the gain of a delay controller by a search in a Gymnasium environment.
 
     python examples/learn_gain.py
 
-The window is multiplied each 50 ms by 2 to the power of `gain * (target - queueing delay)`, delays in base
-RTTs. A small gain takes seconds to fill the path, a large one swings around the target, as it acts on delays
-of a round trip ago. The search runs sixteen gains at the same time, looks closer around the best one, and
-does so again. Needs `python -m pip install 'ackclock[gym]'`, and nothing else.
+Every 50 ms the window is multiplied by 2 to the power of `gain * (target - queueing delay)`, with delays in
+base RTTs. A small gain takes seconds to fill the path. A large gain oscillates around the target, because it
+acts on delays that are one RTT old. Each round of the search runs sixteen gains at the same time. It then
+narrows the range around the best one. It needs only `python -m pip install gymnasium`.
 """
 
 from __future__ import annotations

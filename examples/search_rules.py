@@ -1,10 +1,10 @@
-"""Search for a better rule by random mutation, then score the winner on what the search never saw.
+"""Search for a better rule by random mutation, then score the winner on new seeds and environments.
 
     python examples/search_rules.py
 
-Two hundred rule texts are tried on three environments of the suite `core`, shortened. The winner is then
-scored again, on the same environments with fresh seeds, and on all other environments of the suite. Needs
-numpy. docs/how-to/search-rules.md has a result.
+The search tries two hundred rule texts on three shortened environments of the suite `core`. It then scores
+the winner on the same environments with fresh seeds, and on all others of the suite. It needs numpy.
+docs/how-to/search-rules.md shows a result.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy
 
 import ackclock
 
-#: What the search sees of the suite, and for how long.
+#: The environments of the search, and their duration.
 SEARCHED = ("slow-2", "random-loss", "with-standard")
 CHANGES = ["duration=40 s", "warmup=10 s", 'flows.test.start={ uniform = ["0 s", "5 s"] }']
 #: Rules of a generation, and those that have children.
 GENERATION, PARENTS = 20, 4
-#: What the texts are made of. `1 * ` makes any unit of a value a plain number, so that all can be added.
+#: The parts of the texts. `1 * ` turns a value of any unit into a plain number, so that all can be added.
 LEAVES = ("(1 * w)", "(1 * min_rtt / rtt)")
 OPERATIONS = ("({} + {})", "({} - {})", "({} * {})", "({} / {})", "min({}, {})", "max({}, {})")
 
@@ -46,7 +46,7 @@ def text(formula: Formula) -> str:
 
 
 def rule_text(rule: Rule) -> str:
-    """Return a rule; what it adds is never negative, and what a cut leaves is between 1 and the window."""
+    """Return a rule. Its increase is never negative, and a cut leaves between 1 and the whole window."""
     grow, cut = map(text, rule)
     return f"rule grow = max({grow}, 0); cut = min(max({cut}, 1), w)"
 
@@ -115,7 +115,7 @@ def write_suite(folder: Path, wanted: set[str], changes: list[str]) -> str:
 
 
 def search(suite: str, count: int, seed: int, replicates: int) -> tuple[str, float, int]:
-    """Try so many rules; return the best with its score, and how many failed."""
+    """Try `count` rules. Return the best with its score, and the number of failures."""
     draw = numpy.random.default_rng(seed)
     rules = {rule_text(START): START}
     scores: dict[str, float] = {}

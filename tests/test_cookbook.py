@@ -12,9 +12,9 @@ FOLDER = ROOT / "docs/how-to"
 JOBS = (
     "my algorithm against CUBIC and BBR",
     "buffer sweep",
-    "mahimahi trace",
+    "mahimahi traces",
     "window over time",
-    "CSV out",
+    "CSV output",
     "ECN",
     "RTT unfairness",
     "completion times",
@@ -43,7 +43,8 @@ def page_of(job: str) -> str:
 def test_one_short_page_answers_each_job(job: str) -> None:
     name = page_of(job)
     text = (FOLDER / name).read_text()
-    assert len(text.splitlines()) < 45
+    # A command, its output and the next step: two screens.
+    assert len(text.splitlines()) < 100
     assert re.search(r"^```(console|toml)$", text, re.MULTILINE) and "Details: [" in text
 
 

@@ -325,8 +325,8 @@ def test_a_shell_behind_the_scenario_gives_its_exit_code(cell: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--serve", "true"), "--serve is beside --exec or --shell"),
-        (("--exec", "true", "--shell"), "--exec and --shell: give one of them"),
+        (("--serve", "true"), "--serve needs --exec or --shell"),
+        (("--exec", "true", "--shell"), "--exec and --shell exclude each other"),
         (("--exec", "true", "--backend", "sim"), "--exec and --shell run in real time"),
         (("--backend", "ns3"), "'ns3' is not one of"),
     ],

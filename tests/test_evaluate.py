@@ -6,7 +6,7 @@ import html
 import json
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from helpers import ROOT, Answer, cli
 
 from ackclock.errors import ScenarioError
 from ackclock.evaluation import Evaluation, evaluate
+from ackclock.evaluation.block import verdict_lines
 from ackclock.evaluation.candidate import Candidate
 
 #: The candidate, then the panel.
@@ -48,7 +49,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
 def test_the_scoreboard_fits_80_columns(core: Evaluated) -> None:
     table, block = core.answer.stdout.split("VERDICT  ")
     assert max(map(len, table.splitlines())) <= 80
-    assert block.startswith("new-aimd is ") and ("  - loss " in block or "  = loss " in block)
+    assert block.startswith("new-aimd is ") and ("  - loss " in block or "  · loss " in block)
     titles = [environment["title"] for environment in core.scoreboard["environments"]]
     assert sum(f"\n{title}\n" in table for title in titles) == 5
     assert f"report: {core.folder / 'report.html'}   details: ackclock " in core.answer.stderr
@@ -66,7 +67,10 @@ def test_full_prints_all_environments_and_the_sentences_of_the_report(core: Eval
 
 @pytest.mark.parametrize(
     ("replicates", "words"),
-    [("3", "shows no difference that counts from cubic"), ("1", "one replicate cannot show significance")],
+    [
+        ("3", "shows no large and significant difference from cubic"),
+        ("1", "one replicate cannot show significance"),
+    ],
 )
 def test_the_block_is_silent_without_a_difference_that_counts(
     tiny_suite: Path, tmp_path: Path, replicates: str, words: str
@@ -78,6 +82,47 @@ def test_the_block_is_silent_without_a_difference_that_counts(
     assert answer.code == 0, answer.stderr
     first = answer.stdout.split("VERDICT  ")[1].splitlines()[0]
     assert first.startswith("cubic(c=0.40001) ") and words in first
+
+
+@pytest.mark.parametrize(
+    "ccs",
+    [
+        ["cubic(c=0.40001)"],
+        ["cubic"],
+        ["mimd"],
+        ["rule grow = 1e300; cut = w"],
+        ["rule grow = 1e300; cut = w", "rule grow = 2e300; cut = w", "rule grow = 3e300; cut = w"],
+        ["mimd", "cubic"],
+    ],
+)
+def test_the_block_has_four_to_six_lines(ccs: list[str], tiny_suite: Path) -> None:
+    evaluation = evaluate(ccs, against=["cubic"], suite=str(tiny_suite), replicates=2)
+    for invalid in (0, 1):
+        lines = verdict_lines(replace(evaluation, invalid=invalid, runs=4))
+        assert 4 <= len(lines) <= 6 and all("\n" not in line for line in lines), lines
+        assert [line.startswith("VERDICT  ") for line in lines] == [True] + [False] * (len(lines) - 1)
+        assert ("NOT VALID (1 of 4 runs missed their times)" in lines[0]) == (
+            invalid > 0 and evaluation.best is not None
+        )
+
+
+def test_full_prints_all_of_a_ranking(tiny_suite: Path, tmp_path: Path) -> None:
+    command = (
+        "evaluate",
+        "mimd",
+        "cubic",
+        "--suite",
+        tiny_suite,
+        "--replicates",
+        "2",
+        "--out",
+        tmp_path / "out",
+    )
+    short, whole = cli(*command), cli(*command, "--full")
+    assert short.code == whole.code == 0
+    assert "\nregret" not in short.stdout and "--full" in short.stderr
+    for part in ("ranking", "\nIn company\n", "\nregret\n", "\ncompetitors\n", "Only differences that"):
+        assert part in whole.stdout, part
 
 
 def test_intervals_fit_80_columns(tiny_suite: Path, tmp_path: Path) -> None:
@@ -141,7 +186,7 @@ def test_an_inline_table_is_a_candidate(tiny_suite: Path, tmp_path: Path) -> Non
         "aimd-fc+",
     ]
     assert board["candidates"][0]["cc"] == {"kind": "aimd", "increase": 2.0, "remaining": 0.5}
-    assert board["verdict"].startswith("Against aimd, aimd(increase=2) ")
+    assert " aimd(increase=2) " in f" {board['verdict']}" and " aimd " in board["verdict"]
 
 
 def test_the_panel_can_be_chosen(tiny_suite: Path) -> None:

@@ -17,7 +17,7 @@ from helpers import ROOT, cli, require_web
 
 from ackclock.cli import play_command
 from ackclock.evaluation import SHOWN, Evaluation, evaluate
-from ackclock.evaluation.overview import WORDS, Cell, overview, sentences
+from ackclock.evaluation.overview import WORDS, Cell, cell_text, overview, sentences
 from ackclock.evaluation.planes import environment_plane, whole_plane
 from ackclock.evaluation.scoreboard import estimate_json
 from ackclock.evaluation.series import Drawn, run_series
@@ -124,6 +124,26 @@ def test_so_are_several_other_panels_metrics_and_settings(
     if len(ccs) <= SHOWN:
         _same_over_time(found, evaluation)
     assert _by_page("sentences", "sentences", found) == sentences(evaluation, overview(evaluation))
+    _same_cells(found["overview"], evaluation)
+
+
+def _same_cells(found: dict[str, Any], evaluation: Evaluation) -> None:
+    """The page describes the cells of the heat maps in the words of the report."""
+    glance = overview(evaluation)
+    reference = glance.labels[glance.reference]
+    given, expected = [], []
+    for ours, theirs in zip(found["maps"], glance.maps, strict=True):
+        for place, (result, mine, row) in enumerate(
+            zip(evaluation.board.results, ours["cells"], theirs.cells, strict=True)
+        ):
+            metric = next((each for each in result.metrics if each.name == theirs.name), None)
+            shown = next((each for each in found["metrics"][place] if each["name"] == theirs.name), None)
+            for one, cell in zip(mine, row, strict=True):
+                given.append([one, shown, theirs.digits, reference])
+                expected.append(cell_text(cell, metric, theirs.digits, reference))
+    assert (
+        _by_page("cellText", "(all) => all.map((each) => cellText(...each))", given, "sentences") == expected
+    )
 
 
 def _evaluated(cc: str | list[str], suite: Path, out: Path, **options: Any) -> Evaluation:
@@ -174,10 +194,10 @@ def _cell(cell: Cell) -> dict[str, Any]:
     return {"judgement": cell.judgement, "value": value, "difference": difference}
 
 
-def _by_page(module: str, function: str, given: Any) -> list[str]:
-    """What a function of a module of the page makes of something."""
+def _by_page(name: str, function: str, given: Any, module: str = "") -> list[str]:
+    """Return the answer of a function of a page's module, which is named like the function by default."""
     program = (
-        f"import {{ {module} }} from {json.dumps((ROOT / f'web/play/{module}.js').as_uri())};"
+        f"import {{ {name} }} from {json.dumps((ROOT / f'web/play/{module or name}.js').as_uri())};"
         f"console.log(JSON.stringify(({function})({json.dumps(given)})))"
     )
     command = ["node", "--input-type=module", "--eval", program]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import subprocess
 import sys
@@ -20,12 +21,12 @@ from evidence_page import Result
 from rows import Command, Reading, Row
 
 COUNT = Reading(r"(?P<passed>[1-9]\d*) passed", "{passed} tests pass")
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(BIN)", ".venv/bin")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 NAMES = [row.name for row in rows.rows()]
 
 
 def row(command: str = "echo 3 passed", **changes: Any) -> Row:
-    made = Row("some", "a claim", "make some", Command(command, COUNT, "a second"))
+    made = Row("some", "Tests", "a claim", "itself", Command(command, COUNT, "a second"))
     return dataclasses.replace(made, **changes)
 
 
@@ -37,24 +38,14 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_row_names_the_command_that_is_run(name: str) -> None:
-    """Either it is part of it, or a target of the Makefile that runs it."""
-    (found,) = rows.chosen([name])
-    target = re.fullmatch(r"make ([a-z0-9-]+)", found.shown)
-    if target is None:
-        assert all(word in found.full.command for word in found.shown.split())
-        return
-    recipe = re.search(rf"^{target[1]}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
-    assert recipe is not None
-    assert found.full.command == found.shown or f"\t{found.full.command}\n" in recipe[1]
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_what_a_row_runs_is_there(name: str) -> None:
     (found,) = rows.chosen([name])
     assert set(found.needs) <= rows.NEEDS.keys()
     assert found.page is None or (ROOT / found.page).exists()
+    assert all((ROOT / file).exists() for file in found.kept)
     for command in filter(None, (found.full, found.slice)):
+        target = re.match(r"make ([a-z0-9-]+)", command.command)
+        assert target is None or re.search(rf"^{target[1]}:", MAKEFILE, re.MULTILINE)
         files = re.findall(r"\b(?:tools|tests|fuzz)/[\w/.-]+\w", command.command)
         assert [file for file in files if not (ROOT / file).exists()] == []
         assert set(re.findall(r"{(\w+)}", command.reading.says)) <= set(
@@ -89,7 +80,7 @@ def test_a_command_fails_by_its_exit_code_or_without_a_figure(tmp_path: Path) ->
 
 
 def test_a_name_that_no_row_has_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"no row is called nosuch; there are compare-ns2, "):
+    with pytest.raises(ValueError, match=r"no row is called nosuch; there are kernel-agreement, "):
         rows.chosen(["fuzz", "nosuch"])
     assert [each.name for each in rows.chosen(["fuzz", "model"])] == ["model", "fuzz"]
 
@@ -120,7 +111,7 @@ def test_slices_say_at_the_end_what_was_skipped(
     selected = [row(slice=some), row(name="other", slice=some, needs=("ns2",)), row(name="whole")]
     assert evidence_slice.run_slices(selected) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[:3] == ["some: 3 tests pass (0 s)", "other: skipped", "whole: the tests run all of it"]
+    assert said[:3] == ["some: 3 tests pass (0 s)", "other: skipped", "whole: the tests run the whole row"]
     assert said[3] == "evidence: 3 rows, 0 failed, 1 skipped, 0 s"
     assert said[4:] == ["  skipped other: ns2 is missing (apt-get install ns2)"]
 
@@ -133,12 +124,13 @@ def test_a_slice_that_fails_shows_its_last_words(logs: Path, capsys: pytest.Capt
     assert said.endswith("evidence: 1 rows, 1 failed, 0 skipped, 0 s\n")
 
 
-BEFORE = Result("echo 3 passed", "2 tests pass", "", "2020-01-01", "abc", 9)
+BEFORE = Result("echo 3 passed", "2 tests pass", "", "2020-01-01", "abc", 9, version="1.2.3")
 
 
 def test_a_row_that_ran_has_its_figure_date_and_commit(logs: Path) -> None:
     found = evidence_full.result(row(), BEFORE, "def")
     assert (found.figure, found.failure, found.commit, found.skipped) == ("3 tests pass", "", "def", "")
+    assert found.version == evidence_page.current_version()
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", found.date) and found.date > BEFORE.date
 
 
@@ -146,16 +138,16 @@ def test_a_row_that_is_skipped_keeps_what_it_had(logs: Path, monkeypatch: pytest
     monkeypatch.setattr("shutil.which", lambda name: None)
     found = evidence_full.result(row(needs=("ns2",)), BEFORE, "def")
     assert dataclasses.replace(found, skipped="") == BEFORE
-    assert re.fullmatch(r"skipped on [\d-]+: ns2 is missing \(apt-get install ns2\)", found.skipped)
+    assert re.fullmatch(r"Skipped on [\d-]+: ns2 is missing \(apt-get install ns2\)", found.skipped)
     assert evidence_full.result(row(needs=("ns2",)), None, "def").commit == ""
 
 
 def test_changes_of_the_sources_show_in_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence_full, "ROOT", tmp_path)
-    for name in ("PAGE", "RESULTS"):
+    for name in ("PAGE", "SLICES_PAGE", "RESULTS"):
         monkeypatch.setattr(evidence_page, name, tmp_path / name)
     assert evidence_full.commit() == "unknown"
-    for path in ("PAGE", "RESULTS", "source"):
+    for path in ("PAGE", "SLICES_PAGE", "RESULTS", "source"):
         (tmp_path / path).write_text("old")
     who = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org")
     for words in (("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "all")):
@@ -167,47 +159,130 @@ def test_changes_of_the_sources_show_in_the_commit(tmp_path: Path, monkeypatch: 
     assert evidence_full.commit() == f"{clean}-dirty"
 
 
+WHEN = "2020-01-01, 1.2.3, `abc`"
+
+
 @pytest.mark.parametrize(
     ("result", "cells"),
     [
-        (None, "not run yet |  |  |"),
-        (BEFORE, "2 tests pass | 2020-01-01 | `abc` |"),
+        (None, "not measured in 1.2.3 | "),
+        (BEFORE, f"2 tests pass | {WHEN}"),
         (
             dataclasses.replace(BEFORE, failure="exit code 1"),
-            "**failed**, exit code 1: 2 tests pass | 2020-01-01 | `abc` |",
+            f"**failed**, exit code 1: 2 tests pass | {WHEN}",
         ),
         (
             dataclasses.replace(BEFORE, figure="", failure="exit code 1"),
-            "**failed**, exit code 1 | 2020-01-01 | `abc` |",
+            f"**failed**, exit code 1 | {WHEN}",
         ),
         (
             dataclasses.replace(BEFORE, command="echo 2 passed"),
-            "2 tests pass; the command was `echo 2 passed` | 2020-01-01 | `abc` |",
+            f"2 tests pass. The command was `echo 2 passed` | {WHEN}",
         ),
-        (dataclasses.replace(BEFORE, skipped="skipped"), "2 tests pass; skipped | 2020-01-01 | `abc` |"),
+        (dataclasses.replace(BEFORE, skipped="Skipped"), f"2 tests pass. Skipped | {WHEN}"),
         (
-            Result("echo 3 passed", "", "", "", "", 0, "skipped on a day: why"),
-            "skipped on a day: why |  |  |",
+            Result("echo 3 passed", "", "", "", "", 0, "Skipped on a day: why"),
+            "not measured in 1.2.3. Skipped on a day: why | ",
         ),
+        (dataclasses.replace(BEFORE, version="1.2.2"), "not measured in 1.2.3 | "),
+        (dataclasses.replace(BEFORE, commit=""), "2 tests pass | 2020-01-01, 1.2.3"),
     ],
 )
-def test_a_line_of_the_page(result: Result | None, cells: str) -> None:
-    page = evidence_page.page([row()], {} if result is None else {"some": result})
-    assert f"| a claim | `echo 3 passed`, a second | {cells}\n" in page
+def test_a_line_of_the_overview(result: Result | None, cells: str) -> None:
+    page = evidence_page.overview([row()], {} if result is None else {"some": result}, "1.2.3")
+    assert page.endswith(f"| a claim | itself | {cells} | `echo 3 passed`, a second |")
 
 
-def test_the_page_is_that_of_the_results() -> None:
-    assert evidence_page.PAGE.read_text(encoding="utf-8") == evidence_page.page(
-        rows.rows(), evidence_page.stored()
-    )
+def test_the_pages_show_the_stored_results() -> None:
+    every = rows.rows()
+    shown = evidence_page.overview(every, evidence_page.known(every, evidence_page.stored()))
+    assert f"\n\n{shown}\n\n" in evidence_page.PAGE.read_text(encoding="utf-8")
+    assert f"\n\n{evidence_page.slices(every)}\n\n" in evidence_page.SLICES_PAGE.read_text(encoding="utf-8")
+
+
+def test_no_figure_is_older_than_the_version() -> None:
+    """Run the rows again, or withdraw their figures: docs/project/evidence.md."""
+    results = evidence_page.known(rows.rows(), evidence_page.stored())
+    assert evidence_page.outdated(results, evidence_page.current_version()) == []
+
+
+@pytest.mark.parametrize(
+    ("measured", "version", "is_older"),
+    [
+        ("0.1.0", "0.1.0", False),
+        ("0.1.0", "0.1.1", True),
+        ("0.1.9", "0.1.10", True),
+        ("0.10.0", "0.9.0", False),
+        ("0.2.0", "0.1.0", False),
+        ("0.1.0", "0.1.0+e6df481d", False),
+        ("0.1.0", "0.2.0-rc.1", True),
+        ("", "0.1.0", True),
+    ],
+)
+def test_a_figure_of_an_earlier_version_is_outdated(measured: str, version: str, is_older: bool) -> None:
+    found = evidence_page.outdated({"some": dataclasses.replace(BEFORE, version=measured)}, version)
+    assert found == ([f"some: measured with {measured or 'an unknown version'}, before {version}"] * is_older)
+
+
+def test_a_row_without_a_figure_is_not_outdated() -> None:
+    skipped = Result("echo 3 passed", "", "", "", "", 0, "Skipped on a day: why")
+    assert evidence_page.outdated({"some": skipped}, "9.9.9") == []
+
+
+def test_the_check_fails_for_an_old_figure_until_it_is_withdrawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages(tmp_path, monkeypatch)
+    monkeypatch.setattr(evidence_full, "rows", lambda: [row()])
+    monkeypatch.setattr(evidence_full, "chosen", lambda names: [row()])
+    monkeypatch.setattr(evidence_full, "commit", lambda: "def")
+    monkeypatch.setattr(evidence_page, "current_version", lambda: "1.3.0")
+    evidence_page.store({"some": BEFORE}, [row()])
+    monkeypatch.setattr(sys, "argv", ["evidence_full.py", "--check"])
+    assert evidence_full.main() == 1
+    assert capsys.readouterr().out == "some: measured with 1.2.3, before 1.3.0\n"
+    monkeypatch.setattr(sys, "argv", ["evidence_full.py", "--withdraw", "some"])
+    assert evidence_full.main() == 0
+    assert evidence_page.stored() == {}
+    assert "not measured in 1.3.0" in (tmp_path / "page.md").read_text()
+    monkeypatch.setattr(sys, "argv", ["evidence_full.py", "--check"])
+    assert (evidence_full.main(), capsys.readouterr().out) == (0, "")
+
+
+def test_a_command_with_a_file_of_its_own_gives_its_oldest_version_and_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evidence_page, "ROOT", tmp_path)
+    measured = [
+        {"made": "Linux 6.18, 2026-02-03", "version": "0.2.0"},
+        {"made": "Linux 6.18, 2026-01-02", "version": "0.1.0"},
+    ]
+    (tmp_path / "own.json").write_text(json.dumps({"made": "3 passed, 1 failed", "rows": measured}))
+    own = row(kept=("own.json", "missing.json"))
+    found = evidence_page.known([own], {})["some"]
+    assert (found.figure, found.version, found.date) == ("3 tests pass", "0.1.0", "2026-01-02")
+    later = dataclasses.replace(BEFORE, date="2026-01-03")
+    assert evidence_page.known([own], {"some": BEFORE})["some"] == found
+    assert evidence_page.known([own], {"some": later})["some"] == later
+    del measured[1]["version"]
+    (tmp_path / "own.json").write_text(json.dumps({"made": "3 passed", "rows": measured}))
+    assert evidence_page.known([own], {})["some"].version == ""
+
+
+def pages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages with empty tables, and no results."""
+    for name, part in (("PAGE", "validation"), ("SLICES_PAGE", "slices")):
+        page = folder / f"{name.lower()}.md"
+        page.write_text(f"<!-- generated: {part} -->\n\nold\n\n<!-- end -->\n")
+        monkeypatch.setattr(evidence_page, name, page)
+    monkeypatch.setattr(evidence_page, "RESULTS", folder / "results.json")
 
 
 def test_a_row_that_is_run_alone_leaves_the_others_as_they_were(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = [row(), row("echo 4 passed; exit 1", name="other")]
-    monkeypatch.setattr(evidence_page, "PAGE", tmp_path / "page.md")
-    monkeypatch.setattr(evidence_page, "RESULTS", tmp_path / "results.json")
+    pages(tmp_path, monkeypatch)
     monkeypatch.setattr(evidence_full, "commit", lambda: "def")
     monkeypatch.setattr(evidence_full, "rows", lambda: both)
     monkeypatch.setattr(evidence_full, "chosen", lambda names: [each for each in both if each.name in names])
@@ -227,4 +302,4 @@ def test_a_row_that_does_not_exist_is_one_line(
         monkeypatch.setattr(sys, "argv", ["tool", "--only", "nosuch"])
         with pytest.raises(SystemExit, match="2"):
             module.main()
-        assert "--only: no row is called nosuch; there are compare-ns2" in capsys.readouterr().err
+        assert "--only: no row is called nosuch; there are kernel-agreement" in capsys.readouterr().err

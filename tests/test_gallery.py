@@ -81,10 +81,10 @@ def one_run(names: Names) -> dict[str, bool]:
     first, codel = runs["drop-tail, 2 BDP"].summary, runs["CoDel"].summary
     return {
         "The queue is hardly ever empty": (queue["backlog_packets"] == 0).mean() < 0.01,
-        "the link never idles": names["result"].summary["utilization"] > 0.999,
-        "CoDel takes nearly all of the delay away": codel["queue_delay_mean_s"]
+        "The link never idles": names["result"].summary["utilization"] > 0.999,
+        "CoDel removes nearly all of the delay": codel["queue_delay_mean_s"]
         < 0.1 * first["queue_delay_mean_s"],
-        "for a little of the goodput": 0.95 < codel["goodput_bps"] / first["goodput_bps"] < 1,
+        "at the cost of a little goodput": 0.95 < codel["goodput_bps"] / first["goodput_bps"] < 1,
     }
 
 
@@ -95,12 +95,12 @@ def buffer_sweep(names: Names) -> dict[str, bool]:
     at = {(cc, limit): tuple(rest) for cc, limit, *rest in rows.iter_rows()}
     enough = dict(names["enough"].select("flows.test.cc", "topology.queue.limit_bdp").reverse().iter_rows())
     return {
-        "Reno, which halves it, about 1 BDP": enough["reno"] == 1,
-        "CUBIC, which cuts to 70 %, less": enough["cubic"] < enough["reno"],
-        "they fill, and it becomes delay": all(
+        "Reno halves the window and needs about 1 BDP": enough["reno"] == 1,
+        "CUBIC reduces it to 70 % and needs less": enough["cubic"] < enough["reno"],
+        "Both fill any larger buffer, which adds delay": all(
             at[cc, 4.0][1] > 1.8 * at[cc, 2.0][1] for cc in ("reno", "cubic")
         ),
-        "its delay hardly grows from 2 to 4 BDP": at["bbr3", 4.0][1] < 1.2 * at["bbr3", 2.0][1],
+        "Its delay therefore hardly grows from 2 to 4 BDP": at["bbr3", 4.0][1] < 1.2 * at["bbr3", 2.0][1],
         "The price of a small buffer is loss": all(
             at[cc, 0.1][2] > 2 * at[cc, 4.0][2] for cc in ("reno", "cubic", "bbr3")
         ),
@@ -117,7 +117,7 @@ def my_algorithm(names: Names) -> dict[str, bool]:
 
     *_, watched = results["beside-cubic"][0]
     return {
-        "and found none": names["ackclock"].check_cc(names["FewQueued"]) == [],
+        "found no contract violation": names["ackclock"].check_cc(names["FewQueued"]) == [],
         "all of the link": mean("alone", "efficiency", 0) > 0.96,
         "a fifth of the queueing delay or less": all(
             mean("alone", "queue_delay", 0) < 0.2 * mean("alone", "queue_delay", other) for other in (1, 2)
@@ -134,8 +134,8 @@ def rtt_fairness(names: Names) -> dict[str, bool]:
     ratio = {cc: flows["near"] / flows["far"] for cc, flows in goodput.items()}
     return {
         "so the near flow grows faster": ratio["reno"] > 1.5,
-        "which takes a part of that advantage away": ratio["cubic"] < ratio["reno"],
-        "the near one gets the smaller part": ratio["bbr3"] < 0.5,
+        "which removes a part of that advantage": ratio["cubic"] < ratio["reno"],
+        "The near flow gets the smaller share": ratio["bbr3"] < 0.5,
     }
 
 
@@ -144,14 +144,14 @@ def agent(names: Names) -> dict[str, bool]:
     knee, beyond = (window > 1.05) & (window < 1.95), window > 2.2
     best = [names["tried"][int(numpy.argmax(names["tried"] @ w))] for w in names["REWARDS"].values()]
     return {
-        "below it the link idles": goodput[window < 0.9].max() < 0.85,
-        "above it a larger window buys nothing but delay": bool(
+        "Below it the link idles": goodput[window < 0.9].max() < 0.85,
+        "Above it a larger window adds only delay": bool(
             numpy.ptp(goodput[knee]) < 0.02 and (numpy.diff(delay[knee]) > 0).all()
         ),
-        "what is sent beyond is lost": again[beyond].min() > 0.05
+        "further segments are dropped": again[beyond].min() > 0.05
         and again[~beyond & (window < 2)].max() == 0,
-        "What the reward weighs decides which dot wins": best[0][1] > best[1][1] > best[2][1],
-        "goodput is paid for with a queue": best[0][0] > best[1][0] > best[2][0],
+        "The weights of the reward decide which dot wins": best[0][1] > best[1][1] > best[2][1],
+        "More goodput therefore costs a longer queue": best[0][0] > best[1][0] > best[2][0],
     }
 
 

@@ -22,7 +22,7 @@ def test_every_change_can_be_made(mutant: dozen.Mutant) -> None:
 
 def test_a_text_that_is_not_there_is_named() -> None:
     mutant = dozen.Mutant("a.rs", "x < y", "x <= y", "a")
-    with pytest.raises(dozen.Unusable, match=r"a\.rs: 'x < y' stands there 2 times; mend dozen\.toml"):
+    with pytest.raises(dozen.Unusable, match=r"a\.rs: 'x < y' occurs 2 times; correct dozen\.toml"):
         mutant.applied("x < y && x < y")
 
 

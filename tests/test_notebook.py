@@ -251,7 +251,7 @@ def test_without_matplotlib_the_extra_is_named_and_pages_are_shown(tiny_file: Pa
         [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False, cwd=ROOT
     )
     last = done.stderr.strip().splitlines()[-1]
-    assert last.endswith("a plot needs matplotlib; install it with: pip install 'ackclock[plot]'")
+    assert last.endswith("a plot needs matplotlib; install it with: python -m pip install matplotlib")
 
 
 def test_runs_and_studies_load_no_pages() -> None:

@@ -37,7 +37,7 @@ def test_every_environment_has_a_counterpart() -> None:
 def test_environments_and_drr_use_every_argument_of_the_script() -> None:
     script = (TOOLS / "dumbbell.tcl").read_text()
     declared = script.split("array set p {")[1].split("}")[0].split()[::2]
-    used = set(arguments(environment("sq-low", "red", "sack", "mimd(.1, .5)")))
+    used = set(arguments(environment("sq-low", "red", "sack", "mimd(0.1, 0.5)")))
     used |= set(arguments(DRR.compiled(DRR.cases[0])))
     used |= set(arguments(LINUX_AGENT.compiled(LINUX_AGENT.cases[0])))
     # The last two are for measurements of speed.
@@ -45,7 +45,7 @@ def test_environments_and_drr_use_every_argument_of_the_script() -> None:
 
 
 def test_cross_traffic_leaves_a_square_wave() -> None:
-    words = arguments(environment("sq-high", "drop-tail", "sack", "aimd(1, .5)"))
+    words = arguments(environment("sq-high", "drop-tail", "sack", "aimd(1, 0.5)"))
     assert str(words["cbr"]).split()[:6] == ["0", "0", "5", "90000000", "10", "0"]
     assert (words["cbr_packet"], len(str(words["cbr"]).split())) == (1040, 2 * 12)
 
@@ -73,7 +73,7 @@ def test_cross_traffic_that_ns2_does_not_have_is_refused(change: dict[str, objec
 
 def test_scores_by_hand() -> None:
     # 100 Mbit/s of which 90 are taken, for 50 s; of 1 MB/s each packet has 1000 B.
-    found = scores(environment("cons-low", "red", "reno", "aimd(1, .5)"))
+    found = scores(environment("cons-low", "red", "reno", "aimd(1, 0.5)"))
     run = {
         "goodput_Bps": 1e6,
         "drops": 30.0,
@@ -105,7 +105,7 @@ def test_cross_traffic_is_measured_where_there_is_some() -> None:
         return measures(json.loads(scenario.run().to_json()))
 
     short = ["duration=3 s", "warmup=2 s"]
-    beside = measured(ENVIRONMENTS.compiled(Case("cons-low", "red", "sack", "aimd(1, .5)"), short))
+    beside = measured(ENVIRONMENTS.compiled(Case("cons-low", "red", "sack", "aimd(1, 0.5)"), short))
     # 90 Mbit/s for 1 s in packets of 1040 B.
     assert beside["cbr_sent"] == pytest.approx(90e6 / 8 / 1040, abs=1)
     assert 0 < beside["cbr_Bps"] < 100e6 / 8
@@ -115,7 +115,7 @@ def test_cross_traffic_is_measured_where_there_is_some() -> None:
 
 
 def test_few_drops_are_not_judged() -> None:
-    case = Case("cons-high", "red", "sack", "aimd(1, .5)")
+    case = Case("cons-high", "red", "sack", "aimd(1, 0.5)")
     run = {
         "goodput_Bps": 1e7,
         "drops": 99.0,

@@ -211,8 +211,8 @@ def test_the_results_are_counted_and_listed() -> None:
     )
     assert "| sack | 2 | 1 | 1 | 0 | 0 |" in text
     assert "| all | 3 | 1 | 1 | 1 | 0 |" in text
-    assert "- another rule: `sack/b` (packet 7)." in text
-    assert "**Not matched**\n\n- newreno: `c` (packet 9)." in text
+    assert "another rule\n\n```text\nsack/b: packet 7\n```" in text
+    assert "### Not matched\n\n```text\nnewreno: c: packet 9\n```" in text
 
 
 @pytest.mark.skipif(not INSTALLED, reason="ns-2 and its examples are not installed")

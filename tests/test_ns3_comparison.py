@@ -113,7 +113,7 @@ def test_senders_are_judged_by_their_bounds(cwnd: float, delay: float, inside: b
     ours = {"goodput_bps": 9.81e6, "cwnd_mean_segments": cwnd, "queue_delay_mean_s": delay * 1e-3}
     reno, _, bbr = CONTROLS
     cells, found = senders.judged(reno, theirs, ours)
-    assert found == inside and cells[0] == "10 -1.9 %"
+    assert found == inside and cells[0] == "10 (-1.9 %)"
     assert senders.judged(bbr, theirs, {**ours, "queue_delay_mean_s": 1.09e-3})[1]
     assert not senders.judged(bbr, theirs, {**ours, "queue_delay_mean_s": 1.11e-3})[1]
     assert not senders.judged(bbr, theirs, {**ours, "goodput_bps": 9.79e6, "queue_delay_mean_s": 1e-3})[1]
@@ -121,7 +121,7 @@ def test_senders_are_judged_by_their_bounds(cwnd: float, delay: float, inside: b
 
 def test_a_page_keeps_the_rows_of_other_cases() -> None:
     def row(link: senders.Link, rest: str) -> str:
-        return senders.line(["reno", *link.words, "as it is", rest])
+        return senders.line(["reno", *link.words, "unchanged", rest])
 
     rows = [row(LINKS[0], "old"), row(LINKS[1], "old")]
     page = "\n".join(["a", "<!-- senders -->", "", *rows, "", "<!-- end of senders -->", "b", ""])

@@ -13,8 +13,19 @@ from helpers import cli
 from ackclock.errors import InputError, StoreError
 from ackclock.evaluation import Evaluation, evaluate
 from ackclock.evaluation.distributions import arrivals_curve, curve
-from ackclock.evaluation.overview import BETTER, FAILURE, OPEN, REFERENCE, WORSE, overview, sentences
+from ackclock.evaluation.overview import (
+    BETTER,
+    FAILURE,
+    OPEN,
+    REFERENCE,
+    WORSE,
+    Cell,
+    cell_text,
+    overview,
+    sentences,
+)
 from ackclock.evaluation.report import part_of, write_report
+from ackclock.evaluation.score import Metric
 from ackclock.evaluation.series import points_per_line, runs_drawn
 from ackclock.page.lines import Axes, Line, csv_of, lines
 from ackclock.page.plane import Spot, ellipse, plane
@@ -71,6 +82,37 @@ def test_three_short_sentences(made: tuple[Evaluation, Path]) -> None:
     assert all(f"<span>{sentence}</span>" in page for sentence in said)
     words = " ".join(said)
     assert not any(word in words for word in ("regret", "Jain", "cwnd", "interval", "efficiency"))
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "difference", "judgement", "text"),
+    [
+        (
+            Metric("efficiency", "efficiency", "%", "higher", 2), 96.28, (0.25, 0.14, 0.37), WORSE,
+            "efficiency 96.28 % (0.25 points below aimd, 95 % CI 0.14 to 0.37)",
+        ),
+        (
+            Metric("queue_delay", "queueing delay", "ms", "lower", 1), 20.0, (-5.0, -7.0, -3.0), BETTER,
+            "queueing delay 20.0 ms (5.0 ms below aimd, 95 % CI 3.0 to 7.0)",
+        ),
+        (
+            Metric("watch", "CUBIC's share", "", "reach-one", 3), 0.9, (0.05, -0.1, 0.2), OPEN,
+            "CUBIC's share 0.900 (0.050 farther below 1 than aimd, 95 % CI -0.100 to 0.200, not significant)",
+        ),
+        (None, 8.705, (8.1, None, None), WORSE, "score 8.705 (8.100 above aimd)"),
+        (None, 0.5, None, REFERENCE, "score 0.500"),
+    ],
+)  # fmt: skip
+def test_a_cell_says_on_which_side_of_the_reference_it_is(
+    metric: Metric | None,
+    value: float,
+    difference: tuple[float, float | None, float | None] | None,
+    judgement: str,
+    text: str,
+) -> None:
+    found = None if difference is None else Estimate(*difference, 3)
+    cell = Cell(judgement, Estimate(value, None, None, 3), found)
+    assert cell_text(cell, metric, 3 if metric is None else metric.digits, "aimd") == text
 
 
 @pytest.mark.parametrize("correlation", [-0.9, 0.0, 0.5, 1.0])
@@ -163,9 +205,9 @@ def test_cells_that_are_not_there(made: tuple[Evaluation, Path], tmp_path: Path)
     _, folder = made
     with pytest.raises(InputError, match=r"no cell is called 'slow-1/cubi'; this report has slow-1/cubic"):
         find(folder, "slow-1/cubi")
-    with pytest.raises(InputError, match=r"replicate '3' is none of this cell; it has those from 0 to 2"):
+    with pytest.raises(InputError, match=r"replicate '3' does not exist; this cell has replicates 0 to 2"):
         find(folder, "slow-2/cubic#3")
-    with pytest.raises(InputError, match="is no report whose cells can be run again"):
+    with pytest.raises(InputError, match="is not a report with cells"):
         find(tmp_path, "slow-1/cubic")
 
 
@@ -174,7 +216,7 @@ def test_a_report_without_its_store(made: tuple[Evaluation, Path], tmp_path: Pat
     _, folder = made
     for name in ("report.html", "cells.json"):
         shutil.copy(folder / name, tmp_path)
-    with pytest.raises(StoreError, match="the page has everything but reruns"):
+    with pytest.raises(StoreError, match="copy the whole folder to repeat runs"):
         find(tmp_path, "slow-1/cubic")
     answer = cli("run", "--from", tmp_path, "slow-1/cubic")
     assert answer.code != 0 and "Traceback" not in answer.stderr
@@ -189,4 +231,4 @@ def test_a_candidate_that_fails_loses_nothing(tiny_suite: Path, tmp_path: Path) 
     (failed,) = [at for at, entry in enumerate(found.entries) if entry.failure is not None]
     assert found.maps[0].count(failed, FAILURE) > 0
     page = write_report(evaluation, tmp_path / "out", command="again").read_text()
-    assert "✕ " in page and "What ran before is kept" in page
+    assert "✕ " in page and "Its earlier runs are in the table" in page

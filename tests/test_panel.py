@@ -54,11 +54,16 @@ def test_within_the_table_somebody_is_the_best(with_panel: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "reason"),
     [
-        ("suite.toml", "version = 3", "version = 4", "tiny version 3, this is tiny version 4"),
-        ("suite.toml", 'panel = ["aimd",', 'panel = ["mimd",', "the stored scores are of panel"),
-        ("suite.toml", "replicates = 2", "replicates = 2\npanel_version = 2", "panel version 1, this is 2"),
-        ("alone.toml", "18 ms", "28 ms", "the environments are not those"),
-        ("suite.toml", "duration=6 s", "duration=7 s", "the environments are not those"),
+        ("suite.toml", "version = 3", "version = 4", "tiny version 3, and this run uses tiny version 4"),
+        ("suite.toml", 'panel = ["aimd",', 'panel = ["mimd",', "the stored scores are for panel"),
+        (
+            "suite.toml",
+            "replicates = 2",
+            "replicates = 2\npanel_version = 2",
+            "panel version 1, and this run uses 2",
+        ),
+        ("alone.toml", "18 ms", "28 ms", "the environments differ"),
+        ("suite.toml", "duration=6 s", "duration=7 s", "the environments differ"),
     ],
 )
 def test_scores_that_do_not_fit_are_not_used(

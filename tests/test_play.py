@@ -188,14 +188,18 @@ def test_what_is_hostile_or_too_much_is_one_message(on_disk: str) -> None:
     assert found["problems"] == [] and found["elsewhere"] == []
     reasons = {
         "long": "more than 100000",
-        "junk": "not one that this page makes",
+        "junk": "its format is unknown",
         "damaged": "damaged",
-        "other": "no set-up",
+        "other": "contains no configuration",
     }
     for name, reason in reasons.items():
         assert found["links"][name].startswith("The link cannot be read") and reason in found["links"][name]
     assert set(found["broken"]) == {"connect-src", "img-src", "script-src-attr", "script-src-elem"}
-    assert found["much"].startswith("The simulation did not answer for 8 s, and was ended")
+    advice = "Reduce the duration (1000000 s), the link rate (100000 Mbit/s) or the number of flows (50)."
+    assert found["much"] == {
+        "offered": f"The simulation has not answered for 8 s. Wait, or stop it. {advice} Wait Stop",
+        "stopped": f"The simulation was stopped. {advice}",
+    }
 
 
 def test_what_cannot_be_played_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -251,12 +251,12 @@ def test_qlog_tells_what_the_run_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--qlog", "x", "--at", "bottleneck"), "--qlog is of senders, but --at is bottleneck"),
-        (("--qlog", "x", "--pcap", "./x"), "--qlog x: is the file of --pcap, too; name two files"),
-        (("--qlog-version", "draft"), "--qlog-version is that of the file of --qlog"),
+        (("--qlog", "x", "--at", "bottleneck"), "--qlog records senders, but --at is bottleneck"),
+        (("--qlog", "x", "--pcap", "./x"), "--qlog x: is also the file of --pcap; name two files"),
+        (("--qlog-version", "draft"), "--qlog-version needs --qlog FILE"),
         (("--qlog", "x", "--qlog-version", "0.4"), "invalid value for '--qlog-version'"),
         (("--qlog", "missing/x"), "error: --qlog missing/x: the folder missing does not exist"),
-        (("--capture", "test"), "--capture names flows that --pcap and --qlog capture"),
+        (("--capture", "test"), "--capture needs --pcap FILE or --qlog FILE"),
     ],
 )
 def test_qlogs_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_tables_are_listed_with_their_columns(out: Path) -> None:
         ("", "give a query"),
         (" -- nothing", "it begins with SELECT"),
         ("SELECT * FROM run", "tables are runs, flows, transfers, datagrams, meters"),
-        ("SELECT topology.rate FROM runs", 'goes in quotes: "topology.rate"'),
+        ("SELECT topology.rate FROM runs", 'quote column names that contain a dot: "topology.rate"'),
         ("SELECT nothing FROM runs", "nothing"),
     ],
 )
@@ -125,8 +125,10 @@ def test_mistakes_in_sql_have_one_message(out: Path, sql: str, message: str) -> 
 
 def test_a_folder_without_results_is_named(tmp_path: Path) -> None:
     answer = cli("query", "SELECT 1", "--store", tmp_path / "none")
-    assert answer.code == 2 and "is not a store" in answer.stderr
+    assert (answer.code, answer.stderr) == (2, f"error: {tmp_path / 'none'}: no such folder\n")
     assert not (tmp_path / "none").exists()
+    answer = cli("query", "SELECT 1", "--store", tmp_path)
+    assert answer.code == 2 and "is not a store: it contains no runs.sqlite" in answer.stderr
     answer = cli("query", "SELECT 1", cwd=tmp_path)
     assert answer.code == 2 and "has no results" in answer.stderr
     assert cli("query").code == 2

@@ -275,10 +275,15 @@ def test_some_claims_run_only_what_they_need(open_paper: Path, tmp_path: Path) -
 def test_skipped_readings_are_named_on_the_terminal_and_the_page(open_paper: Path, tmp_path: Path) -> None:
     answer = cli("reproduce", open_paper, "--quick", "--readings", "6", "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
-    assert "skipped readings" in answer.stdout and re.search(r"^tiny ", answer.stdout, re.MULTILINE)
+    assert "skipped interpretations" in answer.stdout and re.search(r"^tiny ", answer.stdout, re.MULTILINE)
     assert max(map(len, answer.stdout.splitlines()[:-1])) <= 80
     page = (tmp_path / "out" / "report.html").read_text()
-    for text in ("Readings skipped", "carries nothing", "What it hangs on", "Section 1: “a small buffer”"):
+    for text in (
+        "Interpretations skipped",
+        "carries nothing",
+        "Choices that decide it",
+        "Section 1: “a small buffer”",
+    ):
         assert text in page
     assert "derived, chosen before results" in page
 
@@ -288,15 +293,16 @@ def test_a_paper_with_one_reading_says_so(tiny_paper: Path, tmp_path: Path) -> N
     path.write_text(re.sub(r"(?m)^alternatives = .*\n", "", path.read_text()))
     answer = cli("reproduce", tiny_paper, "--readings", "50", "--replicates", "2", "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
-    assert "one reading" in answer.stdout and answer.stdout.splitlines()[-1].startswith("One reading. Of 4 ")
-    assert "One reading of what the paper leaves open" in (tmp_path / "out" / "report.html").read_text()
+    assert "one interpretation" in answer.stdout
+    assert answer.stdout.splitlines()[-1].startswith("One interpretation. Of 4 ")
+    assert "under one interpretation of the paper" in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ('origin = "derived"', 'origin = "guessed"', "origin: is 'guessed', but must be one of derived"),
-        ('origin = "derived"', 'origin = "fitted"', "fits: goes with the origin fitted"),
+        ('origin = "derived"', 'origin = "fitted"', "fits: is required with the origin"),
         ('origin = "derived"', 'origin = "fitted"\nfits = ["los-*"]', "no claim is called 'los-*'"),
         ('id = "buffer"', 'id = "queue"', "choices: there are two called 'queue'"),
         ('id = "five"', 'id = "tiny"', "alternatives: there are two called 'tiny'"),

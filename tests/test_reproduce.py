@@ -265,7 +265,11 @@ def test_what_the_model_and_the_print_say_needs_no_run() -> None:
             'across = "cc"',
             "claims[order].measure.across: is not a key of the measure 'steps'",
         ),
-        ("loss:.3f", "los:.3f", "claims[no-loss].note: 'los' is no measure of `with`; did you mean 'loss'?"),
+        (
+            "loss:.3f",
+            "los:.3f",
+            "claims[no-loss].note: `with` contains no measure 'los'; did you mean 'loss'?",
+        ),
         ("statement = ", "says = ", "claims[efficiency-{flows}].says: is not a key of a claim"),
         (
             "falling = true",
@@ -334,7 +338,7 @@ def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, mess
         ("table1.csv", "table2.csv", "table2.csv"),
         ("replicates = 3", 'replicates = "3"', 'replicates: is "3", but must be a whole number'),
         ("replicates = 3", "replicate = 3", "replicate: is not a key of a paper; did you mean 'replicates'?"),
-        ('name = "main"\n', 'name = "main"\nsuite = "core"\n', "grids[main]: has a scenario or a suite"),
+        ('name = "main"\n', 'name = "main"\nsuite = "core"\n', "grids[main]: needs a scenario or a suite"),
         (
             'set = "flows.test.cc={}"',
             'sett = "flows.test.cc={}"',
@@ -362,7 +366,7 @@ def test_mistakes_in_claims_are_named(tiny_paper: Path, old: str, new: str, mess
             '"throughputs"',
             "figures[figure-1].lines: no series is called 'throughputs'",
         ),
-        ('samples = "all"', 'samples = "none"', "is made of samples: grid main needs samples"),
+        ('samples = "all"', 'samples = "none"', "is computed from samples: grid main needs samples"),
         (
             'along = "flows"',
             'along = "fows"',
@@ -402,12 +406,18 @@ def test_another_answer_that_changes_nothing_is_refused(tiny_paper: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is a table of a line with the names"),
-        ("flows,efficiency\n", "is a table of a line with the names"),
+        ("", "needs a line with the names"),
+        ("flows,efficiency\n", "needs a line with the names"),
         ("flows,efficiency\n1,88.5\n2\n", "line 3: has 1 cells, but the columns are: flows, efficiency"),
         ("flows,flows\n1,88.5\n", "line 1: there are two called 'flows'"),
-        ("flows,efficiency\n1,88.5\n2,n/a\n", "efficiency: line 3 has 'n/a', and other lines numbers"),
-        ("flows,efficiency\n1,88.5\n2,nan\n", "efficiency: line 3 has 'nan', and other lines numbers"),
+        (
+            "flows,efficiency\n1,88.5\n2,n/a\n",
+            "efficiency: line 3 contains 'n/a', but other lines contain numbers",
+        ),
+        (
+            "flows,efficiency\n1,88.5\n2,nan\n",
+            "efficiency: line 3 contains 'nan', but other lines contain numbers",
+        ),
     ],
 )
 def test_mistakes_in_printed_tables_are_named(tiny_paper: Path, text: str, message: str) -> None:
@@ -601,7 +611,7 @@ def test_tables_fit_80_columns(tiny_paper: Path, tmp_path: Path) -> None:
     assert answer.code == 0, answer.stderr
     *table, sentence = answer.stdout.rstrip().splitlines()
     assert max(map(len, table)) <= 80
-    assert re.match(r"Over 2 readings \d of 4 claims are robust, .* As chosen: Of 4 claims ", sentence)
+    assert re.match(r"Over 2 interpretations \d of 4 claims are robust, .* As chosen: Of 4 claims ", sentence)
     assert answer.stderr == f"report: {tmp_path / 'out' / 'report.html'}\n"
 
 

@@ -124,7 +124,7 @@ def test_scores_are_compared_replicate_by_replicate() -> None:
     assert found[0].difference is not None and found[0].difference.mean == pytest.approx(13 / 3)
     said = sentences(found, OBJECTIVE)
     assert said == [
-        "By its score (mean regret %, differences from 0.2) it is better than bbr3, worse than cubic "
+        "By score (mean regret %, differences of 0.2 or more), it is better than bbr3, worse than cubic "
         "and not significantly different from mimd."
     ]
 
@@ -148,10 +148,10 @@ def test_the_answer_in_words() -> None:
     ]
     assert [(rival.starved, rival.starves_us) for rival in found] == [(YES, NO), (NO, YES), (MAYBE, NO)]
     assert sentences(found, OBJECTIVE) == [
-        "It starves cubic (0.05 [0.03, 0.07] of a fair share, harm 0.97 in “deep”).",
-        "It may starve aimd (0.25 [0.15, 0.35] of a fair share, harm 0.88 in “plain”).",
-        "It is fair to bbr3, which keeps 0.80 [0.70, 0.90] of a fair share or more.",
-        "It is starved itself by bbr3 (0.05 [0.04, 0.06] of a fair share in “deep”).",
+        "It starves cubic (fair-share ratio 0.05 [0.03, 0.07], harm 0.97, in “deep”).",
+        "It may starve aimd (fair-share ratio 0.25 [0.15, 0.35], harm 0.88, in “plain”).",
+        "It is fair to bbr3, which keeps at least 0.80 [0.70, 0.90] of a fair share.",
+        "It is starved by bbr3 (fair-share ratio 0.05 [0.04, 0.06], in “deep”).",
     ]
 
 
@@ -187,7 +187,7 @@ def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
     page = (out / "report.html").read_text()
     assert "It may starve aimd" in page and 'id="rivals"' in page
     shown = cli(*command, "--out", out, "--full")
-    assert "its least share" in shown.stdout and "possibly starved" in shown.stdout
+    assert "fair-share ratio" in shown.stdout and "possibly starved" in shown.stdout
 
 
 def test_a_share_of_a_quarter_is_harm_and_not_fairness() -> None:
@@ -198,8 +198,8 @@ def test_a_share_of_a_quarter_is_harm_and_not_fairness() -> None:
     ]
     assert [rival.worst.band for rival in found if rival.worst] == ["harmed", "maybe-harmed"]
     assert sentences(found, OBJECTIVE) == [
-        "It harms aimd (0.27 [0.25, 0.29] of a fair share, harm 0.86 in “plain”).",
-        "It may harm cubic (0.66 [0.61, 0.71] of a fair share, harm 0.67 in “flat”).",
+        "It harms aimd (fair-share ratio 0.27 [0.25, 0.29], harm 0.86, in “plain”).",
+        "It may harm cubic (fair-share ratio 0.66 [0.61, 0.71], harm 0.67, in “flat”).",
     ]
 
 

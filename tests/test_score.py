@@ -142,7 +142,7 @@ def test_a_single_replicate_is_judged_where_nothing_is_random() -> None:
     assert scored(environment(), runs, 1).scores[0][0].judgement == ""
     assert scored(environment(), runs, 1, exact=True).scores[0][0].judgement == "worse"
     assert "One replicate" in verdict(board(scored(environment(), runs, 1)))
-    assert "a lower one in 1" in verdict(board(scored(environment(), runs, 1, exact=True)))
+    assert "and worse in 1" in verdict(board(scored(environment(), runs, 1, exact=True)))
 
 
 def board(*results: Result, reference: int = 1) -> Scoreboard:
@@ -170,21 +170,23 @@ def test_the_verdict_counts_and_names_the_worst() -> None:
     )
     text = verdict(board(good, bad))
     assert text.startswith(
-        "Against aimd, new-aimd has a higher efficiency in 1 of 2 environments and a lower one in 1."
+        "By efficiency, new-aimd is better than aimd in 1 of 2 environments and worse in 1."
     )
     # sqrt(2 x 8) = 4.
     assert "Its loss rate is 4 times as large (geometric mean)." in text
-    assert "Jain" not in text.partition("Differences count")[0]
+    assert "Jain" not in text.partition("Only differences")[0]
     # 1 of (4 + 1) / 2: a share of .4, which weighs more than 6 % of the capacity.
-    assert "Its worst is “Title bad”: late share 0.400 instead of 1.000." in text
+    assert "Its worst environment is “Title bad”: late share 0.400 instead of 1.000." in text
 
 
 def test_the_verdict_changes_with_the_data() -> None:
     worse = result("one", {"efficiency": 0.5}, {"efficiency": 0.9}, (4, 4))
     better = result("one", {"efficiency": 0.9}, {"efficiency": 0.5}, (4, 4))
-    assert "higher efficiency in 0 of 1 environments and a lower one in 1" in verdict(board(worse))
-    assert "Its worst is “Title one”: efficiency 50.00 % instead of 90.00 %." in verdict(board(worse))
-    assert "higher efficiency in 1 of 1 environments and a lower one in 0" in verdict(board(better))
+    assert "is better than aimd in 0 of 1 environments and worse in 1" in verdict(board(worse))
+    assert "Its worst environment is “Title one”: efficiency 50.00 % instead of 90.00 %." in verdict(
+        board(worse)
+    )
+    assert "is better than aimd in 1 of 1 environments and worse in 0" in verdict(board(better))
     assert "Its worst" not in verdict(board(better))
     assert worst_result(board(better)) is None
 

@@ -30,6 +30,5 @@ def test_the_bound_is_of_those_that_are_alone(
     monkeypatch.setattr(sparse_flow, "waited", lambda made, replicate: runs[replicate])
     assert (sparse_flow.main(["--count", "2"]), sparse_flow.main(["--count", "3"])) == (0, 1)
     assert "99th percentile at most 0.200 ms" in capsys.readouterr().out
-    assert report([runs[1]])[-1].startswith(
-        "beside a bulk flow: 1 of 1 replicates, 99th percentile 30.0 to 30.0"
-    )
+    expected = "in the queue of a bulk flow: 1 of 1 replicates, 0.0 expected, 99th percentile 30.0 to 30.0 ms"
+    assert report([runs[1]])[-1] == expected

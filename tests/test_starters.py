@@ -81,7 +81,7 @@ def test_a_folder_is_named_and_nothing_is_overwritten(tmp_path: Path) -> None:
     assert answer.stdout.split() == [str(tmp_path / "calm-one" / name) for name in names]
     assert "class CalmOne(" in (tmp_path / "calm-one/calm_one.py").read_text(encoding="utf-8")
     for folder, message in [
-        (tmp_path / "calm-one", "is there already"),
+        (tmp_path / "calm-one", "already exists"),
         (tmp_path / "Calm", "cannot be the name of an algorithm"),
         (tmp_path / "random", "is the name of a Python module"),
     ]:

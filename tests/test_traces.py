@@ -317,7 +317,7 @@ def test_a_capture_changes_no_result(tmp_path: Path) -> None:
         (("--pcap", "x.pcapng", "--capture", "test,"), "error: --capture has an empty name in 'test,'"),
         (("--pcap", "missing/x.pcapng"), "error: --pcap missing/x.pcapng: the folder missing does not exist"),
         (("--pcap", "."), "error: --pcap .: is a folder"),
-        (("--at", "bottleneck"), "error: --at and --snaplen say what --pcap captures"),
+        (("--at", "bottleneck"), "error: --at and --snaplen need --pcap FILE"),
         (("--pcap", "x.pcapng", "--snaplen", "-1"), "invalid value for '--snaplen'"),
     ],
 )

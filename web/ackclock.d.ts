@@ -1,7 +1,7 @@
-/** Where a module comes from, if not from beside this file. */
+/** The source of a module other than the file next to the script. */
 export type Module = string | URL | Request | Response | BufferSource | WebAssembly.Module;
 
-/** Loads the module, once. Call it before all else. */
+/** Loads the module once. Call it first. */
 export function load(module?: Module): Promise<void>;
 
 /** A mistake in a scenario. */
@@ -12,16 +12,16 @@ export interface Mistake {
   message: string;
 }
 
-/** What is thrown for a scenario that has mistakes. */
+/** The exception for a scenario with mistakes. */
 export interface ScenarioError extends Error {
   mistakes: Mistake[];
 }
 
 export interface Column {
-  /** Numbers in the memory of the module: valid until it is called again. */
+  /** Numbers in the memory of the module. They are valid until its next call. */
   values: Float64Array | BigUint64Array | Uint32Array | Uint8Array;
   kind: "f64" | "u64" | "u32" | "u8" | "bool";
-  /** What the numbers name; a number that is no index names nothing. */
+  /** The names for which the numbers are indices. Other numbers have no name. */
   names: string[] | null;
 }
 
@@ -30,7 +30,7 @@ export type TableName = "flows" | "links" | "packets";
 
 /** A checked scenario. */
 export class Scenario {
-  /** `source`: TOML, or a tree. Throws a ScenarioError. */
+  /** `source` is TOML or a tree. Throws a ScenarioError. */
   constructor(source: string | object, options?: { sets?: string[]; files?: Record<string, string> });
   withSets(sets: string[], files?: Record<string, string>): Scenario;
   readonly name: string;
@@ -45,14 +45,14 @@ export class Scenario {
 
 /** The result of a run. */
 export class Result {
-  /** What `ackclock run --json` prints of a run. */
+  /** The output of `ackclock run --json`. */
   readonly document: any;
   readonly histograms: { link: string; up_to_ns: number; packets: number }[];
   samples(table: TableName): Table;
   free(): void;
 }
 
-/** What a flow shows between two steps. */
+/** The state of a flow between two steps. */
 export interface Flow {
   cwnd_segments: number;
   ssthresh_segments: number;
@@ -62,7 +62,7 @@ export interface Flow {
   retransmits: number;
 }
 
-/** What a link shows between two steps; `rate_bps` is NaN if it varies by itself. */
+/** The state of a link between two steps. `rate_bps` is NaN if the rate varies by itself. */
 export interface Link {
   rate_bps: number;
   delay_s: number;
@@ -73,7 +73,7 @@ export interface Link {
   forwarded_bytes: number;
 }
 
-/** A packet at a link between two steps; `arrives_s` is NaN while it is queued, `flow` -1 where it belongs to none of `flowNames`. */
+/** A packet at a link between two steps. `arrives_s` is NaN while it is queued. `flow` is -1 for flows outside of `flowNames`. */
 export interface Packet {
   flow: number;
   kind: "data" | "ack" | "request";
@@ -88,21 +88,21 @@ export class Running {
   readonly linkNames: string[];
   readonly duration: number;
   readonly now: number;
-  /** True if the run goes on beyond this time. */
+  /** Runs to this time. Returns true if the run continues beyond it. */
   step(until: number): boolean;
   flow(index: number): Flow;
   link(index: number): Link;
-  /** Those queued, of each flow in their order, then those on the wire, by their arrival. */
+  /** Queued packets come first, per flow in order. Packets on the wire follow by arrival. */
   packets(link: number): Packet[];
   setRate(link: number, bps: number): void;
   setDelay(link: number, seconds: number): void;
   /** Loses each packet with this probability, from now on. */
   setLoss(link: number, probability: number): void;
-  /** What is queued beyond a smaller limit is still sent. */
+  /** Packets already queued beyond a smaller limit are still sent. */
   setLimit(link: number, packets: number): void;
-  /** A name, or a table as in a scenario, takes over what is queued, in the order in which it came. Returns the queue in words. */
+  /** `queue` is a name, or a table as in a scenario. It inherits the queued packets in order. Returns the queue in words. */
   setQueue(link: number, queue: string | object): string;
-  /** A name, or a table as in a scenario, takes over a flow with its window and threshold. */
+  /** `cc` is a name, or a table as in a scenario. It inherits the window and threshold of the flow. */
   setAlgorithm(flow: number, cc: string | object): void;
   beginFlow(index: number): void;
   endFlow(index: number): void;

@@ -8,7 +8,8 @@ import initialise, { Live, Scenario as Checked, listJson, metricsJson, ruleJson 
 
 let memory = null;
 
-/** Loads the module, once: from beside this file, or from what is given (a URL, a response, bytes, a compiled module). */
+/** Loads the module once, from `module` or from the file next to this one. `module` is a URL, a response, bytes or a
+ * compiled module. */
 export async function load(module) {
   memory ??= initialise({ module_or_path: module ?? new URL("./module/ackclock_bg.wasm", import.meta.url) }).then((exports) => exports.memory);
   memory = await memory;
@@ -28,7 +29,7 @@ function views(columns) {
   return table;
 }
 
-/** Calls the module; what it throws becomes an error with a list of mistakes: `line`, `key`, `message`. */
+/** Calls the module. Its exceptions become errors with a list of mistakes: `line`, `key`, `message`. */
 function checked(call) {
   try {
     return call();
@@ -42,7 +43,7 @@ const inTurns = (files) => Object.entries(files).flat();
 
 /** A checked scenario. */
 export class Scenario {
-  /** Reads TOML, or a tree as an object. `sets`: texts KEY=VALUE; `files`: the texts of files that it names, by name. */
+  /** Reads TOML, or a tree as an object. `sets`: texts KEY=VALUE. `files`: the texts of files that it names, by name. */
   constructor(source, { sets = [], files = {} } = {}) {
     const isText = typeof source === "string";
     const text = isText ? source : JSON.stringify(source);
@@ -84,7 +85,7 @@ export class Scenario {
     return JSON.parse(this.inner.describeJson());
   }
 
-  /** A run at its start; `spare`: for each flow that it may begin later, the index of the flow that it is like. */
+  /** A run at its start. `spare` lists flows that may begin later, each by the index of the flow that it copies. */
   start({ seed, replicate = 0n, spare = [] } = {}) {
     return new Running(new Live(this.inner.withSets([], []), seed, BigInt(replicate), Uint32Array.from(spare)));
   }
@@ -113,7 +114,7 @@ export class Result {
   }
 }
 
-/** A run in progress. Links and flows have the indices that they have in `linkNames` and `flowNames`; times are in seconds. */
+/** A run in progress. The positions in `linkNames` and `flowNames` are the indices of links and flows. Times are in seconds. */
 export class Running {
   constructor(inner) {
     this.inner = inner;
@@ -126,22 +127,22 @@ export class Running {
     return this.inner.now();
   }
 
-  /** Goes on to a time; true if the run goes on beyond it. */
+  /** Continues to a time. Returns true if the run continues beyond it. */
   step(until) {
     return this.inner.step(until);
   }
 
-  /** What a flow shows now. */
+  /** The state of a flow now. */
   flow(index) {
     return plain(this.inner.flow(index), flowKeys);
   }
 
-  /** What a link shows now. */
+  /** The state of a link now. */
   link(index) {
     return plain(this.inner.link(index), linkKeys);
   }
 
-  /** The packets at a link: those queued, of each flow in their order, then those on the wire, by their arrival. */
+  /** The packets at a link. Queued packets come first, per flow in order. Packets on the wire follow by arrival. */
   packets(link) {
     const numbers = this.inner.packets(link);
     return Array.from({ length: numbers.length / 5 }, (_, index) => {
@@ -184,12 +185,12 @@ export class Running {
     this.inner.endFlow(index);
   }
 
-  /** The samples so far, as those of a result: valid until the run goes on. */
+  /** The samples so far, in the format of a result. They are valid until the run continues. */
   samples(table) {
     return views(this.inner.columns(table));
   }
 
-  /** Goes on to the end. The run cannot be used after that. */
+  /** Runs to the end. The run cannot be used after that. */
   finish() {
     return new Result(this.inner.finish());
   }

@@ -1,9 +1,10 @@
-// A run over time, as charts of an evaluation draw it: windows of its flows and the queue of its bottleneck, thinned and rounded.
+// A run over time for the charts of an evaluation. It contains windows of flows and the bottleneck queue, thinned and
+// rounded.
 
-/** Flows drawn: more lines cannot be told apart. */
+/** Flows drawn: more lines are indistinguishable. */
 const MOST_FLOWS = 6;
 
-/** The nearest number with so many digits after the point; of two the even one. */
+/** The nearest number with so many digits after the point. A tie rounds to even. */
 function rounded(value, digits) {
   if (!Number.isFinite(value)) return null;
   const twice = value * 2 * 10 ** digits;
@@ -12,12 +13,12 @@ function rounded(value, digits) {
   return (below % 2 === 0 ? below : below + 1) / 10 ** digits;
 }
 
-/** First and last index of each stretch of values of which two are kept. */
+/** First and last index of each stretch. A stretch keeps two of its values. */
 function stretches(length, points) {
   const size = Math.ceil(length / Math.floor(points / 2));
   const found = [];
   for (let start = 0; start < length; start += size) found.push([start, Math.min(start + size, length)]);
-  // The last has at least two, too.
+  // The last stretch also has at least two values.
   if (found.length > 1 && found.at(-1)[1] - found.at(-1)[0] < 2) found.splice(-2, 2, [found.at(-2)[0], length]);
   return found;
 }
@@ -67,7 +68,7 @@ function rowsBy(column) {
   return rows;
 }
 
-/** The lines of a result; null where it has no samples. `description`: of its scenario. */
+/** The lines of a result, or null without samples. `description` belongs to its scenario. */
 export function curvesOf(result, description, points) {
   const groups = new Map(result.document.flows.map(({ name, group }) => [name, group]));
   const flows = result.samples("flows");

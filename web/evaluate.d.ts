@@ -1,4 +1,4 @@
-/** A suite that comes with the package; `quick`: replicates of a first impression. */
+/** A supplied suite. `quick` is the number of replicates for a first impression. */
 export interface SuiteInfo {
   name: string;
   version: number;
@@ -8,16 +8,16 @@ export interface SuiteInfo {
   panel: { label: string; cc: object; text: string }[];
 }
 
-/** The suites there are. */
+/** The supplied suites. */
 export function suites(): Promise<SuiteInfo[]>;
 
-/** A suite of one's own from its text, as `tools/web/suites_on_web.py` writes it. Throws an error with one message for what is none. */
+/** Your own suite from its text, as `tools/web/suites_on_web.py` writes it. An invalid text throws an error with one message. */
 export function readSuite(text: string): object;
 
-/** What a score may be made of: `shares`, which puts together all that are shares, or a metric. */
+/** The metrics of a score: `shares`, which combines all shares, or a single metric. */
 export const METRICS: string[];
 
-/** How far an evaluation is; `left_s` is null until every environment was run once with every algorithm. */
+/** The progress of an evaluation. `left_s` is null until every algorithm has run once in every environment. */
 export interface Progress {
   done: number;
   total: number;
@@ -25,48 +25,48 @@ export interface Progress {
 }
 
 export interface EvaluateOptions {
-  /** The name of one, `core` by default; or one as data, as `tools/web/suites_on_web.py` writes them. */
+  /** A name (default: `core`), or a suite as data, as `tools/web/suites_on_web.py` writes it. */
   suite?: string | object;
-  /** A name, `aimd(increase=2)`, `rule grow = 1/w; cut = w/2`, or a table as in a scenario; several are ranked. */
+  /** A name, `aimd(increase=2)`, `rule grow = 1/w; cut = w/2`, or a table as in a scenario. Several are ranked. */
   cc?: string | object | (string | object)[];
-  /** The text of a rule, on one line, in place of `cc` or behind it. */
+  /** The text of a rule on one line, instead of `cc` or in addition to it. */
   rule?: string | string[];
-  /** Algorithms to compare with, the first of which is the reference; the panel of the suite by default. */
+  /** Algorithms to compare with. The first is the reference. The default is the panel of the suite. */
   against?: (string | object)[];
-  /** What the score is made of, of `METRICS`; `shares` by default. */
+  /** The metric of the score, from `METRICS` (default: `shares`). */
   metric?: string;
-  /** Changes to every scenario, `KEY=VALUE` as `--set` takes them. */
+  /** Changes to every scenario: `KEY=VALUE`, as for `--set`. */
   sets?: string[];
-  /** As many as the suite has by default. */
+  /** The default is the number of the suite. */
   replicates?: number;
-  /** A first impression: fewer replicates. */
+  /** Uses fewer replicates, for a first impression. */
   quick?: boolean;
   seed?: bigint | number;
-  /** All cores by default. */
+  /** The default is the number of cores. */
   workers?: number;
-  /** Points of a line at the most: `curves` has the first replicate over time. Without it none are kept. */
+  /** The maximal points of a line in `curves`, the first replicate over time. Without it there are no curves. */
   points?: number;
   onProgress?: (progress: Progress) => void;
   signal?: AbortSignal;
 }
 
-/** A figure with its interval, which a single replicate does not have. */
+/** A figure with its interval. A single replicate gives no interval. */
 export interface Estimate {
   mean: number;
   low: number | null;
   high: number | null;
 }
 
-/** One algorithm in one environment, by the score or a metric, beside the reference. */
+/** One algorithm in one environment, by the score or a metric, compared with the reference. */
 export interface Cell {
   judgement: "better" | "worse" | "open" | "reference" | "none" | "failed";
-  /** Of the metric; of the score what the environment adds to it. Null for `none` and `failed`. */
+  /** The value of the metric, or the contribution of the environment to the score. Null for `none` and `failed`. */
   value: Estimate | null;
-  /** Of costs, paired by replicate: below zero is better. */
+  /** The difference of costs, paired by replicate. A negative difference is better. */
   difference: Estimate | null;
 }
 
-/** An algorithm in the plane of throughput and delay: means, halves of their intervals, and the correlation of both over replicates. */
+/** An algorithm in the plane of throughput and delay: means, half widths of intervals, and the correlation over replicates. */
 export interface Spot {
   name: string;
   delay: number;
@@ -77,11 +77,11 @@ export interface Spot {
 }
 
 export interface Evaluation {
-  /** What `ackclock evaluate --json` prints. */
+  /** The output of `ackclock evaluate --json`. */
   document: any;
-  /** What its report shows beyond that. */
+  /** The additional data of the report. */
   overview: {
-    /** All of them: the ranking, then the rest of the panel. `entries`: their places in the order in which they were run. */
+    /** All algorithms: the ranking, then the rest of the panel. `entries` contains their places in the order of running. */
     entries: number[];
     algorithms: { label: string; cc: object }[];
     /** The place of the reference among them. */
@@ -90,25 +90,25 @@ export interface Evaluation {
     digits: number;
     /** The metrics of each environment. */
     metrics: { name: string; label: string; unit: string; better: string; digits: number }[][];
-    /** Heat maps, by environment and algorithm; the first is that of the score. */
+    /** Heat maps by environment and algorithm. The first shows the score. */
     maps: { name: string; heading: string; digits: number; cells: Cell[][] }[];
-    /** Efficiency in % against queueing delay in ms, means over environments, without algorithms of which a run failed. */
+    /** Efficiency in % against queueing delay in ms, means over environments. Algorithms with a failed run are omitted. */
     plane: Spot[];
     /** Goodput in Mbit/s against queueing delay, by environment. */
     planes: Spot[][];
-    /** Where the first of `document.candidates` is most clearly worse than the reference, by the places of environment and metric. */
+    /** The environment and metric in which the first of `document.candidates` is most clearly worse than the reference, by their places. */
     worst: { environment: number; metric: number } | null;
-    /** By environment and by each of the next six candidates: in which metrics the first is clearly better and worse. */
+    /** The metrics in which the first candidate is significantly better or worse, by environment and each of the next six candidates. */
     wins: { better: string[]; worse: string[] }[][];
   };
-  /** By environment and algorithm, with `points`; null where a run failed. */
+  /** Curves by environment and algorithm, with `points`. Null where a run failed. */
   curves?: (Curves | null)[][];
 }
 
 /** A run over time: windows in segments by flow, the queue of the bottleneck in packets. */
 export interface Curves {
   flows: string[];
-  /** Flows that are not among them. */
+  /** The number of flows that are not drawn. */
   hidden: number;
   /** In seconds. */
   x: number[];
@@ -118,5 +118,5 @@ export interface Curves {
   duration_s: number;
 }
 
-/** Judges an algorithm, or ranks several, against the panel of a suite, as `ackclock evaluate` does. Rejects with one message, or with the reason of the signal. */
+/** Judges an algorithm against the panel of a suite, or ranks several, as `ackclock evaluate` does. Rejects with one message, or with the reason of the signal. */
 export function evaluate(options?: EvaluateOptions): Promise<Evaluation>;

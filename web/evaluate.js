@@ -1,4 +1,5 @@
-// Algorithms against the panel of a suite, over all cores: what `ackclock evaluate` does, with the same random numbers and the same scores.
+// Evaluates algorithms against the panel of a suite on all cores. Random numbers and scores equal those from
+// `ackclock evaluate`.
 //
 //     import { evaluate } from "ackclock/evaluate.js";
 //     const { document } = await evaluate({ suite: "core", rule: "grow = 1/w; cut = w/2", replicates: 3 });
@@ -40,7 +41,7 @@ async function cores() {
   return (await import("node:os")).availableParallelism();
 }
 
-/** How far an evaluation is: what the runs that are left take is known once each environment was run with each algorithm. */
+/** The progress of an evaluation. It estimates the remaining time once each algorithm has run in each environment. */
 class Progress {
   constructor(tasks, workers) {
     Object.assign(this, { total: tasks.length, done: 0, workers, left: new Map(), took: new Map() });
@@ -66,10 +67,8 @@ class Progress {
 
 const listed = (given) => (given === undefined ? [] : Array.isArray(given) ? given : [given]);
 
-/**
- * Judges an algorithm, or ranks several. Rejects with one message for what is no algorithm, metric or change, and with the signal's reason where
- * it is aborted.
- */
+/** Judges an algorithm, or ranks several. An invalid algorithm, metric or change rejects with one message. An aborted
+ * signal rejects with its reason. */
 export async function evaluate({ suite: name = "core", cc, rule, against, metric = METRICS[0], sets = [], replicates, quick = false, seed = 1n, workers, onProgress = () => {}, signal, points = 0 } = {}) {
   signal?.throwIfAborted();
   const candidates = [...listed(cc).map((each) => ({ cc: each })), ...listed(rule).map((line) => ({ rule: line }))];
@@ -119,7 +118,7 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
       const began = performance.now();
       const answer = await evaluator.ask("run", task);
       if (answer.failed === undefined) values[task.place][task.algorithm][task.replicate] = answer.values;
-      // Of several candidates the others go on.
+      // If one of several candidates fails, the others continue.
       else if (candidates.length === 1 || inPanel(task.algorithm)) throw new Error(answer.failed);
       else failures.push({ environment: task.place, algorithm: task.algorithm, replicate: task.replicate, message: answer.failed });
       if (task.replicate === 0) curves[task.place][task.algorithm] = answer.curves ?? null;

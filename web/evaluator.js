@@ -1,4 +1,5 @@
-// A worker of `evaluate.js`: it is given the module of the engine, that of the scores, and a suite, and runs one replicate after another.
+// A worker of `evaluate.js`. It receives the modules of the engine and the scores, and a suite. It then runs one
+// replicate after another.
 
 import { list, load, rule, run, Scenario } from "./ackclock.js";
 import { curvesOf } from "./curves.js";
@@ -12,7 +13,7 @@ let specifications = [];
 let algorithms = [];
 /** Changes to every scenario. */
 let sets = [];
-/** What is asked for, as the scores need it of the suite. */
+/** The part of the request that the scores need from the suite. */
 let judgedBy = null;
 
 async function begin({ engine, scores, suite: given }) {
@@ -66,7 +67,7 @@ function requireAsGiven(place, text) {
 const placeOf = (every, { cc }) => every.findIndex((other) => same(other.cc, cc));
 const isFirst = (each, at, every) => placeOf(every, each) === at;
 
-/** An algorithm with its label and what tells it from others. */
+/** An algorithm with its label and its identity. */
 function algorithmOf(given) {
   const text = textOf(given);
   const cc = new Scenario(suite.probe).withSets([`flows.test.cc=${text}`]).resolved.flows[0].cc;
@@ -85,7 +86,7 @@ function distinct(every) {
   return named;
 }
 
-/** Whose share is watched beside the flows under test, with the changes to the scenario. */
+/** The group whose share is watched alongside the flows under test, with the changes to the scenario. */
 function neighbours({ watch, scenario: tree }) {
   if (watch?.metric !== "share" || suite.test.includes(watch.group)) return null;
   const { flows } = new Scenario(tree).withSets(sets).resolved;
@@ -102,14 +103,14 @@ function requireMetric(metric) {
 
 const NO_PANEL = "the suite has no panel.json";
 
-/** What regret is measured against: stored scores are those of the scenarios as the suite has them. */
+/** The baseline of the regret. Stored scores belong to the unchanged scenarios of the suite. */
 function baseline() {
   const { baseline: stored } = suite;
   if (sets.length === 0) return stored;
   return { title: "the best within this table", stored: false, algorithms: [], reason: stored.reason === NO_PANEL ? NO_PANEL : "the environments are changed", best: {}, reference_costs: {} };
 }
 
-/** Takes what is asked for: which algorithms there are, and in which environments their replicates differ. */
+/** Reads the request: its algorithms, and the environments whose replicates differ. */
 function plan({ candidates, against, metric, sets: changes }) {
   requireMetric(metric);
   if (candidates.length === 0) throw new Error("name an algorithm, or give a rule");
@@ -140,7 +141,7 @@ function warned(scenarios) {
   return [...environments].map(([warning, places]) => ({ warning, environments: places }));
 }
 
-/** Runs a replicate; with `points`, its lines over time come with the values. */
+/** Runs a replicate. With `points`, the values include its lines over time. */
 function runOne({ place, algorithm, seed, replicate, points }) {
   const checked = scenario(place, algorithms[algorithm]);
   let result = null;

@@ -1,9 +1,10 @@
-// The files of this package: read in Node, fetched in browsers, or carried by a page that loads nothing, as elements whose ids are their names.
+// The files of this package. Node reads them, and browsers fetch them. A page that loads nothing carries them as
+// elements whose ids are their names.
 
 /** Whether this is Node, where files are read rather than fetched. */
 export const inNode = typeof process === "object" && process.versions?.node !== undefined;
 
-/** The text that the page carries under a name; null: none. */
+/** The text that the page carries under a name, or null. */
 export const carried = (name) => globalThis.document?.getElementById(name)?.textContent.trim() ?? null;
 
 /** Unpacks gzip. */
@@ -15,7 +16,7 @@ export async function unpacked(bytes) {
 /** Bytes as a page carries them, in base64. */
 export const decoded = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
-/** The bytes of a file; null: not there. */
+/** The bytes of a file, or null if it is missing. */
 export async function bytesOf(name) {
   const text = carried(name);
   if (text !== null) return unpacked(decoded(text));
@@ -52,7 +53,7 @@ export function workerOf(name) {
   return text === null ? new Worker(new URL(name, import.meta.url), { type: "module" }) : workerOfText(text);
 }
 
-/** What this browser lacks, in one sentence; null if it has everything. */
+/** The feature that this browser lacks, as a sentence, or null. */
 export function lacking() {
   const missing = ["WebAssembly", "Worker", "DecompressionStream"].find((name) => typeof globalThis[name] === "undefined");
   return missing === undefined ? null : `This browser has no ${missing}, or it is switched off: the simulator needs it, which all browsers since 2023 have.`;

@@ -2,7 +2,7 @@
 
 import { textOf } from "./files.js";
 
-/** What a score may be made of; the first puts together all that are shares. */
+/** The metrics of a score. The first combines all shares. */
 export const METRICS = ["shares", "efficiency", "loss_rate", "queue_delay", "jain_index", "goodput", "watch"];
 
 const read = async (name) => JSON.parse(await textOf(`module/suites/${name}.json`));

@@ -1,4 +1,4 @@
-//! Takes the fingerprint of the sources, which tells results of a changed engine from those of the last one.
+//! Computes the fingerprint of the sources, so that results of different engines stay separate.
 
 use std::{
     env, fs, io,
@@ -7,7 +7,7 @@ use std::{
 
 use xxhash_rust::xxh3::Xxh3;
 
-/// What results depend on, seen from this crate.
+/// The sources of the results, relative to this crate.
 const SOURCES: [&str; 7] = [
     "../ackclock/Cargo.toml",
     "../ackclock/src",

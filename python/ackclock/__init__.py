@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ackclock.synchronous.model import model
     from ackclock.tuning import tune
 
-#: Where each public name lives; imported when it is first used, so that a command starts fast.
+#: The module of each public name. It is imported at the first use, so that commands start fast.
 _HOME = {
     "Ack": "ackclock._core",
     "AckclockError": "ackclock.errors",

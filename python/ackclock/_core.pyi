@@ -119,11 +119,10 @@ class RunError(Exception):
     """A run that would take too much memory; the message has the flow and the time."""
 
 class BackendError(Exception):
-    """What the backend does not have, or the system does not allow."""
+    """The backend lacks a feature, or the system does not permit it."""
 
 class CaptureError(ValueError):
-    """A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there
-    are."""
+    """A capture of a missing item. Its arguments are `link` or `flow`, the name, and the existing names."""
 
 class Overdue(BaseException):
     """Raised in a callback that takes no end; no callback should catch it."""
@@ -160,23 +159,21 @@ class Episodes:
 
     @staticmethod
     def terms() -> list[tuple[str, str, str, float, float]]:
-        """Names, units and meanings of what observations and rewards may be made of, with the bounds they are
-        clipped to.
-        """
+        """Names, units and meanings of the terms of observations and rewards, with their clipping bounds."""
 
     @property
     def agents(self) -> list[str]:
         """Names of the flows that agents steer, in the order of rows."""
 
     def reset(self, begin: Sequence[tuple[int, int, Scenario | None, Any]]) -> None:
-        """Begins runs anew.
+        """Begins runs again.
 
-        Of each its place, its seed, its scenario or None for the common one, and an array of 32-bit floats,
-        which gets a row for each agent.
+        Each run gives its place, its seed, a scenario or None for the common one, and an array. The
+        array of 32-bit floats gets a row for each agent.
         """
 
     def step(self, actions: Any, observations: Any, rewards: Any) -> tuple[list[bool], list[bool]]:
-        """Takes an action for each agent of each run, and goes on by a step.
+        """Takes an action for each agent of each run, and advances by a step.
 
         `observations` (32-bit floats) and `rewards` (64-bit floats) get a row and a number for each agent.
         Returned is which runs ended as the transfers of their agents are complete, and which for any reason.
@@ -192,15 +189,17 @@ class Scenario:
 
     @staticmethod
     def from_toml(text: str, source: str = "<string>", sets: Sequence[str] = ...) -> Scenario:
-        """Reads TOML; `source` is the file's name in messages, `sets` are `KEY=VALUE` texts as of `--set`."""
+        """Reads TOML. `source` is the file's name in messages, and `sets` contains `KEY=VALUE` texts as for
+        `--set`.
+        """
 
     @staticmethod
     def from_json(text: str, source: str = "<string>", sets: Sequence[str] = ...) -> Scenario:
         """Reads the same tree from JSON."""
 
     def check_cc_json(self, group: str) -> str | None:
-        """The promises that the algorithm of the flows in a group breaks, as JSON; none for a group that
-        has no algorithm.
+        """The contract violations of the algorithm of a group, as JSON, or None for a group without an
+        algorithm.
         """
 
     def with_sets(self, sets: Sequence[str]) -> Scenario:
@@ -212,7 +211,7 @@ class Scenario:
 
     @property
     def hash(self) -> str:
-        """The canonical hash: equal for scenarios that give equal results; name and seed do not count."""
+        """The canonical hash, equal for scenarios with equal results. It ignores name and seed."""
 
     @property
     def seed(self) -> int:
@@ -237,15 +236,16 @@ class Scenario:
         """The resolved scenario as JSON that reads back as the same scenario."""
 
     def written_json(self) -> str:
-        """The scenario as it was written, with the contents of its files, as JSON: settings reach what its
-        flows share."""
+        """The scenario as written, with the contents of its files, as JSON. Settings reach the shared parts
+        of its flows.
+        """
 
     @property
     def fingerprint(self) -> str:
-        """Equal for scenarios whose compiled plans are equal; name and seed do not count."""
+        """Equal for scenarios whose compiled plans are equal. It ignores name and seed."""
 
     def describe_json(self, most: int | None = None) -> str:
-        """Links, flows and random inputs in full, as JSON; of `most` flows a group, or all."""
+        """Links, flows and random inputs in full, as JSON. `most` limits the flows per group."""
 
     def run(
         self,
@@ -258,9 +258,9 @@ class Scenario:
     ) -> Run:
         """Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
 
-        Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the
-        same. `capture`: where packets are captured, a link, `sender` or `receiver`, of which flows (of all if
-        none are given), and whether the states of senders are captured, too.
+        Without `samples` the run samples nothing over time, even if the scenario asks for it. The other
+        results are the same. `capture` gives the place of capture: a link, `sender` or `receiver`. It
+        also gives the flows (all if none are given), and whether to capture the states of senders.
         """
 
     def emulate(
@@ -277,11 +277,11 @@ class Scenario:
         """Runs one replicate in real time, with the TCP of the running kernel at both ends. Ctrl-C in the
         main thread ends it.
 
-        `seed`, `replicate`, `cancel`, `samples` as of `run`. `programs`: a group of flows, and what shells
-        run in their place: on the host of the senders, whose end is that of the run, and on that of the
-        receivers, if anything. `capture`: a link, `sender` or `receiver`, of which flows, and bytes of each
-        packet that are kept. `objects`: the folder with the compiled objects of the algorithms that the
-        kernel has not.
+        `seed`, `replicate`, `cancel` and `samples` are as for `run`. `programs` lists a group of flows
+        and the shell commands that replace it. The first command runs on the host of the senders, and
+        its end is the end of the run. The second runs on the host of the receivers, if given. `capture`
+        gives a link, `sender` or `receiver`, the flows, and the bytes kept of each packet. `objects` is
+        the folder of compiled objects for algorithms that the kernel lacks.
         """
 
     def check_capture(self, at: str, flows: Sequence[str]) -> None:
@@ -289,21 +289,21 @@ class Scenario:
 
 @final
 class CaptureFile:
-    """A capture: a file, or what a run has captured."""
+    """A capture: a file, or the captured packets of a run."""
 
     def __new__(cls, path: str | None = None, content: bytes | None = None) -> Self: ...
     def summary_json(self) -> str:
         """Packets, those that are left out and why, how the file ends, and the connections, as JSON."""
 
     def observe_json(self, flow: int) -> str:
-        """What the connection with this number, from 0, shows of its sender, as JSON.
+        """The measurements of the connection with this number, from 0, at its sender, as JSON.
 
         Raises `ValueError` where it shows nothing.
         """
 
     def sequence_json(self, flow: int, from_ns: int, to_ns: int) -> str:
-        """The time-sequence plot of a connection, by its number from 0, as JSON; times are from its first
-        packet on.
+        """The time-sequence plot of a connection, by its number from 0, as JSON. Times count from its first
+        packet.
 
         Raises `ValueError` where it has no data.
         """
@@ -344,7 +344,7 @@ class Run:
         JSON."""
 
     def pcapng(self, snaplen: int) -> bytes:
-        """The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless
+        """The captured packets as a pcapng file, with at most `snaplen` bytes of each. It is empty unless
         `capture` was given.
         """
 
@@ -363,7 +363,7 @@ class Table:
 
 @disjoint_base
 class Event:
-    """What every event has: the time, and the sender's measurements of the path after the event."""
+    """The common part of all events: the time, and the sender's measurements of the path after the event."""
 
     @property
     def now(self) -> float:
@@ -371,15 +371,15 @@ class Event:
 
     @property
     def rtt(self) -> float:
-        """The latest round-trip time in seconds; 0 before the first measurement."""
+        """The latest round-trip time in seconds, 0 before the first measurement."""
 
     @property
     def srtt(self) -> float:
-        """The smoothed round-trip time (RFC 6298) in seconds; 0 before the first measurement."""
+        """The smoothed round-trip time (RFC 6298) in seconds, 0 before the first measurement."""
 
     @property
     def min_rtt(self) -> float:
-        """The smallest round-trip time so far in seconds; 0 before the first measurement."""
+        """The smallest round-trip time so far in seconds, 0 before the first measurement."""
 
     @property
     def queue_delay(self) -> float:
@@ -403,8 +403,9 @@ class Ack(Event):
 
     @property
     def acked(self) -> float:
-        """Segments by which this ACK may count for growth: 1 for an ACK of new data, up to 2 with
-        `byte_counting`, 0 for a duplicate ACK."""
+        """Segments that this ACK counts for growth. An ACK of new data counts 1, or up to 2 with
+        `byte_counting`. A duplicate ACK counts 0.
+        """
 
     @property
     def delivered(self) -> int:
@@ -416,7 +417,7 @@ class Ack(Event):
 
     @property
     def ce(self) -> int:
-        """Packets newly reported as marked with CE; only AccECN counts them."""
+        """Packets newly reported as CE-marked. Only AccECN counts them."""
 
     @property
     def ece(self) -> bool:
@@ -436,13 +437,15 @@ class Ack(Event):
 
     @property
     def may_grow(self) -> bool:
-        """True if a window should grow by this ACK (RFC 5681, RFC 3168): it acknowledges new data, the
-        window was used, no recovery goes on, and no mark is echoed."""
+        """True if a window should grow by this ACK (RFC 5681, RFC 3168). The ACK acknowledges new data and
+        echoes no mark, the window was used, and the sender is not in recovery.
+        """
 
     @property
     def delivery_rate(self) -> float | None:
-        """The delivery rate in bit/s (draft-ietf-ccwg-bbr); None if this ACK gives no sample. Needs
-        `rate_samples = True`."""
+        """The delivery rate in bit/s (draft-ietf-ccwg-bbr), or None if this ACK gives no sample. Needs
+        `rate_samples = True`.
+        """
 
     @property
     def app_limited(self) -> bool:
@@ -474,7 +477,7 @@ class Loss(Event):
 
 @final
 class Congestion(Event):
-    """Congestion was detected; at most once per window of data, except for timeouts."""
+    """Congestion was detected, at most once per window of data except for timeouts."""
 
     @property
     def kind(self) -> str:
@@ -512,9 +515,10 @@ class Sent(Event):
 class CongestionControl:
     """A congestion-control algorithm: inherit from it, and override the events that matter.
 
-    What is not overridden is TCP Reno (RFC 5681): slow start below ssthresh, one segment per round trip
-    above it, half of the window at a loss or mark. Windows are in segments, fractions count; times in
-    seconds, rates in bit/s. The fields of a dataclass are the parameters.
+    Methods that a class does not override follow TCP Reno (RFC 5681). The window grows in slow start
+    below ssthresh, and by one segment per round trip above it. A loss or mark halves the window. Windows
+    are in segments with fractions, times in seconds, rates in bit/s. The fields of a dataclass are the
+    parameters.
     """
 
     def __new__(cls, *_args: Any, **_parameters: Any) -> Self: ...
@@ -524,32 +528,34 @@ class CongestionControl:
     timeouts."""
 
     responds_to_ecn: bool
-    """False for a class that does not send less for marks: losses in a marked window are then told, too."""
+    """False for a class that does not reduce its rate for marks. It then also learns of losses in a marked
+    window.
+    """
 
     rate_samples: bool
     """True for a class that reads `ack.delivery_rate`."""
 
     @property
     def cwnd(self) -> float:
-        """The congestion window in segments; it is sent in whole segments, one at the least."""
+        """The congestion window in segments. The sender uses whole segments, and at least one."""
 
     @cwnd.setter
     def cwnd(self, value: float) -> None:
-        """The congestion window in segments; it is sent in whole segments, one at the least."""
+        """The congestion window in segments. The sender uses whole segments, and at least one."""
     @property
     def ssthresh(self) -> float:
-        """The slow-start threshold in segments; infinite until something sets it."""
+        """The slow-start threshold in segments, infinite until something sets it."""
 
     @ssthresh.setter
     def ssthresh(self, value: float) -> None:
-        """The slow-start threshold in segments; infinite until something sets it."""
+        """The slow-start threshold in segments, infinite until something sets it."""
     @property
     def pacing_rate(self) -> float | None:
-        """The rate at which to send in bit/s; None sends whatever the window lets go at once."""
+        """The pacing rate in bit/s. With None, the sender sends as fast as the window permits."""
 
     @pacing_rate.setter
     def pacing_rate(self, value: float | None) -> None:
-        """The rate at which to send in bit/s; None sends whatever the window lets go at once."""
+        """The pacing rate in bit/s. With None, the sender sends as fast as the window permits."""
     @property
     def initial_window(self) -> float:
         """The window that the connection began with, in segments."""
@@ -559,17 +565,17 @@ class CongestionControl:
         """True below ssthresh."""
 
     def on_start(self) -> None:
-        """The connection begins; cwnd and ssthresh have their first values."""
+        """The connection begins. cwnd and ssthresh contain their first values."""
 
     def on_ack(self, ack: Ack) -> None:
         """An ACK reports data delivered, data lost, or marks.
 
-        By default the window grows as in RFC 5681 if `ack.may_grow`: by what was acknowledged in slow
-        start, by one segment a round trip above it.
+        By default the window grows as in RFC 5681 if `ack.may_grow`. In slow start it grows by the
+        acknowledged segments, above it by one segment per round trip.
         """
 
     def on_round(self, ack: Ack) -> None:
-        """A round trip has ended; called before `on_ack` of the same ACK."""
+        """A round trip has ended. The call precedes `on_ack` of the same ACK."""
 
     def on_congestion(self, congestion: Congestion) -> None:
         """A loss or a mark shows congestion, at most once per window of data.
@@ -580,12 +586,12 @@ class CongestionControl:
     def on_timeout(self, congestion: Congestion) -> None:
         """The retransmission timer expired, or QUIC found persistent congestion.
 
-        By default ssthresh is half of the window. The window is one segment afterwards, two over QUIC,
-        whatever the class sets, unless it owns recovery.
+        By default ssthresh becomes half of the window. The window is one segment afterwards, two over
+        QUIC, unless the class owns recovery.
         """
 
     def on_loss(self, loss: Loss) -> None:
-        """A single transmission is considered lost; called before `on_ack` of the ACK that shows it."""
+        """A single transmission is considered lost. The call precedes `on_ack` of the ACK that shows it."""
 
     def on_sent(self, sent: Sent) -> None:
         """A segment was handed to the network."""
@@ -597,20 +603,19 @@ class CongestionControl:
         """Everything sent before recovery began is acknowledged."""
 
     def on_undo(self, recovery: Recovery) -> None:
-        """The last congestion event was spurious. By default window and ssthresh are what they were before
-        it, or
-        more."""
+        """The last congestion event was spurious. By default window and ssthresh return at least to their
+        values before it.
+        """
 
     def on_resume(self, now: float) -> None:
-        """The sender goes on after it was idle for longer than its RTO, at `now` in seconds.
+        """The sender resumes at `now` in seconds, after an idle time longer than its RTO.
 
-        By default `idle_window` of the transport says what is left: at most the initial window (RFC 5681,
-        4.1),
-        or half of it for each RTO (Linux).
+        By default `idle_window` of the transport sets the window. It becomes at most the initial window
+        (RFC 5681, 4.1), or half of the window for each RTO (Linux).
         """
 
     def probe(self) -> dict[str, float]:
-        """Numbers for samples over time, by name; none by default. Called at each sample."""
+        """Numbers for samples over time, by name. By default there are none. Each sample calls it."""
 
 def list_json(kind: str) -> str:
     """The entries of the list `kind` (cc, recovery, queue, loss, traffic, topology) as JSON."""
@@ -622,8 +627,8 @@ def keys_json() -> str:
     """Every key of a scenario with type, default and help, as JSON."""
 
 def kind_of_code(name: str) -> tuple[str, str] | None:
-    """The kind of the algorithm in a file and the key that names the file, by the file's name; none for other
-    names.
+    """The kind of the algorithm in a file and the key that names the file, by the file's name. Other names
+    give none.
     """
 
 def metrics_json() -> str:
@@ -644,11 +649,11 @@ def enter_user_namespace() -> None:
     """
 
 def model_json(request: str) -> str:
-    """Answers a request to the model, without holding the GIL; `ackclock::model::json` defines both sides."""
+    """Answers a request to the model, without holding the GIL. `ackclock::model::json` defines both sides."""
 
 def exchange_json(text: str, name: str, profile: str) -> str:
-    """Runs the exchange script `text`, called `name` in messages and begun with the settings of `profile`,
-    without holding the GIL; the report as JSON.
+    """Runs the exchange script `text` without holding the GIL, and returns the report as JSON. `name` is
+    the script's name in messages, and `profile` gives its first settings.
 
     Raises:
         ValueError: There is no such profile.
@@ -672,12 +677,12 @@ def callback_names() -> list[str]:
     """The names of callbacks, by the number that stands for each where progress is shared."""
 
 def describe_bpf(path: str, sha256: str, jit: bool) -> tuple[str, list[tuple[str, str, float, float, float]]]:
-    """The name and the parameters of a compiled congestion control; the simulator has to have all that it
-    uses, and with `jit` this machine code for it.
+    """The name and the parameters of a compiled congestion control. The simulator must support all that it
+    uses. `jit` also requires machine code for it on this machine.
     """
 
 def compile_rule(program: str, rule: str) -> bytes:
-    """The object of a rule given as text, which is the JSON of a table `cc`; `program` is the file with the
+    """The object of a rule given as text, as the JSON of a table `cc`. `program` is the file with the
     program that runs rules.
     """
 
@@ -689,8 +694,8 @@ class KernelLink:
         """Takes it out of the kernel."""
 
 def kernel_load(path: str, parameters: Sequence[tuple[str, float]], name: str, about: str) -> None:
-    """Loads the congestion control of an object into the kernel, under a name, to stay; `about` says what it
-    is.
+    """Loads the congestion control of an object into the kernel, under a name, and leaves it there. `about`
+    describes it.
     """
 
 def kernel_attach(path: str, parameters: Sequence[tuple[str, float]], name: str, about: str) -> KernelLink:
@@ -699,7 +704,7 @@ def kernel_attach(path: str, parameters: Sequence[tuple[str, float]], name: str,
     """
 
 def kernel_list() -> list[tuple[str, str | None]]:
-    """The congestion controls of the kernel: name, and what was said of those that ackclock loaded."""
+    """The congestion controls of the kernel, each by name, with the description that ackclock stored."""
 
 def kernel_unload(name: str) -> None:
     """Takes a congestion control that ackclock loaded out of the kernel."""
@@ -715,7 +720,7 @@ def share_progress(buffer: Any) -> None:
 
 @final
 class Estimate:
-    """A figure with its interval; no interval from a single replicate."""
+    """A figure with its interval. A single replicate gives no interval."""
 
     def __new__(cls, mean: float, low: float | None, high: float | None, count: int) -> Self: ...
     def __getnewargs__(self) -> tuple[float, float | None, float | None, int]: ...
@@ -733,7 +738,7 @@ class Estimate:
 
     @property
     def excludes_zero(self) -> bool:
-        """True if the interval says which side of zero the truth is on; without one, if the mean does."""
+        """True if the interval excludes zero. Without an interval, true if the mean differs from zero."""
 
     @property
     def p_value(self) -> float:
@@ -741,7 +746,7 @@ class Estimate:
 
     @property
     def judgement(self) -> str:
-        """What this says as a difference of costs: `better`, `worse`, or nothing where it is open."""
+        """The judgement of a difference of costs: `better`, `worse`, or nothing where it is inconclusive."""
 
 def estimate(values: Sequence[float], confidence: float = ...) -> Estimate:
     """Mean and Student's t interval of independent values.
@@ -756,7 +761,7 @@ def paired_difference(values: Sequence[float], reference: Sequence[float]) -> Es
     """
 
 def compared(values: Sequence[float], reference: Sequence[float], *, exact: bool) -> Estimate | None:
-    """The paired difference of what may have different numbers of replicates, if it says anything.
+    """The paired difference of values that may differ in their numbers of replicates, if it exists.
 
     Replicates that only one has are left out; a single one stands for all. None where a single replicate of
     each is all there is, unless nothing is random (`exact`).
@@ -766,7 +771,7 @@ def student_t_quantile(degrees: int, confidence: float = ...) -> float:
     """The t such that Student's distribution has `confidence` of its weight within -t .. t."""
 
 def resampled_means(values: Sequence[float], draws: int | None = None) -> list[float]:
-    """The mean of each resample, which takes `draws` of the values; a single value stays as it is.
+    """The mean of each resample, which takes `draws` of the values. A single value does not change.
 
     The same replicates are drawn for every caller, so that environments, metrics and algorithms are resampled
     jointly.
@@ -802,7 +807,8 @@ class UnderTest:
 
     def __new__(cls, document: str, groups: Sequence[str]) -> Self: ...
     def goodput_fraction(self, taken: str = "offered_bps") -> float | None:
-        """Goodput over the capacity that datagrams and transfers leave; may exceed one if these lose packets.
+        """Goodput over the capacity that datagrams and transfers leave. It may exceed one if these lose
+        packets.
 
         `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through. None where the
         bottleneck has no rate.
@@ -810,19 +816,19 @@ class UnderTest:
 
     @property
     def loss_rate(self) -> float:
-        """Segments lost over segments sent, all flows together; 0 where none was sent."""
+        """Segments lost over segments sent, all flows together, or 0 without segments."""
 
     @property
     def queue_delay_mean_s(self) -> float:
-        """Mean queueing delay of data packets on their paths, over all flows; 0 if none arrived."""
+        """Mean queueing delay of data packets on their paths, over all flows, or 0 without arrivals."""
 
     @property
     def jain_index(self) -> float:
-        """Jain's index of the goodputs; 1 where all are zero."""
+        """Jain's index of the goodputs, 1 where all are zero."""
 
     @property
     def spread(self) -> float:
-        """(max - min) / mean of the goodputs; 0 where all are zero."""
+        """(max - min) / mean of the goodputs, 0 where all are zero."""
 
 def scores(
     environment: str, runs: Sequence[Sequence[Sequence[float]]], reference: int, exact: bool
@@ -831,7 +837,7 @@ def scores(
 
 @final
 class FoundRegret:
-    """The regret of one candidate in one metric; environments by their places."""
+    """The regret of one candidate in one metric. Environments are given by their places."""
 
     @property
     def worst_case(self) -> Estimate: ...
@@ -861,7 +867,7 @@ def regrets(
     reference_costs: Sequence[Sequence[float]] | None,
     reference: int,
 ) -> list[FoundRegret]:
-    """The regret of each candidate; `costs` by environment, candidate and replicate."""
+    """The regret of each candidate. `costs` are by environment, candidate and replicate."""
 
 def noise_floor(costs: Sequence[Sequence[float]], rivals: int) -> tuple[int, float, float, float, float]:
     """The regret of an algorithm among so many that equal it."""
@@ -872,19 +878,19 @@ def objective(
     best: Mapping[str, Mapping[str, float]],
     worst: Mapping[str, Mapping[str, float]],
 ) -> tuple[str, int, list[tuple[str, list[tuple[str, float]]]]]:
-    """Heading and digits of a score, and what a unit of regret adds to it by environment and metric."""
+    """Heading and digits of a score, and the weight of a unit of regret by environment and metric."""
 
 def score_parts(
     weights: Sequence[tuple[str, Sequence[tuple[str, float]]]],
     costs: Mapping[str, Mapping[str, Sequence[float]]],
     best: Mapping[str, Mapping[str, float]],
 ) -> list[tuple[str, list[float]]]:
-    """What each environment adds to a score, per replicate."""
+    """The contribution of each environment to a score, per replicate."""
 
 def scored(
     parts: Sequence[Sequence[float]], stored: Sequence[Sequence[float]] | None = None, *, paired: bool = False
 ) -> tuple[list[float], Estimate, list[float]]:
-    """A score per replicate, its estimate, and what each environment adds to it."""
+    """A score per replicate, its estimate, and the contribution of each environment."""
 
 def best_costs(every: Sequence[Mapping[str, Mapping[str, Sequence[float]]]]) -> dict[str, dict[str, float]]:
     """The least mean costs over algorithms, by metric and environment."""
@@ -913,8 +919,8 @@ def rivals(
     panel: Sequence[tuple[int, Sequence[float]]],
     neighbours: Sequence[tuple[int, int, int] | None],
 ) -> list[tuple[int, Estimate | None, float | None, list[int]]]:
-    """The rivals of the first candidate: place in `algorithms`, difference of scores, ratio of delays, and
-    the places of the environments that have its flows.
+    """The competitors of the first candidate: place in `algorithms`, difference of scores, ratio of delays,
+    and environments. The environments with flows of a competitor are given by their places.
 
     `algorithms`: label and JSON, those of the board first. `panel`: places and scores per replicate.
     `neighbours`: by environment the place of the rival, how many flows run it, how many there are.
@@ -925,20 +931,21 @@ def rival_sentences(
     heading: str,
     least: float,
 ) -> list[str]:
-    """What is said of rivals, in words: label, difference, and environments as title, share of the rival and
-    of the candidate, and the harm to the rival."""
+    """Sentences on competitors: label, difference, and environments. Each environment gives its title, the
+    shares of competitor and candidate, and the harm to the competitor.
+    """
 
 def band(share: Estimate) -> str:
     """The band of a share: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`."""
 
 def harm(share: float, of_rival: int, flows: int) -> float:
-    """The harm to flows with this share, as a part of what they would have alone."""
+    """The harm to flows with this share, relative to their goodput alone."""
 
 def holm(p_values: Sequence[float]) -> list[bool]:
     """Which hypotheses of a family Holm's procedure rejects."""
 
 def starves(share: Estimate) -> str:
-    """Whether flows with this share of a fair share starve: `yes`, `maybe`, `no`."""
+    """Whether flows with this fair-share ratio starve: `yes`, `maybe`, `no`."""
 
 def rest_of(share: Estimate, of_rival: int, flows: int) -> Estimate:
     """The mean share of all other flows."""

@@ -15,7 +15,7 @@ END = 2**63
 
 
 def whole_number(argument: str, value: Any, *, least: int = 0) -> int:
-    """Return a whole number from `least` on, below 2^63; numpy's are taken, `True` is not.
+    """Return a whole number from `least` on, below 2^63. Numbers of numpy are accepted, `True` is not.
 
     Raises `ArgumentTypeError` or `ArgumentValueError`.
     """

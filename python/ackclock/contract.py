@@ -19,9 +19,9 @@ class Step:
     #: Seconds since the start of the connection.
     time_s: float
     event: str
-    #: The window after it, in segments; None where it is no finite number.
+    #: The window after the event, in segments. None if it is not finite.
     cwnd: float | None
-    #: The slow-start threshold after it, in segments; None where there is none.
+    #: The slow-start threshold after the event, in segments. None if there is none.
     ssthresh: float | None
 
 
@@ -31,22 +31,23 @@ class Finding:
 
     #: A short name of the promise, such as `one-reduction`.
     promise: str
-    #: What happened instead.
+    #: The observed violation.
     broken: str
-    #: What to do about it.
+    #: Advice on the violation.
     advice: str
-    #: The smallest sequence of events that was found to show it; empty for a run that ended before its time.
+    #: The smallest sequence of events that shows it. Empty for a run that ended early.
     steps: tuple[Step, ...]
     #: Why the algorithm gave up, if it did.
     fault: str | None = None
 
 
 def check_cc(cc: Algorithm) -> list[Finding]:
-    """Look for promises that an algorithm breaks, under made-up events and in small networks.
+    """Check that an algorithm keeps the contract of TCP, under generated events and in small networks.
 
-    `cc`: a subclass of `CongestionControl`, a name, a file such as `my_cc.py:MyCc`, `my_cc.so` or
-    `my-cc.rule`, rule text, or the dict of an algorithm. The events are the same in every call. Nothing
-    found is no proof. Raises `ScenarioError` for what is no algorithm, and `RunError` for one that crashes.
+    `cc`: a subclass of `CongestionControl`, a name, rule text, or the dict of an algorithm. It can also be a
+    file, such as `my_cc.py:MyCc`, `my_cc.so` or `my-cc.rule`. The events are the same in every call. Passing
+    the checks does not prove an algorithm correct. Raises `ScenarioError` for an invalid algorithm, and
+    `RunError` for an algorithm that crashes.
     """
     scenario = probe_scenario().with_algorithm(cc)
     try:

@@ -1,4 +1,4 @@
-"""The exceptions of the package, and the exit code each stands for."""
+"""The exceptions of the package, each with its exit code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SQLITE_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 class AckclockError(Exception):
-    """An error with a message for the user; `str()` is the whole message."""
+    """An error with a message for the user. `str()` is the whole message."""
 
     exit_code = 2
 
@@ -35,15 +35,15 @@ class Mistake:
     file: str
     #: The line of the file, where it is known.
     line: int | None
-    #: The changed key, `KEY=VALUE`, that the mistake is in, if it is in one.
+    #: The changed key that contains the mistake, as `KEY=VALUE`, if one does.
     set: str | None
-    #: The key with dots; empty for the file as a whole.
+    #: The key with dots. Empty for the file as a whole.
     key: str
-    #: What is wrong.
+    #: The message, without the place.
     message: str
 
     def text(self, sets_called: str = "sets:") -> str:
-        """Return the whole message; `sets_called` is the prefix of a changed key."""
+        """Return the whole message. `sets_called` is the prefix of a changed key."""
         place = f"{sets_called} {self.set}" if self.set is not None else self.file
         line = f":{self.line}" if self.line is not None else ""
         return f"{place}{line}: {f'{self.key}: ' if self.key else ''}{self.message}"
@@ -52,8 +52,8 @@ class Mistake:
 class ScenarioError(AckclockError):
     """A scenario that cannot be read or is invalid.
 
-    `mistakes` lists everything that is wrong, in the order of the file, one line of the message each; it is
-    empty if the file cannot be read.
+    `mistakes` lists every mistake in the order of the file, one line of the message each. It is empty if the
+    file cannot be read.
     """
 
     def __init__(
@@ -67,19 +67,19 @@ class ScenarioError(AckclockError):
         super().__init__(message)
         self.mistakes = tuple(mistakes)
         self.more = more
+        #: The message of each mistake, without the number of further ones.
+        self.messages: tuple[str, ...] = ()
         #: Whether the message names changed keys as its user knows them.
         self.names_sets = names_sets
 
     @classmethod
     def of(cls, mistakes: Sequence[Mistake], more: int = 0, *, sets_called: str = "") -> ScenarioError:
-        """Return the error with these mistakes, and `more` that are not told."""
+        """Return the error with these mistakes, and the number of others."""
+        messages = tuple(mistake.text(sets_called or "sets:") for mistake in mistakes)
         rest = [f"... and {more} more mistakes"] if more else []
-        return cls(
-            "\n".join([*(mistake.text(sets_called or "sets:") for mistake in mistakes), *rest]),
-            mistakes,
-            more,
-            names_sets=bool(sets_called),
-        )
+        error = cls("\n".join([*messages, *rest]), mistakes, more, names_sets=bool(sets_called))
+        error.messages = messages
+        return error
 
 
 @contextmanager
@@ -98,7 +98,7 @@ class RunError(AckclockError):
 
 
 class BackendError(AckclockError):
-    """A backend that does not have what a scenario says, or that this system does not allow."""
+    """A backend that does not support the scenario, or that this system does not permit."""
 
 
 class StoreError(AckclockError):
@@ -106,7 +106,7 @@ class StoreError(AckclockError):
 
 
 class WriteError(StoreError):
-    """A file for which there is no room, or which the device refuses; nothing of it is left."""
+    """A file that does not fit on the device, or that the device refuses. No part of it is kept."""
 
     exit_code = 1
 
@@ -159,6 +159,6 @@ def writing_error(message: str, error: Exception) -> StoreError:
     if isinstance(error, OSError):
         is_of_machine = error.errno in NO_ROOM
     else:
-        # The lowest byte is the kind of error.
+        # The lowest byte contains the kind of error.
         is_of_machine = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _SQLITE_NO_ROOM
     return (WriteError if is_of_machine else StoreError)(message)

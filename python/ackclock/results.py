@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples over time. Counters count from the start of the run; the unit is in each name."""
+    """Samples over time. Counters count from the start of the run. Each name contains the unit."""
 
     _outcome: Outcome = field(repr=False)
 
@@ -40,7 +40,7 @@ class Samples:
 
     @cached_property
     def flows(self) -> polars.DataFrame:
-        """A row per time and flow: cwnd, ssthresh, in flight, srtt, phase, bytes, what algorithms report."""
+        """A row per time and flow: cwnd, ssthresh, in flight, srtt, phase, bytes, values of algorithms."""
         return samples_frame(self._outcome.flow_samples)
 
     @cached_property
@@ -51,7 +51,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Metrics over `[warmup, end)`; each is defined in `docs/reference/metrics.md`. It can be pickled."""
+    """Metrics over `[warmup, end)`, which `docs/reference/metrics.md` defines. It can be pickled."""
 
     scenario: Scenario
     document: dict[str, Any] = field(repr=False)
@@ -59,12 +59,12 @@ class RunResult:
 
     @property
     def summary(self) -> dict[str, float | None]:
-        """Metrics of all flows together, and of the bottleneck; None where one does not apply."""
+        """Metrics of all flows together and of the bottleneck. None where a metric does not apply."""
         return dict(self.document["summary"])
 
     @property
     def flows(self) -> list[dict[str, Any]]:
-        """Metrics of each flow with congestion control; flow arrivals are not among them."""
+        """Metrics of each flow with congestion control, except flow arrivals."""
         return list(self.document["flows"])
 
     @property
@@ -107,7 +107,7 @@ class RunResult:
         table = f"<table><caption>{caption}</caption>{head}{rows}</table>"
         if self.samples.flows.is_empty() and self.samples.links.is_empty():
             return table
-        # Imported here and below: runs do without pages.
+        # Imported here and below, because runs do not need pages.
         from ackclock.page.notebook import picture
 
         return table + picture(self._drawing().svg().decode())
@@ -122,8 +122,8 @@ class RunResult:
     def explore(self) -> Any:
         """Show this run in a notebook, to run it again with another seed, other settings, or longer.
 
-        The runs are computed in the browser; no server and no kernel is asked. Raises `InputError` without
-        anywidget, or where ackclock was installed without its module for browsers.
+        The browser computes the runs, without a server or a kernel. Raises `InputError` without anywidget, or
+        where ackclock was installed without its module for browsers.
         """
         from ackclock.page.interactive import Kept
         from ackclock.page.widget import explorer
@@ -160,12 +160,11 @@ def run(
 ) -> RunResult:
     """Run one replicate of a scenario: a `Scenario`, a file, or the dict of one.
 
-    `seed`: the file's own by default. `sets`: changes of keys, such as `["flows.test.count=4"]`. `out`:
-    a folder to keep the result in. `cc`: the algorithm of the flows `test`, or of all where no group is
-    called so: a subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text, or the dict of an
-    algorithm. `backend`: `sim`, or `linux`, the kernel's TCP in real time, whose `document["emulation"]`
-    says whether the result counts. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names
-    the argument.
+    `seed`: by default the seed of the file. `sets`: changes of keys, such as `["flows.test.count=4"]`. `out`:
+    a folder for the result. `cc`: the algorithm of the flows `test`, or of all flows without such a group. It
+    is a subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text, or the dict of an algorithm.
+    `backend`: `sim`, or `linux`, the kernel's TCP in real time. Its `document["emulation"]` says whether the
+    result is valid. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names the argument.
     """
     replicate = whole_number("replicate", replicate)
     if backend not in BACKENDS:

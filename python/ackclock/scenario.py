@@ -1,4 +1,4 @@
-"""Scenarios: one configuration each, read from a file, a dict or keywords; parsed once, in Rust."""
+"""Scenarios: one configuration each, from a file, a dict or keywords. Rust parses them once."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _EXAMPLE = "flows.test.cc.increase=2"
 _ALGORITHMS = (
     "give a class that inherits ackclock.CongestionControl, a name such as 'aimd', 'my_cc.py:MyCc', or a dict"
 )
-#: What only a rule on one line begins with.
+#: The beginning of a rule on one line.
 _RULE = re.compile(r"\s*\w+(\s+\w+)?\s*=")
 
 
 class Scenario:
     """A checked scenario.
 
-    Make one with `Scenario.from_file`, `Scenario.from_dict` or `Scenario(**keys)`, the keys being those of a
-    scenario file. `schema` may be left out of keywords, and is 2 then: the transport is Linux's unless
-    `transport` names another profile. It can be pickled, and does not change.
+    Create it with `Scenario.from_file`, `Scenario.from_dict` or `Scenario(**keys)`, with the keys of a
+    scenario file. In keywords `schema` is 2 by default: the transport is Linux's unless `transport` names
+    another profile. A scenario is immutable and can be pickled.
     """
 
     def __init__(self, **keys: Any) -> None:
@@ -43,7 +43,7 @@ class Scenario:
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], sets: Iterable[str] = ()) -> Scenario:
-        """Read a TOML file, or JSON where the name ends so; `sets` are `KEY=VALUE` texts, applied in order.
+        """Read a TOML file, or JSON by its name. `sets` are `KEY=VALUE` texts, applied in order.
 
         Raises `ScenarioError` with file, line and key of every mistake.
         """
@@ -69,7 +69,7 @@ class Scenario:
     def from_dict(
         cls, tree: Mapping[str, Any], sets: Iterable[str] = (), *, source: str = "<dict>"
     ) -> Scenario:
-        """Take the tree of a scenario file as a dict; `source` is what messages call it."""
+        """Take the tree of a scenario file as a dict. `source` is its name in messages."""
         if not isinstance(tree, Mapping):
             raise ArgumentTypeError("tree", f"is of type {type(tree).__name__}, but must be a dict of keys")
         return cls._wrap(_read(_json(tree), source, sets, is_json=True))
@@ -97,7 +97,7 @@ class Scenario:
         try:
             return self.with_sets([f"flows.{group}.cc={text}" for group in self.groups_under_test])
         except ScenarioError as error:
-            # The same mistake once, and without the text of the algorithm, which may be long.
+            # Each mistake appears once, without the text of the algorithm, which may be long.
             told = dict.fromkeys(f"cc: {mistake.message}" for mistake in error.mistakes)
             raise ScenarioError("\n".join(told)) from None
 
@@ -134,7 +134,7 @@ class Scenario:
 
     @property
     def warnings(self) -> list[str]:
-        """What one should look at before one trusts a result."""
+        """Warnings: properties to check before trusting a result."""
         return self._core.warnings
 
     @property
@@ -152,14 +152,14 @@ class Scenario:
     def written(self) -> dict[str, Any]:
         """The scenario as it was written, with the contents of its files, as a dict that `from_dict` takes.
 
-        Settings reach what its flows share in `transport`; in `resolved` every flow has keys of its own.
+        Settings reach the common keys of its flows in `transport`. In `resolved` every flow has its own keys.
         """
         tree: dict[str, Any] = json.loads(self._core.written_json())
         return tree
 
     @property
     def fingerprint(self) -> str:
-        """Equal for scenarios whose compiled plans are equal; name and seed do not count."""
+        """A hash that is equal for scenarios with equal compiled plans. Name and seed do not count."""
         return self._core.fingerprint
 
     def check_capture(self, at: str, flows: Iterable[str] = ()) -> None:
@@ -167,7 +167,7 @@ class Scenario:
         self._core.check_capture(at, list(flows))
 
     def describe(self, most: int | None = None) -> dict[str, Any]:
-        """Links, flows and random inputs that the shorthand stands for; of `most` flows a group, or all."""
+        """Links, flows and random inputs of the resolved scenario, with at most `most` flows per group."""
         described: dict[str, Any] = json.loads(self._core.describe_json(most))
         return described
 
@@ -183,7 +183,7 @@ PROBED = "test"
 
 
 def probe_scenario(sets: Iterable[str] = ()) -> Scenario:
-    """Return a small scenario in which an algorithm can be looked at: that of the flows `PROBED`."""
+    """Return a small scenario to test an algorithm. The flows `PROBED` use it."""
     tree = {
         "schema": SCHEMA,
         "duration": "1 s",

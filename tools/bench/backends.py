@@ -1,4 +1,4 @@
-"""ackclock, ns-2 and ns-3 on a workload: what each forwards, and what that takes."""
+"""ackclock, ns-2 and ns-3 on a workload: the packets that each forwards, and the cost."""
 
 import json
 import shutil
@@ -19,11 +19,11 @@ from workloads import Workload
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ACKCLOCK = shutil.which("ackclock", path=str(Path(sys.executable).parent)) or "ackclock"
-#: Pairs of hosts that flows share in ns-2 and ns-3, whose set-up grows with the square of the hosts.
+#: Flows share so many pairs of hosts in ns-2 and ns-3, because setup time there grows with hosts squared.
 HOSTS = 32
 NS3_SOURCE = HERE / "ns3" / "dumbbell.cc"
 NS3_PROGRAM = ROOT / "target" / "bench" / "ns3-dumbbell"
-#: Of the arguments of `dumbbell.tcl` those that `dumbbell.cc` has, too.
+#: The arguments of `dumbbell.tcl` that `dumbbell.cc` also accepts.
 NS3_KEYS = (
     *("flows", "duration", "rate", "delay", "queue", "limit", "access_rate", "access_delay"),
     *("start_max", "payload", "initial_window", "min_rto", "red_min", "red_max", "red_max_p", "red_weight"),
@@ -36,9 +36,9 @@ class Measurement:
     """A run of a workload."""
 
     simulated_s: float
-    #: That the bottleneck forwarded; each also crossed its other links, and its ACK came back.
+    #: Packets that the bottleneck forwarded. Each also crossed its other links, and its ACK returned.
     packets: float
-    #: Of the events alone: set-up and output are not in it.
+    #: CPU time of the events alone, without setup and output.
     cpu_s: float
     setup_cpu_s: float
     wall_s: float
@@ -52,7 +52,7 @@ class Measurement:
 
 
 def in_ackclock(workload: Workload, topology: str, cpu_limit_s: int | None = None) -> Measurement:
-    """Run it by the command; set-up is a run of a nanosecond."""
+    """Run it by the command. A run of one nanosecond measures the setup."""
     sets = workload.settings(topology)
     words = [f"--set={text}" for text in sets]
     usage = process.measure([ACKCLOCK, "run", str(workload.path), *words, "--json"], cpu_limit_s)
@@ -79,7 +79,7 @@ def in_ns2(workload: Workload, topology: str, cpu_limit_s: int | None = None) ->
 
 
 def in_ns3(workload: Workload, topology: str, cpu_limit_s: int | None = None) -> Measurement:
-    """Run it in `dumbbell.cc`, which is told the same as ns-2."""
+    """Run it in `dumbbell.cc`, with the same arguments as ns-2."""
     words = arguments(workload.scenario(topology, "ns-3"))
     # ns-2 counts the packet that arrives at a drop-tail queue.
     words["limit"] = round(float(str(words["limit"]))) - (words["queue"] == "DropTail")
@@ -89,7 +89,7 @@ def in_ns3(workload: Workload, topology: str, cpu_limit_s: int | None = None) ->
 
 
 def _measured(usage: process.Usage, words: dict[str, Any]) -> Measurement:
-    """From the `key=value` line of a rival."""
+    """Return the measurement in the `key=value` line of another simulator."""
     left = {key: float(value) for key, value in (pair.split("=") for pair in usage.stdout.split())}
     return Measurement(
         simulated_s=float(words["duration"]),

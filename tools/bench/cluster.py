@@ -1,11 +1,11 @@
-"""How much faster two workers are than one: threads of this machine, and workers of a Dask cluster.
+"""Measures the speed-up of two workers over one: threads of this machine, and workers of a Dask cluster.
 
     python tools/bench/cluster.py [--runs N] [--rounds N]
 
-Each figure is the time of a whole `ackclock study`, its start and the summary included, on as many workers
-of one thread each. The cluster is a scheduler and workers on loopback, started before the clock. One worker
-and two take turns, so that a machine that others use, too, slows both; the ratio of each round is shown with
-the load before it (processes that run or want to, the average of the last minute).
+Each figure is the time of a whole `ackclock study`, including its start and summary. Each worker has one
+thread. The cluster is a scheduler with workers on loopback, started before the clock. One worker and two
+take turns, so other load on the machine slows both. The output shows the ratio of each round with the load
+average of the minute before it.
 """
 
 import argparse

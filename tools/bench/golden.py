@@ -1,11 +1,11 @@
-"""Whether runs still give the results that they gave: a hash of each against the committed one.
+"""Compares the hash of each run's result with the committed one.
 
     python tools/bench/golden.py            compare; exit code 1 and the names of runs that differ
-    python tools/bench/golden.py --write    write the hashes anew
+    python tools/bench/golden.py --write    write all hashes
 
-`bench/golden/runs.toml` says which runs, `bench/golden/hashes.txt` has a line for each. A hash is of all that
-a user sees of a result: metrics, histograms, every sample, every packet of a trace. What says how the machine
-got there is left out, so that a faster engine passes and another result does not.
+`bench/golden/runs.toml` lists the runs, and `bench/golden/hashes.txt` contains a line for each. A hash covers
+the whole visible result: metrics, histograms, every sample, every packet of a trace. It omits the machine's
+work, so a faster engine passes, and a different result fails.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from ackclock.scenario import Scenario
 
 FOLDER = Path(__file__).resolve().parents[2] / "bench" / "golden"
 HASHES = FOLDER / "hashes.txt"
-#: Keys of a result that say nothing of what was simulated; the hash of a scenario changes with every new key.
+#: Keys of a result that do not describe the simulation. The hash of a scenario changes with every new key.
 NOT_PHYSICS = ("scenario", "scenario_hash", "backend", "engine_cpu_s", "events")
 #: Metrics of a flow that are newer than the hashes.
 NEWER = ("rtt_min_s", "congestion_events")
@@ -87,7 +87,7 @@ def committed() -> dict[str, str]:
 
 
 def differences(old: dict[str, str], new: dict[str, str]) -> list[str]:
-    """What is not the same, a line for each run."""
+    """Return the differences, a line for each run."""
     words = {
         (True, True): "another result",
         (True, False): "no such run any more",
@@ -101,7 +101,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--write", action="store_true", help="write the hashes anew")
+    parser.add_argument("--write", action="store_true", help="write all hashes")
     options = parser.parse_args()
     new = measured()
     changed = differences(committed(), new)

@@ -1,9 +1,10 @@
-"""Steps of `ackclock.gym` a CPU second: one flow at 10 Mbit/s, steps of 10 ms, an observation of ten numbers.
+"""Measures the steps of `ackclock.gym` per CPU second.
 
     python tools/bench/gym_steps.py [--steps N] [--rounds N]
 
-One environment and sixteen together, each with the median and the range of the rounds. CPU seconds are those
-of the whole process, so that threads count; resets of episodes of 60 s are included, the first one is not.
+One flow runs at 10 Mbit/s, with steps of 10 ms and an observation of ten numbers. The output shows one
+environment and sixteen together, each with the median and the range of the rounds. CPU seconds cover the
+whole process with all threads. They include the resets of episodes of 60 s, except the first.
 """
 
 import argparse
@@ -32,7 +33,7 @@ STEP_S = 0.01
 
 
 def one(steps: int, seed: int) -> float:
-    """Steps a CPU second of one environment."""
+    """Return the steps per CPU second of one environment."""
     env = FlowEnv(SCENARIO, step_s=STEP_S, action="window", observation=OBSERVATION)
     actions = numpy.random.default_rng(seed).uniform(0.8, 2.0, (steps, 1)).astype(numpy.float32)
     env.reset(seed=seed)
@@ -45,7 +46,7 @@ def one(steps: int, seed: int) -> float:
 
 
 def many(steps: int, seed: int) -> float:
-    """Steps a CPU second of many environments."""
+    """Return the steps per CPU second of many environments."""
     envs = FlowVectorEnv(TOGETHER, SCENARIO, step_s=STEP_S, action="window", observation=OBSERVATION)
     rounds = max(1, steps // TOGETHER)
     drawn = numpy.random.default_rng(seed).uniform(0.8, 2.0, (rounds, TOGETHER, 1))

@@ -1,11 +1,11 @@
-"""How many instructions a forwarded packet takes, counted by callgrind: the same on a busy machine.
+"""Counts the instructions per forwarded packet by callgrind, independent of other load on the machine.
 
     python tools/bench/instructions.py [--only W1] [--record] [--json]
 
-Each workload runs twice, for a short and for a longer time; the difference is what the packets between them
-take, without start and set-up. Only the engine's thread counts. The result stands beside the last one of
-`bench/history.csv`; --record adds a line for each workload, with the packets per CPU second, measured without
-valgrind. Numbers never fail: they are there to be looked at.
+Each workload runs twice, for a short and for a longer time. The difference is the cost of the packets
+between them, without start and setup. Only the engine's thread counts. The output compares the result with
+the last line of `bench/history.csv`. `--record` adds a line for each workload, with the packets per CPU
+second, measured without valgrind. No number makes the command fail.
 """
 
 import argparse
@@ -36,7 +36,7 @@ COLUMNS = ("commit", "workload", "instructions_per_packet", "packets_per_cpu_s")
 
 @dataclass(frozen=True)
 class Count:
-    """Instructions per packet of a workload, and those of the last line of the history."""
+    """Instructions per packet of a workload, now and in the last line of the history."""
 
     workload: str
     instructions_per_packet: float

@@ -1,4 +1,4 @@
-"""What `speed.py` measured, as values: rows of rounds, single figures, and JSON of both."""
+"""The measurements of `speed.py` as values: rows of rounds, single figures, and JSON of both."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from backends import Measurement
 
 @dataclass
 class Row:
-    """A workload on a topology; a measurement per backend and round."""
+    """A workload on a topology, with a measurement per backend and round."""
 
     workload: str
     topology: str
@@ -21,7 +21,7 @@ class Row:
     not_run: dict[str, str] = field(default_factory=dict)
 
     def leave_out(self, backend: str, why: str) -> None:
-        """Take a backend out of this row, what it has measured so far included."""
+        """Remove a backend from this row, including its previous measurements."""
         self.runs.pop(backend, None)
         self.not_run[backend] = why
 
@@ -58,7 +58,7 @@ class Report:
     singles: list[Single]
 
     def to_json(self) -> str:
-        """As a document; `from_json` reads it back."""
+        """Return a document that `from_json` reads."""
         return json.dumps(asdict(self), indent=1)
 
     @classmethod
@@ -78,7 +78,7 @@ def spread(values: Sequence[float], figures: int = 3) -> str:
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float], figures: int = 2) -> str:
-    """The ratio of the medians, and the range of those of the single rounds."""
+    """Return the ratio of the medians, and the range of the ratios of single rounds."""
     if not theirs:
         return "-"
     rounds = [one / other for one, other in zip(ours, theirs, strict=True)]

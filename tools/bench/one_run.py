@@ -1,8 +1,8 @@
-"""Reads and runs a scenario in this process, and says nothing of the result: set-up and memory.
+"""Reads and runs a scenario in this process, to measure setup and memory.
 
     python tools/bench/one_run.py SCENARIO [KEY=VALUE]...
 
-Prints the CPU seconds that it took, without the start of Python.
+Prints the CPU seconds of reading and running, without the start of Python and without the result.
 """
 
 import sys

@@ -1,10 +1,10 @@
-"""What a run of a study costs beside the engine's time, and whether memory grows with the runs.
+"""Measures the overhead of a run of a study, and the growth of memory with the runs.
 
     python tools/bench/overhead.py [--runs N]
 
-Each size runs in a process of its own, with one worker: the time of `ackclock study`, its start and the
-summary included, less the engine's CPU time of all runs, and the largest size of the process. Runs are tiny:
-two flows for a fifth of a second, ten replicates a point.
+Each size runs in its own process with one worker. The overhead is the time of `ackclock study`, including
+its start and summary, minus the engine's CPU time of all runs. The output also shows the largest size of
+the process. Runs are tiny: two flows for 0.2 s, and ten replicates per point.
 """
 
 import argparse
@@ -41,7 +41,7 @@ replicates = 10
 
 
 def measure(runs: int) -> tuple[float, float]:
-    """Milliseconds per run beside the engine, and the largest size of the process in MiB."""
+    """Return the overhead per run in milliseconds, and the largest size of the process in MiB."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "scenario.toml").write_text(SCENARIO)
@@ -74,7 +74,7 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=10_000, help="the larger size (default: %(default)s)")
     options = parser.parse_args()
-    print(f"{'runs':>8} {'beside the engine, ms a run':>30} {'largest size, MiB':>20}")
+    print(f"{'runs':>8} {'overhead, ms per run':>30} {'largest size, MiB':>20}")
     for runs in (options.runs // 10, options.runs):
         per_run_ms, size_mib = measure(runs)
         print(f"{runs:>8} {per_run_ms:>30.2f} {size_mib:>20.1f}")

@@ -1,10 +1,9 @@
-"""What algorithms of one's own cost: the speed of W1 with rule text, C, eBPF and Python classes.
+"""Measures the cost of user-supplied algorithms: the speed of W1 with rule text, C, eBPF and Python classes.
 
     python tools/bench/own.py [--rounds N] [--candidates N] [--json]
 
-ACKs a CPU second, the whole engine included: each round runs every kind once, and the medians count. The
-last row is how many candidates of rule text are read, checked and run for a second of simulated time, on two
-threads.
+The unit is ACKs per CPU second of the whole engine. Each round runs every kind once, and the medians count.
+The last row counts the candidates of rule text that two threads read, check and run for a simulated second.
 """
 
 import argparse
@@ -45,7 +44,7 @@ class NoOp(ackclock.CongestionControl):
     def on_ack(self, ack):
         pass
 """
-#: Kinds with what they are compared with: the part of the built-in AIMD's speed, or ACKs a CPU second.
+#: The goal of each kind: a share of the built-in AIMD's speed, or ACKs per CPU second.
 GOALS = {
     "rule text": ("built-in", 0.60),
     "shared object": ("built-in", 0.85),
@@ -57,7 +56,7 @@ GOALS = {
 
 
 def algorithms(folder: Path) -> dict[str, str]:
-    """The algorithms by what they are, as `--set` takes them."""
+    """Return the algorithms by kind, as arguments of `--set`."""
     (folder / "classes.py").write_text(CLASSES)
     found = {
         "built-in AIMD": "aimd",
@@ -92,14 +91,14 @@ def acks_per_cpu_s(scenario: Scenario) -> float:
 
 
 def measure(rounds: int) -> dict[str, float]:
-    """ACKs a CPU second of each kind."""
+    """Return the ACKs per CPU second of each kind."""
     path = ROOT / "bench/w1.toml"
     with tempfile.TemporaryDirectory() as folder:
         scenarios = {
             name: Scenario.from_file(path, [f"flows.test.cc={cc}"])
             for name, cc in algorithms(Path(folder)).items()
         }
-        # Measured here: what goes to another process and back is no part of the engine.
+        # Measured in this process, because transfers to another process are not part of the engine.
         become_worker()
         runs: dict[str, list[float]] = {name: [] for name in scenarios}
         with progress("runs") as tell:

@@ -1,7 +1,7 @@
-"""Runs a command within a budget and says what it took.
+"""Runs a command within a budget and reports its cost.
 
-A process begins with the size of the one that starts it as its largest size so far. So this file runs once
-more in between, as a Python without anything, which is smaller than all that is measured.
+The largest size of a process begins with the size of its parent. Therefore this file runs once more in
+between, as an empty Python, which is smaller than every measured process.
 """
 
 import os
@@ -24,7 +24,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process left and took."""
+    """The output of a process, and its cost."""
 
     stdout: str
     cpu_s: float

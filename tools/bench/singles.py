@@ -1,4 +1,4 @@
-"""Single figures of `speed.py`: start, set-up, memory of idle flows, a whole reproduction."""
+"""Single figures of `speed.py`: start, initialisation, memory of idle flows, a whole reproduction."""
 
 import sys
 import tempfile
@@ -45,19 +45,19 @@ def measure(rounds: int, quick: bool) -> Iterator[Single]:
 
 
 def _idle_mib(flows: int) -> float:
-    """The largest size of a process with that many flows, of which none does anything."""
+    """Return the largest size of a process with that many idle flows."""
     words = [str(FOLDER / "s.toml"), f"flows.test.count={flows}", *IDLE]
     return process.measure([sys.executable, str(HERE / "one_run.py"), *words]).peak_mib
 
 
 def derived(rows: list[Row]) -> Iterator[Single]:
-    """What follows from the workloads: set-up of 10,000 flows, and what many flows cost."""
+    """Figures that follow from the workloads: initialisation of 10,000 flows, and the cost of many flows."""
     found = {(row.workload, row.topology): row for row in rows}
     few, many = found.get(("S10", "routers")), found.get(("S10000", "routers"))
     if few is None or many is None:
         return
     setups = {name: many.values(name, lambda run: run.setup_cpu_s) for name in many.runs}
-    yield Single("set-up of 10,000 flows", "CPU s", setups)
+    yield Single("initialisation of 10,000 flows", "CPU s", setups)
     dearer = {}
     for name in many.runs:
         pairs = zip(few.speeds(name), many.speeds(name), strict=False)

@@ -1,13 +1,13 @@
-"""How many packets ackclock forwards in a second of CPU time, with ns-2 and ns-3 beside it.
+"""Measures the packets per CPU second of ackclock, compared with ns-2 and ns-3.
 
     python tools/bench/speed.py [--quick] [--rounds N] [--only W1,S10] [--json | --write]
-    python tools/bench/speed.py --read FILE --write    tables and plot from what --json printed
+    python tools/bench/speed.py --read FILE --write    tables and plot from the output of --json
 
-A packet counts once, when the bottleneck forwards it; its other links, its ACK and, in ackclock, metrics
-and samples are part of the work. The CPU time is that of the events, without the set-up of the network, which
-has a column of its own. Every round runs everything once, so that all meet the same machine; ratios are those
-of the medians, with the range of those within the rounds. A rival that is not installed is left out, and one
-that uses up its CPU seconds is not run again.
+A packet counts once, when the bottleneck forwards it. The work includes its other links and its ACK, and in
+ackclock metrics and samples. The CPU time covers the events. The setup of the network has its own column.
+Every round runs everything once, so all simulators meet the same machine. Ratios compare medians, and ranges
+show the ratios within rounds. A simulator that is not installed is omitted. A simulator that exhausts its
+CPU seconds does not run again.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def rows(chosen: list[Workload], rounds: int, budget_s: int) -> list[Row]:
 
 
 def machine() -> str:
-    """What it ran on."""
+    """Return a description of the machine."""
     model = platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -84,7 +84,11 @@ def main() -> None:
     parser.add_argument("--only", metavar="NAMES", help=f"workloads, comma between them: {', '.join(names)}")
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     parser.add_argument(
-        "--budget", type=int, default=60, metavar="S", help="CPU seconds of a rival (default: %(default)s)"
+        "--budget",
+        type=int,
+        default=60,
+        metavar="S",
+        help="CPU seconds of another simulator (default: %(default)s)",
     )
     parser.add_argument("--read", type=Path, metavar="FILE", help="measure nothing: take a file of --json")
     parser.add_argument("--write", action="store_true", help=f"renew {PAGE.name} and its plot")

@@ -1,4 +1,4 @@
-"""The plot of `speed.py`: packets per CPU second, and what a packet costs among many flows."""
+"""The plot of `speed.py`: packets per CPU second, and the cost of a packet among many flows."""
 
 from pathlib import Path
 

@@ -52,14 +52,14 @@ def speeds(report: Report) -> Table:
             cells.append(ratio(ours, row.speeds(rival)))
         rows.append(tuple(cells))
     return Table(
-        f"Packets per CPU second: median and range, rounds: {report.rounds}; M are millions, k thousands",
+        f"Packets per CPU second: median and range, rounds: {report.rounds}. M are millions, k thousands",
         ("workload", "ackclock, M", "ns-2, M", "times", "ns-3, k", "times"),
         rows,
     )
 
 
 def costs(report: Report) -> Table:
-    """What else a run takes, medians."""
+    """Return the other costs of a run, as medians."""
     rows = []
     for row in report.rows:
         packets = row.median("ackclock", lambda run: 1e-6 * run.packets)
@@ -76,8 +76,8 @@ def costs(report: Report) -> Table:
             )
         )
     return Table(
-        "Medians: time, size, set-up of ackclock/ns-2/ns-3, all else of ackclock; events of a packet",
-        ("workload", "time, s", "packets, M", "events", "wall, s", "size, MiB", "set-up, ms"),
+        "Medians. Time, size and initialisation are of ackclock/ns-2/ns-3, other columns of ackclock",
+        ("workload", "time, s", "packets, M", "events", "wall, s", "size, MiB", "initialisation, ms"),
         rows,
     )
 
@@ -88,7 +88,7 @@ def singles(report: Report) -> Table:
         (single.name, single.unit, *(spread(single.values.get(name, ())) for name in BACKENDS[:2]))
         for single in report.singles
     ]
-    return Table("Beside the workloads", ("what", "unit", "ackclock", "ns-2"), rows)
+    return Table("Other figures", ("quantity", "unit", "ackclock", "ns-2"), rows)
 
 
 def _name(row: Row) -> str:

@@ -1,7 +1,7 @@
-"""What the compiler is shown of the engine's work: short runs of the workloads and of the environments.
+"""Trains the profile-guided build with short runs of the workloads and of the environments.
 
-`maturin build --pgo` runs it with an instrumented engine (`pgo-command` in `pyproject.toml`), and lays out
-the engine anew by what it counted.
+`maturin build --pgo` runs it with an instrumented engine (`pgo-command` in `pyproject.toml`), and then
+optimises the engine by the counts.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from ackclock import _core
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "python" / "ackclock" / "suites"
-#: What the source of datagrams leaves to the test flows.
+#: The capacity that the source of datagrams leaves to the test flows.
 SQUARE = (
     'flows.cross.traffic.leaves={ kind = "square", high = "100 Mbit/s", low = "50 Mbit/s", interval = "5 s" }'
 )

@@ -18,12 +18,12 @@ ACCESS_DELAY_S = 0.001
 
 @dataclass(frozen=True)
 class Workload:
-    """A scenario; what ackclock alone can do has no rivals."""
+    """A scenario, with the other simulators that can run it."""
 
     name: str
     file: str
     sets: tuple[str, ...] = ()
-    #: Simulated seconds of ns-3, which takes too long otherwise.
+    #: Simulated seconds of ns-3, which is slow.
     ns3_s: float | None = None
     has_rivals: bool = True
 
@@ -69,5 +69,5 @@ WORKLOADS = (
     *(Workload(f"S{flows}", "s.toml", (f"flows.test.count={flows}",), ns3_s=2) for flows in SERIES),
 )
 
-#: What `--quick` runs.
+#: The workloads of `--quick`.
 QUICK = ("W1", "W1-BBRv3", "S10", "S10000")

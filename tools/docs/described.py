@@ -1,4 +1,4 @@
-"""Reference pages that follow from the product: commands, Python names and the suite core.
+"""Reference pages that follow from the product: commands, Python names and suites.
 
 `generate.py` writes them. Texts come from click, docstrings and the files of the suite.
 """
@@ -6,6 +6,7 @@
 import inspect
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,12 +25,25 @@ NAMES = {
     "Executors": ("Executor", "dask_executor"),
     "Errors": ("AckclockError", "ArgumentError", "ScenarioError", "RunError", "StoreError"),
 }
-MEGABIT = 1e6
+#: The pages of the suites, in `docs/reference/suites`.
+SUITES = {
+    "core": "core",
+    "environments": "environments",
+    "environments-cbr": "environments",
+    "environments-drr": "environments",
+    "tcpeval": "tcpeval",
+    "rfc9743": "rfc9743",
+}
+MEGABIT, KILOBIT = 1e6, 1e3
+
+
+#: A quoted argument of a command, which is not an apostrophe.
+_QUOTED = re.compile(r"(?<![\w`])'([^'`]+)'(?!\w)")
 
 
 def _plain(text: str | None) -> str:
     """A text of help as one line."""
-    return " ".join((text or "").replace("\b", " ").split())
+    return _QUOTED.sub(r"`\1`", " ".join((text or "").split()))
 
 
 # The command line
@@ -61,14 +75,22 @@ def _section(name: str, command: click.Command, level: str) -> str:
         record = parameter.get_help_record(context)
         # An argument without a text is in the usage line.
         if record is not None and record[1]:
-            rows.append((f"`{record[0]}`", _plain(record[1])))
+            # click separates a default from its range by a semicolon.
+            rows.append((f"`{record[0]}`", _plain(re.sub(r"; (?=[\dx<=>]+\]$)", ", ", record[1]))))
     parts.append(table(rows))
     return "\n\n".join(parts)
 
 
 def _paragraphs(text: str | None) -> str:
-    paragraphs = inspect.cleandoc(text or "").split("\n\n")
-    return "\n\n".join(_plain(paragraph).replace("<", "\\<") for paragraph in paragraphs)
+    """Paragraphs, lists with an item on each line, and tables of click as blocks."""
+    items = []
+    for paragraph in inspect.cleandoc(text or "").split("\n\n"):
+        if paragraph.startswith("\b\n"):
+            items.append(f"```text\n{paragraph[2:]}\n```")
+        else:
+            lines = "\n".join(map(_plain, re.split(r"\n(?=- )", paragraph)))
+            items.append(lines.replace("<", "\\<"))
+    return "\n\n".join(items)
 
 
 def command_pages() -> Iterator[tuple[str, str]]:
@@ -138,29 +160,81 @@ def python_reference() -> str:
 # Suites
 
 
-def _environment(environment: Environment) -> tuple[str, ...]:
+def _range(values: list[float]) -> str:
+    """One value, or the least and the largest."""
+    least, largest = f"{values[0]:.4g}", f"{values[-1]:.4g}"
+    return least if least == largest else f"{least} to {largest}"
+
+
+def _rate(bits: float) -> str:
+    return f"{bits / MEGABIT:g} Mbit/s" if bits >= MEGABIT else f"{bits / KILOBIT:g} kbit/s"
+
+
+def _queue(text: str) -> str:
+    """A queue with whole numbers of packets."""
+    return re.sub(r"\d{3,}\.\d+", lambda found: f"{float(found[0]):.0f}", text.replace(";", ","))
+
+
+def _environment(environment: Environment, section: str | None) -> tuple[str, ...]:
     document = json.loads(environment.base.resolved_json)
     # Replicates draw RTTs and rates around these.
     drawn = [f"replicates.{key}=0" for key in document.get("replicates") or ()]
     described = environment.base.with_sets(drawn).describe()
     bottleneck = next(link for link in described["links"] if link["name"] == described["bottleneck"])
-    rtts = sorted(
-        {round(1e3 * flow["base_rtt_s"], 3) for flow in described["flows"] if flow.get("base_rtt_s")}
-    )
-    flows = ", ".join(f"{flow['count']} {flow['name']}" for flow in document["flows"])
-    shown = f"{rtts[0]:g}" if len(rtts) == 1 else f"{rtts[0]:g} to {rtts[-1]:g}"
-    rate = f"{bottleneck['rate_bps'] / MEGABIT:g} Mbit/s"
+    rtts = sorted(1e3 * flow["base_rtt_s"] for flow in described["flows"] if flow.get("base_rtt_s"))
+    flows = ", ".join(f"{flow['count']} `{flow['name']}`" for flow in document["flows"])
     return (
         f"`{environment.id}`",
-        rate,
-        f"{shown} ms",
-        bottleneck["queue"],
+        *(() if section is None else (section,)),
+        _rate(bottleneck["rate_bps"]),
+        f"{_range(rtts)} ms",
+        _queue(bottleneck["queue"]),
         flows,
         _plain(environment.question),
     )
 
 
-def core_environments() -> str:
-    """The environments of `core`: rate, base RTT, queue, flows and question."""
-    rows = [("environment", "rate", "base RTT", "queue", "flows", "question"), ("---",) * 6]
-    return table([*rows, *map(_environment, Suite.load("core").environments)])
+def _sections(suite: Suite) -> dict[str, str]:
+    """The sections of the criteria that use each environment, or nothing for a suite without criteria."""
+    assert suite.folder is not None
+    file = suite.folder / "criteria.toml"
+    sections: dict[str, str] = {}
+    for criterion in tomllib.loads(file.read_text(encoding="utf-8"))["criteria"] if file.exists() else ():
+        for measure in criterion.get("measures", ()):
+            before = sections.get(measure["environment"])
+            found = criterion["section"]
+            sections[measure["environment"]] = found if before in (None, found) else f"{before}, {found}"
+    return sections
+
+
+def environments(name: str) -> str:
+    """The environments of a suite: rate, base RTT, queue, flows and question."""
+    suite = Suite.load(name)
+    sections = _sections(suite)
+    head = ["environment", "rate", "base RTT", "queue", "flows", "question"]
+    if sections:
+        head.insert(1, "sections")
+    found = (
+        _environment(each, sections.get(each.id, "") if sections else None) for each in suite.environments
+    )
+    return table([tuple(head), ("---",) * len(head), *found])
+
+
+def suites() -> str:
+    """The suites in one table."""
+    rows = [("suite", "environments", "replicates", "content"), ("---",) * 4]
+    for name, page in SUITES.items():
+        suite = Suite.load(name)
+        shown = (f"[`{name}`]({page}.md)", str(len(suite.environments)), str(suite.replicates), suite.title)
+        rows.append(shown)
+    return table(rows)
+
+
+def core_pictures() -> str:
+    """A picture of each environment of `core`, two in a row."""
+    cells = [
+        f"{environment.title} (`{environment.id}`)<br>"
+        f"![Windows and RTTs of CUBIC in {environment.id}](../../images/core/{environment.id}.svg)"
+        for environment in Suite.load("core").environments
+    ]
+    return table([("", ""), ("---",) * 2, *zip(cells[::2], cells[1::2], strict=True)])

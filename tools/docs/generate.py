@@ -1,11 +1,11 @@
-"""Writes the generated parts of the documentation, from what the library says of itself.
+"""Writes the generated parts of the documentation, from descriptions in the library.
 
     python tools/docs/generate.py            write
     python tools/docs/generate.py --check    exit code 1 if anything is out of date
 
 The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
-A page of docs/papers is generated as a whole, from its text with places for figures in tools/docs/papers,
-and from the results beside it, which `make papers` measures. A page of docs/algorithms is generated from the
+A page of docs/papers is generated as a whole, from its template in tools/docs/papers. The results next to the
+template come from `make papers`. A page of docs/algorithms is generated from the
 header of the file of its algorithm. Pages of algorithms and queues have a figure (live_figures.py).
 """
 
@@ -21,81 +21,27 @@ from typing import Any
 
 import algorithm_page
 import described
+import key_tables
 import live_figures
 import paper_page
 import trust
 from ackclock import _core
 from markdown_table import table
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "evidence"))
+
+import evidence_page
+import rows as evidence_rows
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-# The help of a flow's own copy of a transport key ends with this.
-INHERITED = "By default as in [transport]."
-# Tables with the same keys.
-RATES = ["varies", "leaves"]
-SAME_EVERYWHERE = re.compile(r"^.+\.(loss|queue|varies|leaves)\.(\w+)$")
-
-
 # Numbers from this on are shown without fractions.
 LARGE = 1000
 # The end of a definition of what only some queues count.
-OF_QUEUES = re.compile(r"only of ((?:[a-z-]+, )*[a-z-]+)\.$")
-
-
-def keys_table() -> str:
-    """Every key of a scenario with its default, in one table."""
-    rows = [("key", "takes", "default", "meaning"), ("---",) * 4]
-    seen: set[tuple[str, str | None]] = set()
-    keys = json.loads(_core.keys_json())
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for key in keys:
-        kinds.setdefault((key["path"], key["help"]), []).append(key["of_kind"] or "")
-    for key in keys:
-        path, help_text = key["path"], " ".join(key["help"].split())
-        found = SAME_EVERYWHERE.match(path)
-        # The limit of a drop-tail queue has a default of its own at every place.
-        is_everywhere = found and key["of_kind"] != "drop-tail"
-        if not is_everywhere:
-            # The same for several kinds: said once, of all of them.
-            if (path, help_text) in seen:
-                continue
-            seen.add((path, help_text))
-            key["of_kind"] = ", ".join(dict.fromkeys(filter(None, kinds[path, key["help"]]))) or None
-        if help_text.endswith(INHERITED):
-            continue
-        if found and is_everywhere:
-            # The same for every link: said once.
-            tables = RATES if found[1] in RATES else [found[1]]
-            names = [f"`{table}.{found[2]}`" for table in tables]
-            if (names[0], key["of_kind"]) in seen:
-                continue
-            seen.add((names[0], key["of_kind"]))
-            path = f"*any* {', '.join(names)}"
-        else:
-            path = f"`{path}`"
-        if key["of_kind"] is not None:
-            path += f" ({key['of_kind']})"
-        default = "**required**" if key["required"] else code(key["default"])
-        default += "".join(f"; {name}: {code(value)}" for name, value in key.get("profiles", {}).items())
-        rows.append((path, key["kind"], default, help_text))
-    for algorithm in json.loads(_core.list_json("cc")):
-        for parameter in algorithm["parameters"]:
-            path = f"`flows.cc.{parameter['name']}` ({algorithm['name']})"
-            default = parameter["default"]
-            written = f"{default:g}" if isinstance(default, float) else str(default).lower()
-            shown = (
-                "**required**" if parameter["required"] else code(written if default is not None else None)
-            )
-            rows.append((path, parameter["takes"], shown, " ".join(parameter["help"].split())))
-    return table(rows)
-
-
-def code(text: str | None) -> str:
-    """As code; nothing for no default."""
-    return f"`{text}`" if text is not None else ""
+OF_QUEUES = re.compile(r"Only ((?:[a-z-]+, )*[a-z-]+) count them\.$")
 
 
 def metrics_table(of: str) -> str:
-    """The metrics of a list of the results, with what they declare."""
+    """The metrics of a list of the results, with their declarations."""
     rows = [("name", "better", "definition", "none where"), ("---",) * 4]
     for metric in json.loads(_core.metrics_json()):
         if metric["list"] == of:
@@ -106,7 +52,7 @@ def metrics_table(of: str) -> str:
 
 
 def methods_table() -> str:
-    """The events of a class of one's own, with what there is by default."""
+    """The events of a user-supplied class."""
     rows = [("method", "called when"), ("---",) * 2]
     for name, method in vars(_core.CongestionControl).items():
         if name.startswith("on_") or name == "probe":
@@ -134,24 +80,25 @@ def bounds_table(of: str) -> str:
 
 
 def with_pages(queues: str) -> str:
-    """What is said of some queues, each with its page."""
-    return f"only of {', '.join(f'[{name}](../queues/{name}.md)' for name in queues.split(', '))}."
+    """A remark about some queues, with links to their pages."""
+    return f"Only {', '.join(f'[{name}](../queues/{name}.md)' for name in queues.split(', '))} count them."
 
 
 #: The lists of the results that have metrics, and the summary.
 LISTS = ("summary", "flows", "transfers", "datagrams", "meters", "links")
-#: What a class of one's own has, and what its methods get.
+#: The base class of user-supplied algorithms, and the arguments of its methods.
 EVENTS = ("CongestionControl", "Event", "Ack", "Congestion", "Loss", "Recovery", "Sent")
 
 
 def beside_linux(results: str) -> str:
-    """What `make validate-linux` has found: a table, and when it was made."""
+    """The results of `make validate-linux`: a table, with kernel and date."""
     found = json.loads((DOCS.parent / "tools/linux" / results).read_text(encoding="utf-8"))
-    return f"{found['made']}.\n\n{found['table']}"
+    made = found["made"].replace(": ", ". ", 1)
+    return f"{made}.\n\n{found['table']}"
 
 
 def late_comer_table() -> str:
-    """What `tools/linux/late_comer.py` has found."""
+    """The results of `tools/linux/late_comer.py`."""
     found = json.loads((DOCS.parent / "tools/linux/late-comer.json").read_text(encoding="utf-8"))
     rows = [("", "mean share", "least", "largest", "runs", "emulations not valid"), ("---",) * 6]
     for name, figures in found.items():
@@ -161,7 +108,7 @@ def late_comer_table() -> str:
 
 
 def paper_on_linux(name: str) -> str:
-    """What `tools/linux/paper_runs.py` keeps of a paper: claims printed, simulated, and with the kernel."""
+    """The results of `tools/linux/paper_runs.py`: claims as printed, simulated, and with the kernel."""
     found = json.loads((DOCS.parent / "tools/linux/papers.json").read_text(encoding="utf-8"))[name]
 
     def number(value: float) -> str:
@@ -181,9 +128,19 @@ def paper_on_linux(name: str) -> str:
     return f"{found['made']}: {counts}. In bold: another verdict than the simulation's.\n\n{table(rows)}"
 
 
+def validation() -> str:
+    """The tables of the validation overview."""
+    rows = evidence_rows.rows()
+    return evidence_page.overview(rows, evidence_page.known(rows, evidence_page.stored()))
+
+
 PARTS: dict[str, Callable[[], str]] = {
-    "keys": keys_table,
-    "core_environments": described.core_environments,
+    **key_tables.GENERATED,
+    "validation": validation,
+    "slices": lambda: evidence_page.slices(evidence_rows.rows()),
+    "suites": described.suites,
+    "core_pictures": described.core_pictures,
+    **{f"suite_{name.replace('-', '_')}": partial(described.environments, name) for name in described.SUITES},
     "commands": described.command_index,
     "python": described.python_reference,
     "papers": paper_page.summary,

@@ -1,10 +1,10 @@
-"""Runs the papers over readings, and keeps what the pages of docs/papers are made from.
+"""Runs the papers under many interpretations, and stores the results for the pages of docs/papers.
 
     python tools/docs/papers.py [NAME...]
     python tools/docs/papers.py --slice [NAME...]    measure a slice again, and compare; write nothing
 
-Writes tools/docs/papers/NAME.json: every claim with its verdicts, the tables, and a slice of few replicates
-that tests measure again. `tools/docs/generate.py` makes the pages, from NAME.md.jinja beside it.
+It writes tools/docs/papers/NAME.json: every claim with its verdicts, the tables, and a slice of few
+replicates that tests measure again. `tools/docs/generate.py` makes the pages from NAME.md.jinja.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ackclock.reproduce.present import reproduction_json
 
 FOLDER = Path(__file__).resolve().parent / "papers"
 READINGS = 50
-#: Papers whose quick form is taken.
+#: Papers whose interpretations run in the quick form.
 QUICK = ("reddy-linear",)
-#: What tests measure again: claims that take seconds, and how many replicates.
+#: The claims that tests measure again, in seconds.
 SLICES = {
     "jasem-efficiency": ["total-goodput-1", "loss-1", "fc-plus-model"],
     "jasem-utilization": ["utilization-2"],
@@ -36,7 +36,7 @@ SLICE_REPLICATES = 3
 
 
 def command(name: str) -> str:
-    """Return the command that measures what a page says."""
+    """Return the command that produced the figures of a page."""
     return f"ackclock reproduce {name}{' --quick' if name in QUICK else ''} --readings {READINGS}"
 
 
@@ -47,7 +47,7 @@ def measured_again(name: str) -> dict[str, float | None]:
 
 
 def same_slice(name: str) -> bool:
-    """Print whether the slice of a paper gives the figures that are kept."""
+    """Print whether the slice of a paper still gives the stored figures."""
     then = json.loads((FOLDER / f"{name}.json").read_text())["slice"]["measured"]
     now = measured_again(name)
     differs = [claim for claim in then.keys() | now.keys() if then.get(claim) != now.get(claim)]
@@ -56,7 +56,7 @@ def same_slice(name: str) -> bool:
 
 
 def in_full(name: str) -> dict[str, Any]:
-    """Return what the chosen reading gives in full, of a paper whose readings are run in the quick form."""
+    """Return the full-length results of a paper whose interpretations run in the quick form."""
     made = reproduce(name, readings=1, out=Path("ackclock-out") / f"papers-{name}-full")
     document = reproduction_json(made)
     keys = ("measured", "low", "high", "verdict")
@@ -69,7 +69,7 @@ def in_full(name: str) -> dict[str, Any]:
 
 
 def kept(made: Reproduction, seconds: float, cpu_seconds: float) -> dict[str, Any]:
-    """Return what is kept of a reproduction."""
+    """Return the stored part of a reproduction."""
     document = reproduction_json(made)
     singles = [each for each in document["readings"] if len(each["answers"]) == 1]
     return {

@@ -1,16 +1,18 @@
-"""Measures what BBR does to CUBIC beside it, and under random loss.
+"""Measures the share of BBR against CUBIC, and its goodput under random loss.
 
-    python tools/evidence/bbr_figures.py             buffers of .1 to 16 products, and 1 Gbit/s: a minute
+    python tools/evidence/bbr_figures.py             buffers of 0.1 to 16 BDP, and 1 Gbit/s, a minute
     python tools/evidence/bbr_figures.py --buffers 1 --loss-rate "100 Mbit/s"
 
-One flow of BBR and one of CUBIC share 10 Mbit/s over 40 ms for 200 s, of which 20 s are left out, behind a
-drop-tail buffer of so many bandwidth-delay products: the share of BBRv1 and that of BBRv3. Both senders find
-losses by RFC 6675 (`shares`) and under the profile of Linux (`linux`). Then one flow alone over 100 ms with a
-buffer of one product and 1 % of random loss, the profile of Linux: goodput over the rate, of BBRv3 and of
-CUBIC; and of BBRv3 at 2 %.
+One flow of BBR and one of CUBIC share 10 Mbit/s over 40 ms for 200 s. The first
+20 s do not count. The queue is
+drop-tail with buffers of several BDP. The table shows the shares of
+BBRv1 and BBRv3. Losses are detected by RFC 6675 (`shares`) and by the profile of Linux (`linux`).
 
-Ends with 1 if BBRv3 has less than .75 of the rate under that loss, or less than 50 times what CUBIC has. The
-shares are reported, and not judged: those of BBRv1 are in the tests.
+Then one flow sends alone over 100 ms with a buffer of 1 BDP, under the profile of Linux. The figures are
+goodput over the rate at 1 % random loss, for BBRv3 and CUBIC. BBRv3 also runs at 2 %.
+
+At 1 % BBRv3 must achieve 0.75 of the rate and 50 times CUBIC's goodput. Otherwise the exit code is 1.
+Shares are reported, and not judged. The tests check the shares of BBRv1.
 """
 
 import argparse
@@ -47,7 +49,7 @@ def run(
 
 
 def share(kind: str, buffer: float, profile: str) -> float:
-    """The part of the goodput that BBR has beside CUBIC."""
+    """The share of BBR in the goodput, in competition with CUBIC."""
     queue = {"kind": "drop-tail", "limit": f"{buffer} BDP"}
     topology = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": queue}
     mine, other = run(topology, (kind, "cubic"), profile, 200, 20)
@@ -68,7 +70,7 @@ def under_loss(kind: str, rate: str, probability: float) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; 1 where a figure under loss is not met."""
+    """Measure and print. Return 1 if a figure under loss misses its bound."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )

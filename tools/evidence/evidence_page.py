@@ -1,42 +1,30 @@
-"""Results of the rows of `rows.toml` at full length, and the page that is made from them."""
+"""Results of the rows of `rows.toml`, and the tables that the documentation shows of them.
+
+A result names the version of ackclock that ran. `outdated` finds results of earlier versions.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rows import ROOT, Row
 
 PAGE = ROOT / "docs" / "validation" / "README.md"
+SLICES_PAGE = ROOT / "docs" / "project" / "evidence.md"
 RESULTS = Path(__file__).with_name("results.json")
 
 HEAD = """\
-# Evidence
-
-```sh
-make evidence                                                     # every row at full length: some six hours
-.venv/bin/python tools/evidence/evidence_full.py --only verify-ns2 model
-make evidence-slice                                               # a small slice of each: minutes
-```
-
-`make evidence` runs each claim of this page, and writes the page. Every figure was
-read from the output of the command beside it, on that date, with the sources of that commit; `-dirty` says
-that they had uncommitted changes. A row that is run alone leaves the others as they were.
-`tools/evidence/rows.toml` holds the rows.
-
-| claim | command | figure | date | commit |
+| claim | against | result | measured | command |
 |---|---|---|---|---|
 """
-
-SLICES = """
-## What every test run repeats
-
-`./dev test` runs a slice of each row, so that no command breaks unnoticed; at its end it says what it
-skipped, and why. A slice of few seeds leaves most comparisons undecided. It shows that the command works and
-that nothing is grossly wrong, and gives no figure for the table above.
-
+SLICES_HEAD = """\
 | row | slice |
 |---|---|
 """
@@ -44,61 +32,135 @@ that nothing is grossly wrong, and gives no figure for the table above.
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a row at full length.
-
-    Attributes:
-        figure: as it was read from the output; empty if there was none.
-        failure: why it failed; empty if it did not.
-        skipped: what was missing when it was to run again.
-    """
+    """The outcome of a row at full length. An empty text means none."""
 
     command: str
     figure: str
+    #: The reason of a failure.
     failure: str
     date: str
     commit: str
     seconds: int
+    #: The requirements that were missing at the last attempt.
     skipped: str = ""
+    #: The version of ackclock that ran.
+    version: str = ""
+
+
+def current_version() -> str:
+    """The version of ackclock in this repository."""
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    return str(manifest["workspace"]["package"]["version"])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version. A missing version is older than any other."""
+    return tuple(map(int, re.findall(r"\d+", re.split(r"[-+]", version)[0])))
+
+
+def is_older(version: str, than: str) -> bool:
+    """Whether a version precedes another one."""
+    return _numbers(version) < _numbers(than)
+
+
+def outdated(results: Mapping[str, Result], version: str) -> list[str]:
+    """A line for each row whose figure was measured with an earlier version."""
+    return [
+        f"{name}: measured with {result.version or 'an unknown version'}, before {version}"
+        for name, result in results.items()
+        if result.figure and is_older(result.version, version)
+    ]
 
 
 def stored() -> dict[str, Result]:
-    """The results so far, by the name of the row."""
+    """The stored results, by the name of the row."""
     if not RESULTS.exists():
         return {}
     return {name: Result(**table) for name, table in json.loads(RESULTS.read_text(encoding="utf-8")).items()}
 
 
+def known(rows: Sequence[Row], results: Mapping[str, Result]) -> dict[str, Result]:
+    """The results with those that commands store in files of their own, unless a later run is stored."""
+    found = dict(results)
+    for row in rows:
+        own = _kept(row)
+        if own is not None and (row.name not in found or found[row.name].date < own.date):
+            found[row.name] = own
+    return found
+
+
+def _kept(row: Row) -> Result | None:
+    documents: list[dict[str, Any]] = [
+        json.loads((ROOT / file).read_text(encoding="utf-8")) for file in row.kept if (ROOT / file).exists()
+    ]
+    if not documents:
+        return None
+    measured = [each for document in documents for each in document["rows"]]
+    figure = row.full.reading.figure("\n".join(document["made"] for document in documents))
+    dates = re.findall(r"\d{4}-\d\d-\d\d", " ".join(each["made"] for each in measured))
+    version = min((each.get("version", "") for each in measured), key=_numbers)
+    return Result(row.full.command, figure or "", "", min(dates), "", 0, version=version)
+
+
 def store(results: Mapping[str, Result], rows: Sequence[Row]) -> None:
-    """Keep the results of these rows, and write the page."""
+    """Keep the results of these rows, and renew the tables of both pages."""
     kept = {row.name: asdict(results[row.name]) for row in rows if row.name in results}
     RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(page(rows, results), encoding="utf-8")
+    for page, part, text in (
+        (PAGE, "validation", overview(rows, known(rows, results))),
+        (SLICES_PAGE, "slices", slices(rows)),
+    ):
+        pattern = re.compile(rf"(<!-- generated: {part} -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+        # The text may contain backslashes, which a replacement would interpret.
+        renewed = pattern.sub(lambda found, text=text: found[1] + text + found[2], page.read_text("utf-8"))  # type: ignore[misc]
+        page.write_text(renewed, encoding="utf-8")
 
 
-def page(rows: Sequence[Row], results: Mapping[str, Result]) -> str:
-    """The whole page."""
-    lines = [_line(row, results.get(row.name)) for row in rows]
-    slices = [f"| {row.name} | {_slice(row)} |" for row in rows]
-    return HEAD + "\n".join(lines) + "\n" + SLICES + "\n".join(slices) + "\n"
+def overview(rows: Sequence[Row], results: Mapping[str, Result], version: str | None = None) -> str:
+    """The tables of the overview, a section each."""
+    version = version or current_version()
+    parts = []
+    for section in dict.fromkeys(row.section for row in rows):
+        lines = [_line(row, results.get(row.name), version) for row in rows if row.section == section]
+        parts.append(f"## {section}\n\n{HEAD}" + "\n".join(lines))
+    return "\n\n".join(parts)
 
 
-def _line(row: Row, result: Result | None) -> str:
-    what, date, commit = ("not run yet", "", "")
-    if result is not None:
-        what, date, commit = _said(row, result), result.date, result.commit
-    command = f"{_code(row.full.command)}, {row.full.takes}"
-    return f"| {row.claim} | {command} | {what} | {date} | {_code(commit)} |"
+def slices(rows: Sequence[Row]) -> str:
+    """The table of the slices."""
+    return SLICES_HEAD + "\n".join(f"| {row.name} | {_slice(row)} |" for row in rows)
+
+
+def _line(row: Row, result: Result | None, version: str) -> str:
+    against = row.against
+    if row.page is not None:
+        against = f"[{against}]({os.path.relpath(ROOT / row.page, PAGE.parent)})"
+    command = f"{_code(row.full.command.replace('.venv/bin/', ''))}, {row.full.takes}"
+    cells = (row.claim, against, *_measured(row, result, version), command)
+    return f"| {' | '.join(cells)} |"
+
+
+def _measured(row: Row, result: Result | None, version: str) -> tuple[str, str]:
+    """The result, and its date, version and commit."""
+    nothing = f"not measured in {version}"
+    if result is None:
+        return nothing, ""
+    if not result.date or is_older(result.version, version):
+        return ". ".join(filter(None, (nothing, result.skipped))), ""
+    when = ", ".join(filter(None, (result.date, result.version, _code(result.commit))))
+    return _said(row, result), when
 
 
 def _said(row: Row, result: Result) -> str:
-    """What there is to say of a result, its figure first."""
+    """The figure, with a failure before it and remarks behind it."""
+    figure = re.sub(r", 0 (?:undecided|explained|invalid|not measured)\b", "", result.figure)
     failed = f"**failed**, {result.failure}"
-    return "; ".join(
+    return ". ".join(
         filter(
             None,
             [
-                ": ".join(filter(None, [failed, result.figure])) if result.failure else result.figure,
-                f"the command was {_code(result.command)}" if result.command != row.full.command else "",
+                ": ".join(filter(None, [failed, figure])) if result.failure else figure,
+                f"The command was {_code(result.command)}" if result.command != row.full.command else "",
                 result.skipped,
             ],
         )
@@ -107,7 +169,7 @@ def _said(row: Row, result: Result) -> str:
 
 def _slice(row: Row) -> str:
     if row.slice is None:
-        return "the tests run all of it"
+        return "the tests run the whole row"
     return _code(row.slice.command) + (f": {row.slice.note}" if row.slice.note else "")
 
 

@@ -1,10 +1,10 @@
-"""Runs a slice of each row of the validation overview, so that no command breaks unnoticed.
+"""Runs a slice of each row of the validation overview, so that a broken command fails the tests.
 
     python tools/evidence/evidence_slice.py
     python tools/evidence/evidence_slice.py --only compare-ns2 fuzz
 
-A row is skipped if what it needs is missing; the last lines say what was skipped, and why. Exit code 1
-if a row fails.
+A row whose requirements are missing is skipped. The last lines name the skipped rows with the reasons. The
+exit code is 1 if a row fails.
 """
 
 import argparse
@@ -13,16 +13,16 @@ from collections.abc import Sequence
 
 from rows import LOGS, Row, chosen, run
 
-#: Lines of output shown of a row that fails.
+#: Lines of the output of a failed row that are printed.
 LAST_LINES = 40
 
 
 def run_slices(selected: Sequence[Row]) -> int:
-    """Run the slices, print what comes of them, and return the exit code."""
+    """Run the slices, print the results, and return the exit code."""
     skipped, failed, seconds = [], [], 0.0
     for row in selected:
         if row.slice is None:
-            print(f"{row.name}: the tests run all of it", flush=True)
+            print(f"{row.name}: the tests run the whole row", flush=True)
             continue
         if missing := row.missing:
             skipped.append(f"{row.name}: {missing}")
@@ -42,11 +42,11 @@ def run_slices(selected: Sequence[Row]) -> int:
 
 
 def main() -> int:
-    """Run what is asked for."""
+    """Run the chosen slices."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("--only", nargs="+", metavar="ROW", help="default: all of them")
+    parser.add_argument("--only", nargs="+", metavar="ROW", help="default: all rows")
     options = parser.parse_args()
     try:
         selected = chosen(options.only)

@@ -11,7 +11,7 @@ Piece = tuple[int, int]
 
 
 def ranges(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
-    """What pieces cover without a hole, as beginnings and ends."""
+    """The intervals that pieces cover without a hole, as beginnings and ends."""
     covered: list[tuple[int, int]] = []
     for seq, length in sorted(pieces):
         begin, end = covered.pop() if covered and covered[-1][1] >= seq else (seq, seq)
@@ -20,7 +20,7 @@ def ranges(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
 
 
 def in_order(sent: Iterable[Piece], came: Iterable[Piece]) -> int:
-    """How much of what was sent has come in order. A slot leaves a hole between two of its transfers."""
+    """The bytes that have arrived in order. A slot leaves a hole between two of its transfers."""
     total = 0
     came_to = dict(ranges(came))
     for begin, end in ranges(sent):
@@ -44,17 +44,17 @@ def are_news(came: Iterable[Piece]) -> Iterator[bool]:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """The part over the whole; none where there is no whole."""
+    """The part over the whole, or `None` if the whole is zero."""
     return part / whole if whole else None
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean; none of none."""
+    """The mean, or `None` without values."""
     return math.fsum(values) / len(values) if values else None
 
 
 def percentile(values: Sequence[int], percent: int) -> int | None:
-    """The smallest of the values that so many per cent of them do not exceed; none of none."""
+    """The smallest value that this percentage of the values does not exceed, or `None` without values."""
     rank = -(-percent * len(values) // 100)
     return sorted(values)[max(rank, 1) - 1] if values else None
 
@@ -70,12 +70,12 @@ def jitter(transits: Sequence[int]) -> list[float]:
 
 
 def jain_index(shares: Sequence[float]) -> float:
-    """(sum x)^2 / (n sum x^2); 1 of shares that are all zero."""
+    """(sum x)^2 / (n sum x^2), or 1 if all shares are zero."""
     squares = math.fsum(share**2 for share in shares)
     return math.fsum(shares) ** 2 / (len(shares) * squares) if squares else 1.0
 
 
 def spread(shares: Sequence[float]) -> float:
-    """(max - min) / mean; 0 of shares that are all zero."""
+    """(max - min) / mean, or 0 if all shares are zero."""
     average = math.fsum(shares) / len(shares)
     return (max(shares) - min(shares)) / average if average else 0.0

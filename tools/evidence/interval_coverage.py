@@ -1,8 +1,9 @@
 """Coverage of intervals over drawn networks: `interval_coverage.py [--intervals 1000] [--replicates 10]`.
 
-For three environments of `core`: in two the share of a rival is watched, and in one a flow is alone. Each
-interval has replicates of its own, so that intervals are independent, and the truth is the mean over all.
-Exit code 1 where fewer than 93 % or more than 97 % of the intervals contain it.
+The tool uses three environments of `core`. In two of them the metric is the share of a competitor, and in
+one a flow is alone. Each interval has its own replicates, so intervals are independent. The truth is the
+mean over all replicates. The exit code is 1 if fewer than 93 % or more than 97 % of the intervals contain
+it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import estimate
 
 SUITE = "core"
-#: Environment, algorithm under test, metrics: two shares of others, and a flow alone. Efficiency is not among
-#: them: on a busy link nine replicates of ten agree, and an interval of these alone is short by 0.01 %.
+#: Environment, algorithm under test and metrics: two shares of competitors, and a flow alone. Efficiency is
+#: excluded. On a busy link nine of ten replicates agree, and their interval is short by 0.01 %.
 CASES = (
     ("with-standard", "cubic", ("watch", "loss_rate", "queue_delay")),
     ("with-cubic-deep", "bbr3", ("watch", "loss_rate", "queue_delay")),
@@ -48,7 +49,7 @@ class Coverage:
     deviation: float
     intervals: int
     replicates: int
-    #: The share of the intervals that contain the truth, and those of the two sides on which they miss it.
+    #: The share of intervals that contain the truth, and the shares that miss it on either side.
     covered: float
     below: float
     above: float

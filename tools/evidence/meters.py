@@ -1,4 +1,4 @@
-"""What colours the meters of a scenario give to the packets of a trace, by RFC 2697 and RFC 2698.
+"""Colours of the packets of a trace by the meters of a scenario, by RFC 2697 and RFC 2698.
 
 Tokens are fractions of a byte, counted without rounding.
 """
@@ -62,7 +62,7 @@ class _Meter:
 def colours(
     packets: list[Packet], scenario: dict[str, Any], group_of: dict[str, str], window: tuple[int, int]
 ) -> dict[str, Coloured]:
-    """The colours of the data of each flow that meets a meter; `group_of` has the groups of flows."""
+    """The colours of the data of each metered flow. `group_of` maps flows to groups."""
     groups = {flow["name"]: flow for flow in scenario["flows"]}
     found: dict[str, Coloured] = {}
     meters: dict[tuple[str, str], _Meter] = {}
@@ -87,7 +87,7 @@ def colours(
 
 
 def _in_order(packets: list[Packet]) -> list[tuple[Packet, int]]:
-    """Every visit of every packet, as they came to links; of a copy those after it was made."""
+    """Each visit of each packet in the order of arrival. The visits of a copy begin with its creation."""
     visits = [
         (packet.visits[place].number, packet, place)
         for packet in packets

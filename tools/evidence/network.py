@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 NS = 1_000_000_000
-#: Queues that make room in front; others drop what has come last.
+#: Queues that drop at the front. Other queues drop the arriving packet.
 DROPS_FIRST = ("drr", "sfq")
 
 
@@ -71,7 +71,7 @@ class Network:
 
 
 def network_of(description: dict[str, Any], counts: dict[str, int]) -> Network:
-    """The network of a description; `counts` has the number of slots of each group of arrivals."""
+    """The network of a description. `counts` is the number of slots of each group of arrivals."""
     flows: dict[str, Flow] = {}
     for flow in description["flows"]:
         for single in _singles(flow, counts.get(flow["name"])):
@@ -128,6 +128,6 @@ def _singles(flow: dict[str, Any], slots: int | None) -> list[Flow]:
 
 
 def _renamed(path: list[str], first: str, name: str) -> tuple[str, ...]:
-    """The path with the links of the flow `first` replaced by those of the flow `name`."""
+    """The path with the private links of the flow `first` replaced by links of the flow `name`."""
     own = f"{first}."
     return tuple(f"{name}.{link.removeprefix(own)}" if link.startswith(own) else link for link in path)

@@ -1,8 +1,8 @@
-"""Null pairs: algorithms without a difference, of which an evaluation must say nothing.
+"""Null pairs: algorithms without a difference, for which an evaluation must claim none.
 
-Two kinds. *Equal by name*: the same algorithm as a rule, a class or a built-in, or with a parameter that is
-off by 1e-4, with the same random draws. *Equal by chance*: an algorithm against itself with other random
-draws, so that nothing but chance is left: 5 % of the cells are marked then, and no more.
+There are two kinds. A pair *equal by name* is one algorithm in two forms, such as a rule and a class. A
+parameter may differ by 1e-4. Both use the same random draws. A pair *equal by chance* is an algorithm
+against itself with other random draws. Chance alone marks 5 % of its cells.
 
     python tools/evidence/null_pairs.py [--pairs 400]
 """
@@ -86,7 +86,7 @@ ALONE = ("aimd", "cubic", "aimd-fc+", "bbr3", "rule grow = 2/w; cut = 0.8 * w")
 
 @dataclass(frozen=True)
 class Judged:
-    """What an evaluation says of a pair."""
+    """The verdict of an evaluation about a pair."""
 
     candidate: str
     reference: str
@@ -98,7 +98,7 @@ class Judged:
 
 
 def write_suite(folder: Path) -> Path:
-    """Write the suite, and the file with classes beside it; return its folder."""
+    """Write the suite with its file of classes, and return the folder."""
     suite = folder / "null"
     suite.mkdir()
     (suite / "classes.py").write_text(CLASSES)
@@ -137,7 +137,7 @@ def cells(board: Scoreboard) -> Iterator[Score]:
 
 
 def judge(board: Scoreboard, score: _core.Estimate | None, reference: str) -> Judged:
-    """Say what is marked and called: `score` is the difference of scores to the reference."""
+    """Return marked cells and verdict. `score` is the difference of scores to the reference."""
     found = list(cells(board))
     text = verdict(board)
     least = _core.least_difference("shares")
@@ -211,7 +211,7 @@ def by_chance(one: Evaluation, other: Evaluation) -> Judged:
 
 
 def summary(kind: str, found: Sequence[Judged]) -> tuple[float, float]:
-    """Print the parts of cells that are marked and of verdicts that call a pair, in per cent; return both."""
+    """Print and return the percentages of marked cells and of verdicts that claim a difference."""
     marked = 100 * sum(each.marked for each in found) / sum(each.cells for each in found)
     called = 100 * sum(each.is_called for each in found) / len(found)
     print(
@@ -221,7 +221,7 @@ def summary(kind: str, found: Sequence[Judged]) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Run half of the pairs of each kind; fail where too much is marked or called."""
+    """Run half of the pairs of each kind, and fail if too many cells or verdicts claim a difference."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=400, help="how many, half of each kind")
     half = parser.parse_args().pairs // 2

@@ -1,9 +1,9 @@
 """Follows every packet of a trace from link to link.
 
-A row of a trace names a flow, a position in its data and a link, and no packet. A packet is told from others
-by its position, its length and whether it was sent before. Where several that are equal in all of this are in
-one link at the same time, they leave in the order in which they came. Where a queue or a wire does not keep
-that order, which one it was cannot be told, and the packets say so.
+A row of a trace names a flow, a position in its data and a link. It does not name a packet. Position,
+length and the number of transmissions identify a packet. Several equal packets can be in one link at the
+same time. They leave in the order of their arrival. Some queues and wires do not keep that order. The
+identity is then uncertain, and the packets are marked so.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Visit:
     enter_ns: int
     #: How many visits of any packet began before.
     number: int
-    #: When its transmission began; known of shared links.
+    #: The start of its transmission, known for shared links.
     transmit_ns: int | None = None
     leave_ns: int | None = None
 
@@ -45,13 +45,13 @@ class Packet:
     retransmission: bool
     #: The links that it came to so far.
     visits: list[Visit] = field(default_factory=list)
-    #: When a link made it; none of what was sent.
+    #: The time at which a link copied it, or `None` for a sent packet.
     copied_ns: int | None = None
-    #: So many of its visits, from the first, are those of what it is a copy of.
+    #: The number of first visits that belong to the original of a copy.
     visits_before: int = 0
     #: A queue has marked it.
     marked: bool = False
-    #: What became of it: `arrived`, `discarded`, `dropped`, `lost`; empty while it is under way.
+    #: The outcome: `arrived`, `discarded`, `dropped` or `lost`, and empty while it is in flight.
     fate: str = ""
     fate_ns: int = 0
     #: Links that did not keep the order of packets equal to it: another one may have come out.
@@ -78,7 +78,7 @@ class Packet:
 
 
 class _Links:
-    """What is in the links while a trace is read."""
+    """The packets in the links while a trace is read."""
 
     def __init__(self, network: Network) -> None:
         self.network = network

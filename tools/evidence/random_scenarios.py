@@ -1,6 +1,6 @@
-"""Random scenarios that are short and valid, and in which much goes on.
+"""Random scenarios that are short and valid, with many simultaneous events.
 
-Times are often round and rates often divide them, so that several things happen at one and the same time.
+Times are often round, and rates often divide them, so several events happen at the same time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Tree = dict[str, Any]
 
 #: At 12 Mbit/s a packet of 1500 B takes 1 ms.
 RATES = ("600 kbit/s", "1.2 Mbit/s", "2 Mbit/s", "3 Mbit/s", "5 Mbit/s", "7.7 Mbit/s", "12 Mbit/s")
-#: Slower than most of these: a queue stands in front of them.
+#: Slower than most of these rates, so a queue builds up before the link.
 SLOW_RATES = ("400 kbit/s", "1 Mbit/s", "2.5 Mbit/s", "10 Mbit/s")
 #: ACKs of 40 B wait for one another.
 ACK_RATES = ("16 kbit/s", "50 kbit/s", "100 kbit/s")
@@ -32,7 +32,7 @@ def random_scenario(seed: int) -> Tree:
 
 
 def _change_delay(tree: Tree, rng: random.Random) -> None:
-    """Lets the delay of a link change, and things get lost there for a time; mostly not."""
+    """Sometimes let the delay of a link change, with an outage."""
     link = tree["topology"] if "topology" in tree else rng.choice(list(tree["links"].values()))
     if rng.random() < 0.2:
         link["delay_varies"] = {
@@ -45,7 +45,7 @@ def _change_delay(tree: Tree, rng: random.Random) -> None:
 
 
 def _with_meter(tree: Tree, rng: random.Random) -> Tree:
-    """The scenario with a meter on the way of some of its flows; often it has none."""
+    """The scenario, in some cases with a meter on the path of some flows."""
     link = rng.choice(rng.choice(tree["flows"])["path"])
     crossing = [flow for flow in tree["flows"] if link in flow["path"] and rng.random() < 0.8]
     if rng.random() < 0.6 or not crossing:
@@ -188,7 +188,7 @@ class _Draw:
         )
 
     def impairments(self, probability: float) -> Tree:
-        """What goes wrong behind a queue; each of them with a probability of its own."""
+        """Impairments behind a queue, each with its own probability."""
         if not self.happens(probability):
             return {}
         some: Tree = {}

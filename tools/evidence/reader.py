@@ -8,7 +8,7 @@ Nothing here comes from the package but the trace, the scenario and its descript
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ OWN_TIME = "the time of a transfer ends when its sender knows that all arrived"
 
 @dataclass(frozen=True)
 class Found:
-    """What the reader makes of a trace, and how far a result may be from it."""
+    """The value that the reader computes from a trace, and the tolerance of the result."""
 
     value: float | None
     absolute: float = 0.0
@@ -47,13 +47,13 @@ class Found:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What a trace does not show."""
+    """A value that a trace does not show."""
 
     reason: str
 
 
 Answer = Found | LeftOut
-#: List of the results, name of the row, metric; the summary has no rows.
+#: List of the results, name of the row, and metric. The summary has an empty name.
 Place = tuple[str, str, str]
 
 
@@ -116,7 +116,7 @@ class _Reader:
         )
         group_of = {flow.name: flow.group for flow in network.flows.values()}
         window = (network.begin_ns, network.end_ns)
-        #: What meters made of the data of each flow.
+        #: The colours that meters gave to the data of each flow.
         self.coloured = colours(followed, scenario, group_of, window)
         #: Links whose queues did not keep the order of equal packets.
         self.uncertain_queues = {
@@ -145,8 +145,7 @@ class _Reader:
         flows = self.of("flows")
         data = self.data(flows)
         sums = self.sums(data)
-        goodputs = [self.delivered([flow]) for flow in flows]
-        delivered = sum(goodputs)
+        delivered = sum(self.delivered([flow]) for flow in flows)
         bottleneck = self.link(self.network.bottleneck)
         over = [flow for flow in flows if self.network.bottleneck in flow.path]
         capacity = mean_capacity_bps(self.scenario, self.network)
@@ -159,8 +158,8 @@ class _Reader:
             "retransmit_rate": _ratio(sums["retransmits"], sums["sent"]),
             "drop_rate": self.share(bottleneck, "drops"),
             "mark_rate": self.share(bottleneck, "marks"),
-            "jain_index": _real(formulas.jain_index(goodputs) if flows else None),
-            "spread": _real(formulas.spread(goodputs) if flows else None),
+            "jain_index": self.of_goodputs(flows, formulas.jain_index),
+            "spread": self.of_goodputs(flows, formulas.spread),
             **self.waits("queue_delay", flows, "data"),
             **self.waits("reverse_queue_delay", flows, "ack"),
             "bottleneck_queue_delay_mean_s": bottleneck["queue_delay_mean_s"],
@@ -175,14 +174,20 @@ class _Reader:
             metrics["efficiency"] = _ratio(over_bottleneck, capacity if over else 0)
         return metrics
 
+    def of_goodputs(self, flows: Sequence[Flow], formula: Callable[[Sequence[float]], float]) -> Answer:
+        """A formula over the goodputs of the flows. The goodput of a transfer refers to its own time."""
+        if any(flow.traffic == "transfer" for flow in flows):
+            return LeftOut(OWN_TIME)
+        return _real(formula([self.delivered([flow]) for flow in flows]) if flows else None)
+
     def share(self, link: dict[str, Answer], count: str) -> Answer:
-        """What happened to packets at a link over those that came to it."""
+        """The share of arrivals at a link with this outcome."""
         part, whole = link[count], link["arrivals"]
         assert isinstance(part, Found) and isinstance(whole, Found)
         return _ratio(part.value or 0, whole.value or 0)
 
     def sums(self, data: polars.DataFrame) -> dict[str, int]:
-        """What is counted of data packets."""
+        """The counts and sums of data packets."""
         first = ~col("copied")
         sent = data.filter(first & self.within("since"))
         fates = data.filter(self.within("until"))
@@ -236,7 +241,7 @@ class _Reader:
         return next(named, None)
 
     def colours(self, flow: Flow) -> dict[str, Answer]:
-        """Packets of a flow by colour; none where it meets no meter."""
+        """Packets of a flow by colour, or nothing for a flow without a meter."""
         if self.meter_of(flow.group) is None:
             return {}
         coloured = self.coloured.get(flow.name, Coloured())
@@ -331,7 +336,7 @@ class _Reader:
         }
 
     def waits(self, name: str, flows: Sequence[Flow], kind: str) -> dict[str, Answer]:
-        """Mean and 95th percentile of what packets waited on their paths that arrived in the window."""
+        """Mean and 95th percentile of the queueing delays of packets that arrived in the window."""
         packets = self._packets(flows, kind)
         mean, p95 = f"{name}_mean_s", f"{name}_p95_s"
         if not self.is_certain(packets):
@@ -386,18 +391,18 @@ _SCHEMA = {
     "copied": polars.Boolean,
     #: When it was sent or made.
     "since": polars.Int64,
-    #: When it was sent, or that of which it is a copy.
+    #: The time at which it, or the original of a copy, was sent.
     "sent": polars.Int64,
     "fate": polars.String,
     "until": polars.Int64,
-    #: What it waited on the way, nanoseconds; none where that is not seen.
+    #: Its queueing delay on the path in nanoseconds, or `None` if the trace does not show it.
     "wait": polars.Int64,
     #: It was dropped before the first shared link.
     "access": polars.Boolean,
     "marked": polars.Boolean,
     #: It may have been another one that is equal to it.
     "uncertain": polars.Boolean,
-    #: A copy of one of which that is so, and so is what it waited before.
+    #: A copy whose original has this property, and whose earlier queueing delay has it as well.
     "copied_in_doubt": polars.Boolean,
 }
 
@@ -424,7 +429,7 @@ def _row(packet: Packet) -> dict[str, Any]:
 
 
 def _wait(packet: Packet) -> int | None:
-    """What a packet waited, link by link: at a shared link until its transmission began."""
+    """The queueing delay of a packet by link. At a shared link it ends with the start of transmission."""
     waited = 0
     for visit in packet.visits:
         link = visit.link

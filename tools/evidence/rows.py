@@ -1,4 +1,4 @@
-"""The rows of `rows.toml`: what is claimed, the commands that show it, and how they are run."""
+"""The rows of `rows.toml`: the claims, the commands that show them, and the runs of these commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _command(name: str) -> Callable[[], bool]:
 
 
 def _kernel_tbf() -> bool:
-    """Whether a token bucket can be made in a network namespace, which ends at once."""
+    """Whether this process can create a token bucket in a network namespace."""
     words = "unshare --net tc qdisc add dev lo root tbf rate 8mbit burst 2000 limit 2000"
     try:
         return subprocess.run(words.split(), capture_output=True, check=False).returncode == 0
@@ -31,7 +31,7 @@ def _kernel_tbf() -> bool:
         return False
 
 
-#: What a row may need: whether it is there, and how to come by it on Debian and Ubuntu.
+#: The requirements of rows: a check for each, and how to install it on Debian and Ubuntu.
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "ns2": (_command("ns"), "apt-get install ns2"),
     "ns2-examples": (
@@ -53,13 +53,13 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How a figure is read from what a command prints."""
+    """A pattern that finds the figure in the output of a command, and its words."""
 
     pattern: str
     says: str
 
     def figure(self, output: str) -> str | None:
-        """The figure in words, if there is one."""
+        """The figure in words, or `None` where the pattern matches nothing."""
         found = list(re.finditer(self.pattern, output))
         if not found:
             return None
@@ -68,7 +68,7 @@ class Reading:
 
 
 def _total(values: Sequence[str]) -> str:
-    """The sum of whole numbers, the first of anything else."""
+    """The sum of whole numbers, or the first of other values."""
     return str(sum(map(int, values))) if all(value.isdigit() for value in values) else values[0]
 
 
@@ -77,8 +77,8 @@ class Command:
     """A command line for `sh`, run at the top of the repository.
 
     Attributes:
-        takes: about how long, in words.
-        note: what it leaves out.
+        takes: its time in words.
+        note: the parts that it leaves out.
     """
 
     command: str
@@ -89,35 +89,31 @@ class Command:
 
 @dataclass(frozen=True)
 class Row:
-    """A claim. Without a `slice` the tests run all of it."""
+    """A claim. Without a `slice` the tests run the whole row."""
 
     name: str
+    section: str
     claim: str
-    shown: str
+    against: str
     full: Command
     slice: Command | None = None
     page: str | None = None
     needs: Sequence[str] = ()
+    kept: Sequence[str] = ()
 
     @property
     def missing(self) -> str | None:
-        """What is missing, in a sentence."""
+        """A sentence that names the missing requirements, or `None`."""
         absent = [need for need in self.needs if not NEEDS[need][0]()]
         if not absent:
             return None
         how = "; ".join(NEEDS[need][1] for need in absent)
         return f"{' and '.join(absent)} {'are' if len(absent) > 1 else 'is'} missing ({how})"
 
-    @property
-    def in_readme(self) -> str:
-        """Its line in the README's table."""
-        read_on = f", [{self.page}]({self.page})" if self.page else ""
-        return f"| {self.claim} | `{self.shown}`{read_on} |"
-
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a command. `failure` says why it failed, and is empty if it did not."""
+    """The outcome of a command. `failure` gives the reason of a failure, and is empty otherwise."""
 
     figure: str | None
     seconds: float
@@ -126,7 +122,7 @@ class Outcome:
 
 
 def rows() -> list[Row]:
-    """All rows, in the order of the README."""
+    """All rows, in the order of the overview."""
     document = tomllib.loads(FILE.read_text(encoding="utf-8"))
     readings = {name: Reading(**table) for name, table in document["readings"].items()}
 
@@ -140,7 +136,7 @@ def rows() -> list[Row]:
 
 
 def run(command: Command, log: Path) -> Outcome:
-    """Run a command; what it prints goes to a file, too, as it comes."""
+    """Run a command, and write its output to a file at once."""
     log.parent.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     with log.open("wb") as file:
@@ -168,7 +164,7 @@ def chosen(names: Sequence[str] | None) -> list[Row]:
     """The rows of these names, or all.
 
     Raises:
-        ValueError: if a name is none.
+        ValueError: if there is no row of a name.
     """
     known = {row.name: row for row in rows()}
     if unknown := [name for name in names or () if name not in known]:

@@ -1,15 +1,14 @@
-"""Measures how long a sparse flow waits behind FQ-CoDel, apart where it shares its queue with a bulk flow.
+"""Measures the queueing delay of a sparse flow behind FQ-CoDel, separately for shared queues.
 
     python tools/evidence/sparse_flow.py              300 replicates, half a minute
     python tools/evidence/sparse_flow.py --count 20
 
-A link of 100 Mbit/s carries 10 bulk flows and a sparse one, which sends a quantum of 1500 B every 1.5 ms: the
-others take at least 1.2 ms for a round. Which flows share one of the 1024 queues is drawn anew in each
-replicate. It is read from a trace of every packet: two flows share a queue if and only if no packet of one
-ever overtakes a packet of the other that waits.
+A link of 100 Mbit/s carries 10 bulk flows and a sparse one. The sparse flow sends a quantum of 1500 B every
+1.5 ms. A round of the others takes at least 1.2 ms. Each replicate draws the flows that share one of the
+1024 queues. A trace of every packet shows them. Two flows share a queue if
+no packet of one ever overtakes a waiting packet of the other.
 
-Ends with 1 if the 99th percentile of the queueing delay of a sparse flow that is alone in its queue is .5 ms
-or more.
+The exit code is 1 if the 99th percentile reaches 0.5 ms for a sparse flow alone in its queue.
 """
 
 import argparse
@@ -32,7 +31,7 @@ LEFT = ("transmit", "drop")
 
 @dataclass(frozen=True)
 class Waited:
-    """What a sparse flow met in a replicate."""
+    """The queueing delays of the sparse flow in a replicate, and the flows of its queue."""
 
     replicate: int
     #: The bulk flows in its queue.
@@ -115,19 +114,19 @@ def _percentile(values: polars.Series, share: float) -> float:
 
 
 def report(found: Sequence[Waited]) -> list[str]:
-    """What came of the replicates, in lines."""
+    """The results of the replicates, as lines."""
     shared = [each for each in found if each.beside]
     alone = [each for each in found if not each.beside]
     lines = [
-        f"replicate {each.replicate}: beside {' and '.join(each.beside)},"
+        f"replicate {each.replicate}: in the queue of {' and '.join(each.beside)},"
         f" median {each.p50_ms:.3f} ms, 99th percentile {each.p99_ms:.3f} ms"
         for each in shared
     ]
-    expected = f"{len(found) * (1 - (1 - 1 / 1024) ** BULK):.1f} are to be expected"
+    expected = f"{len(found) * (1 - (1 - 1 / 1024) ** BULK):.1f} expected"
     if shared:
         delays = [each.p99_ms for each in shared]
-        expected = f"99th percentile {min(delays):.1f} to {max(delays):.1f} ms; {expected}"
-    lines.append(f"beside a bulk flow: {len(shared)} of {len(found)} replicates, {expected}")
+        expected += f", 99th percentile {min(delays):.1f} to {max(delays):.1f} ms"
+    lines.append(f"in the queue of a bulk flow: {len(shared)} of {len(found)} replicates, {expected}")
     if alone:
         median = statistics.median(each.p50_ms for each in alone)
         most = max(each.p99_ms for each in alone)

@@ -1,12 +1,12 @@
 """Captures a bulk transfer of the running kernel through a bottleneck, for `ackclock compare-capture`.
 
-    python tools/kernel/bulk.py out.pcap                       10 s of CUBIC at 10 Mbit/s; takes root
+    python tools/kernel/bulk.py out.pcap                       10 s of CUBIC at 10 Mbit/s; needs root
     python tools/kernel/bulk.py out.pcap --cc reno --rate 4 --rtt 40 --queue 20 --seconds 5
 
-Two network namespaces of our own, a point-to-point device (TUN) in each, and between them a drop-tail queue
-with a rate and a delay, in this process. dumpcap captures at the sender. Nothing leaves the namespaces.
+It creates two network namespaces with a point-to-point device (TUN) in each. This process connects them by
+a drop-tail queue with a rate and a delay. dumpcap captures at the sender. No packet leaves the namespaces.
 
-Ends with 77 where something is missing.
+The exit code is 77 if a requirement is missing.
 """
 
 import argparse
@@ -41,7 +41,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def enter_new() -> int:
-    """Enter a network namespace of our own, and return what keeps it."""
+    """Enter a new network namespace, and return the file that keeps it."""
     if libc.unshare(CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "no network namespace")
     return os.open("/proc/self/ns/net", os.O_RDONLY)
@@ -140,7 +140,7 @@ def capture(out: Path, cc: str, rate_bps: float, rtt_s: float, queue: int, secon
         receiver.start()
         os.read(is_ready, 1)
         sender.start()
-        # Packets on time, on a busy machine, too.
+        # Packets must be on time even on a busy machine.
         with contextlib.suppress(PermissionError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         forward(near, far, rate_bps, rtt_s, queue, time.monotonic() + seconds)

@@ -1,13 +1,13 @@
-"""Kills emulations at random moments, and looks for what they leave.
+"""Kills emulations at random moments, and searches for leftovers.
 
-    python tools/kernel/kills.py                200 runs, five minutes; takes root
+    python tools/kernel/kills.py                200 runs, five minutes; needs root
     python tools/kernel/kills.py --runs 5
 
-Each run has a program that would sleep for a minute, with a child of its own. SIGKILL comes at a
-random moment between the start of the command and two seconds later. In the end no network namespace of
-their processes, no device, no process and no congestion control is there that was not there before.
+Each run starts a program that sleeps for a minute, and the program starts a child. SIGKILL arrives at a
+random moment within two seconds after the start of the command. In the end, no new network namespace,
+device, process or congestion control may exist.
 
-Ends with 1 where something is left, with 77 where something is missing.
+The exit code is 1 if anything is left, and 77 if a requirement is missing.
 """
 
 import argparse
@@ -43,7 +43,7 @@ cc = "new-aimd"
 WITHOUT_PROGRAM = "flows.program.cc=reno"
 #: How long the kernel may take to take a namespace down.
 GRACE_S = 10.0
-#: What a program of a run has in its command line, and all processes of a run in their environment.
+#: This marks the command line of a run's program, and the environment of all processes of a run.
 MARK = "60.0625"
 NAME = "ACKCLOCK_KILLED"
 
@@ -55,7 +55,7 @@ def left() -> set[str]:
     found |= {f"device {entry.name}" for entry in Path("/sys/class/net").iterdir()}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            # Browsers, for one, make namespaces, too.
+            # Other programs, such as browsers, also make namespaces.
             if f"{NAME}={MARK}".encode() in (process / "environ").read_bytes():
                 found.add(f"namespace {(process / 'ns/net').readlink()}")
             if MARK.encode() in (process / "cmdline").read_bytes():
@@ -66,7 +66,7 @@ def left() -> set[str]:
 
 
 def main() -> int:
-    """Kill the runs; return the exit code."""
+    """Kill the runs, and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

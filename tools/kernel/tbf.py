@@ -1,24 +1,23 @@
-"""Compares the token bucket filter with that of the running kernel (`sch_tbf`), on the same arrivals.
+"""Compares the token bucket filter with the running kernel's `sch_tbf` on the same arrivals.
 
-    python tools/kernel/tbf.py                            16 courses, a minute; takes root
+    python tools/kernel/tbf.py                            16 courses, a minute; needs root
     python tools/kernel/tbf.py --seeds 1 --packets 500
 
-Frames go through `tc qdisc ... tbf` on a pair of virtual devices, and the kernel says when each came to the
-queue and when it left. ackclock gets the arrivals as they were measured, and says when those leave that the
-kernel took in.
+Frames pass through `tc qdisc ... tbf` on a pair of virtual devices. The kernel reports when each frame
+arrived at the queue and when it left. ackclock receives the measured arrivals, and computes the departures of
+the frames that the kernel accepted. It judges two criteria:
 
-    when does a frame leave      the kernel lets none go more than 1 us before that time, and half of them
-                                 no more than 100 us after it
-    which frames are dropped     those that do not fit, with what waits after ackclock's departures or after
-                                 the kernel's later ones: for all but 1 in 1000. Which of two events came
-                                 first cannot be told where they are within 20 us of each other
+- Departures: the kernel releases no frame more than 1 us before ackclock's time. It releases half of them at
+  most 100 us after it.
+- Drops: the kernel drops the frames that do not fit, for all but 1 in 1000. The queue's content follows from
+  ackclock's departures or from the kernel's later ones. The order of two events within 20 us is unknown.
 
-The bucket's tokens do not depend on when the kernel's timer rings, so that a late departure delays no other
-one; a timer may be late by as much as the machine is busy, and the largest lateness is shown and not judged.
-While a frame is late it takes up room, so that the kernel may drop another one than a queue that is never
-late: how many of all arrivals ackclock drops stands beside it, and is not judged either.
+The bucket's tokens do not depend on the kernel's timer, so a late departure delays no other frame. On a busy
+machine the timer can be late, so the largest lateness is shown and not judged. A late frame still occupies
+the queue, so the kernel may drop a different frame than a punctual queue. The number of frames that
+ackclock drops is therefore shown and not judged.
 
-Ends with 1 where a line is not met, with 77 where something is missing.
+The exit code is 1 if a criterion fails, and 77 if a requirement is missing.
 """
 
 import argparse
@@ -51,7 +50,7 @@ Frame = tuple[int, int]
 
 
 def poisson(draw: random.Random, rate_bps: int, frames: int) -> Iterator[Frame]:
-    """Poisson arrivals with loads that change between .3 and 2 of the rate."""
+    """Yield Poisson arrivals with loads that change between 0.3 and 2 of the rate."""
     at_ns, load = 0.0, 1.0
     for number in range(frames):
         if number % 100 == 0:
@@ -61,7 +60,7 @@ def poisson(draw: random.Random, rate_bps: int, frames: int) -> Iterator[Frame]:
 
 
 def bursts(draw: random.Random, rate_bps: int, frames: int) -> Iterator[Frame]:
-    """Bursts of 5 to 60 frames, the larger ones more than the queue holds, at a mean load of .8."""
+    """Yield bursts of 5 to 60 frames at a mean load of 0.8. The larger ones overflow the queue."""
     at_ns, left = 0.0, 0
     for _ in range(frames):
         if left == 0:
@@ -76,7 +75,7 @@ COURSES = {"poisson": poisson, "bursts": bursts}
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of a course."""
+    """The results of a course."""
 
     frames: int
     kernel_drops: int
@@ -109,7 +108,7 @@ class Compared:
 
 
 def compared(schedule: Sequence[Frame], passed: Passed, rate_bps: int) -> Compared:
-    """What ackclock makes of the arrivals, beside what the kernel did."""
+    """Compare ackclock's departures and drops for these arrivals with the kernel's."""
     begin = min(passed.came.values())
     came = sorted((at_ns - begin, number) for number, at_ns in passed.came.items())
     kept = [(at_ns, number) for at_ns, number in came if number in passed.left]
@@ -159,7 +158,7 @@ def through_the_kernel(schedule: Sequence[Frame], rate_bps: int) -> Passed:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare; 1 where a line is not met, 77 where something is missing."""
+    """Compare, and return 1 if a criterion fails, and 77 if a requirement is missing."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )

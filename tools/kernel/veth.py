@@ -1,7 +1,7 @@
-"""Frames through a queue of the running kernel: a pair of virtual Ethernet devices in a namespace of our own.
+"""Sends frames through a queue of the running kernel: a pair of virtual Ethernet devices in a new namespace.
 
-A frame is stamped by the kernel before it comes to the queue (SOF_TIMESTAMPING_TX_SCHED), and again as the
-other device receives it (SO_TIMESTAMPNS), which is when the queue has let it go.
+The kernel stamps a frame before the queue (SOF_TIMESTAMPING_TX_SCHED), and again when the other device
+receives it (SO_TIMESTAMPNS). The second stamp is the departure from the queue.
 """
 
 import contextlib
@@ -32,15 +32,15 @@ SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 SO_TIMESTAMPNS, SO_TIMESTAMPING = 35, 37
 SOF_TIMESTAMPING_SOFTWARE, SOF_TIMESTAMPING_TX_SCHED = 1 << 4, 1 << 8
 BUFFER = 1 << 28
-#: The kernel begins to stamp what it receives some time after it was asked to. Until then a frame gets its
-#: stamp as it is read.
+#: The kernel begins to stamp received frames some time after the request. Before that, a frame receives its
+#: stamp when it is read.
 SETTLING_S = 0.2
 #: Closer than this to its time a sender no longer sleeps.
 AWAKE_NS = 200_000
 
 
 class Unavailable(Exception):
-    """What it takes is missing; the message says what."""
+    """A requirement is missing, and the message names it."""
 
 
 @dataclass(frozen=True)

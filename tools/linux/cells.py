@@ -17,7 +17,7 @@ CODEL = {"kind": "codel"}
 
 @dataclass(frozen=True)
 class Cell:
-    """What is compared."""
+    """A configuration of link and flow."""
 
     algorithm: str
     cc: str | Mapping[str, Any]
@@ -30,7 +30,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What `--only` looks in."""
+        """The name that `--only` searches."""
         lossy = f", {100 * self.loss:g} % loss" if self.loss else ""
         return f"{self.algorithm}, {self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue_name}{lossy}"
 

@@ -1,4 +1,4 @@
-"""What the comparisons with the kernel share: which emulations count, and what the documentation gets."""
+"""Shared parts of the comparisons with the kernel: valid emulations, verdicts and stored results."""
 
 import json
 import math
@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-#: Emulations for each that has to count, at most.
+import ackclock
+
+#: The largest number of emulations for each valid one.
 TRIES = 3
-#: Of 95 %.
+#: The factor of a 95 % interval.
 SIGMAS = 1.96
-#: Without it packets come to a full queue just as one has left it, each time, which is a phase effect.
+#: Without jitter, packets repeatedly arrive at a full queue just after a departure, which is a phase effect.
 TRANSPORT = {"send_jitter": "1 packet"}
-#: Where flows meet each other.
+#: The link that competing flows share.
 SHARED_LINK = {
     "kind": "dumbbell",
     "rate": "10 Mbit/s",
@@ -22,11 +24,11 @@ SHARED_LINK = {
     "queue": {"kind": "drop-tail", "limit": "1 BDP"},
 }
 AIMD = {"kind": "aimd", "increase": 2.0, "remaining": 0.8}
-#: Algorithms that are eBPF programs in the kernel, by their names or parameters.
+#: Algorithms that run as eBPF programs in the kernel.
 PROGRAMS: Sequence[str | Mapping[str, Any]] = (AIMD, "new-aimd")
-#: The verdict of a difference of known cause.
+#: The verdict of a difference with a known cause.
 EXPLAINED = "explained"
-#: The verdict of a row that a table has before it is made.
+#: The verdict of a row without a measurement.
 NOT_MEASURED = "not measured yet"
 
 
@@ -37,18 +39,18 @@ def flow(name: str, cc: str | Mapping[str, Any], **keys: Any) -> dict[str, Any]:
 
 
 class Judged(Protocol):
-    """A run that says why it does not count."""
+    """A run with the reasons why it is invalid."""
 
     @property
     def faults(self) -> Sequence[str]:
-        """None for one that counts."""
+        """The reasons, empty for a valid run."""
 
 
 Run = TypeVar("Run", bound=Judged)
 
 
 def until_valid(runs: Iterable[Run], wanted: int) -> tuple[list[Run], list[Run]]:
-    """Take runs until there are enough that count; return these and the others."""
+    """Take runs until enough are valid, and return the valid and the invalid runs."""
     valid, refused = list[Run](), list[Run]()
     for run in runs:
         (refused if run.faults else valid).append(run)
@@ -58,18 +60,18 @@ def until_valid(runs: Iterable[Run], wanted: int) -> tuple[list[Run], list[Run]]
 
 
 def is_chosen(name: str, parts: Sequence[str]) -> bool:
-    """Return whether a name has one of these parts; each name, if there are none."""
+    """Return whether a name contains one of these parts. Without parts every name is chosen."""
     return not parts or any(part.lower() in name.lower() for part in parts)
 
 
 def error_of_difference(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the standard error of the difference of two means; 0 for single values."""
+    """Return the standard error of the difference of two means, or 0 for single values."""
     both = [values for values in (one, other) if len(values) > 1]
     return math.hypot(*(statistics.stdev(values) / math.sqrt(len(values)) for values in both))
 
 
 def unmeasured(name: str, columns: int) -> str:
-    """Return the line of a row that is not made yet."""
+    """Return the line of a row without a measurement."""
     return f"| {' | '.join([name, *['-'] * (columns - 2), NOT_MEASURED])} |"
 
 
@@ -79,7 +81,7 @@ def head(headings: Sequence[str]) -> list[str]:
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many cells there are of each verdict."""
+    """Return the number of cells of each verdict."""
     verdicts = ("inside", "undecided", "outside", EXPLAINED, "invalid", "reported", NOT_MEASURED)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in verdicts}
     return f"{len(rows)} cells: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
@@ -94,12 +96,15 @@ def write(
 ) -> None:
     """Write rows and their table in the order of `names`.
 
-    Known rows that were not made again stay, and rows that nobody has made are named in the table.
+    Earlier rows without a new measurement stay. The table also names rows without any measurement.
     """
     release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
     made = f"Linux {release}, {time.strftime('%Y-%m-%d', time.gmtime())}"
     known = json.loads(results.read_text(encoding="utf-8"))["rows"] if results.exists() else []
-    by_name = {row[key]: row for row in (*known, *({**row, "made": made} for row in rows))}
+    by_name = {
+        row[key]: row
+        for row in (*known, *({**row, "made": made, "version": ackclock.__version__} for row in rows))
+    }
     made_rows = [by_name[name] for name in names if name in by_name]
     all_rows = [by_name.get(name, {key: name, "verdict": NOT_MEASURED}) for name in names]
     places = "; ".join(dict.fromkeys(row["made"] for row in made_rows))

@@ -2,9 +2,9 @@
 
 They are slow start, reordering, many losses, undo, marks and transfers.
 
-`validate.py` runs them after its cells. An episode is a run of fixed length from its start, with other random
-numbers each time: ten simulations and three emulations that count. It has some of these measures, each with a
-bound:
+`validate.py` runs them after its cells. An episode is a run of fixed length from the start of a connection.
+It consists of ten simulations and three valid emulations, each with other random numbers. It has some of
+these measures, each with a bound:
 
     goodput               3 %, of the whole run
     mean cwnd             10 %, of samples at the same instants
@@ -30,7 +30,7 @@ from ackclock.scenario import Scenario
 SAMPLES = "10 ms"
 SECOND_NS = 10**9
 SEGMENT_BYTES = 1448
-#: A retransmission more or less is no difference.
+#: A difference of one retransmission does not count.
 FEW = 5.0
 #: Runs from which scatter is known.
 LEAST_RUNS = 2
@@ -65,7 +65,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Episode:
-    """A situation: what its link and its flow have beyond rate, delay and algorithm, and what is measured."""
+    """A situation: settings of link and flow beyond rate, delay and algorithm, and its measures."""
 
     name: str
     cc: str
@@ -80,7 +80,7 @@ class Episode:
 
     @property
     def title(self) -> str:
-        """What `--only` looks in."""
+        """The name that `--only` searches."""
         return f"{self.name}: {self.cc}, {self.mbit} Mbit/s, {self.rtt_ms} ms"
 
     def scenario(self) -> Scenario:
@@ -192,7 +192,7 @@ def judge(measure: Measure, simulated: Sequence[Run], linux: Sequence[Run]) -> d
 def compare(
     episode: Episode, simulations: Sequence[Job], emulations_of_it: Sequence[Job], wanted: int
 ) -> dict[str, Any]:
-    """Return the row of an episode, of which so many emulations have to count."""
+    """Return the row of an episode, which needs this number of valid emulations."""
     here = [read(job) for job in simulations]
     valid, refused = emulations.until_valid(map(read, emulations_of_it), wanted)
     is_valid = len(valid) == wanted

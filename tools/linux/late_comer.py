@@ -1,18 +1,18 @@
-"""Shows how New-AIMD locks a late-comer out: in the simulator, and with the kernel's TCP. Draws both.
+"""Shows how New-AIMD locks a newcomer out, in the simulator and with the kernel's TCP, and draws both.
 
-    python tools/linux/late_comer.py           four to twelve minutes; as root
-    python tools/linux/late_comer.py --write   docs/images/late-comer.svg and late-comer.json, too
+    python tools/linux/late_comer.py           four to twelve minutes, as root
+    python tools/linux/late_comer.py --write   also writes docs/images/late-comer.svg and late-comer.json
     python tools/linux/late_comer.py --quick   runs of 18 seconds, one of each
 
-Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP; a third begins after a third of the run. In
-the kernel New-AIMD is the eBPF program of `bpf/new_aimd.bpf.c`. Beside it AIMD(1, 0.5), which the kernel
-calls reno. The share is that of the late-comer in the goodput from 5 s after its start on; a third is fair.
-Runs differ much from one another: of 20 simulations and 5 emulations the mean, the least and the largest
-share, and the run with the middle share is drawn. Emulations that mark themselves as not valid are repeated,
-up to 15, and counted.
+Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP. A third flow starts after a third of the run.
+In the kernel New-AIMD is the eBPF program of `bpf/new_aimd.bpf.c`. AIMD(1, 0.5), the kernel's reno, serves as
+the reference. The share is the newcomer's part of the goodput, from 5 s after its start. A third is fair.
 
-Ends with 1 where New-AIMD leaves the late-comer no less than AIMD does, with 77 where there is nothing to
-emulate with.
+Runs differ much from one another. The table shows the mean, the least and the largest share of 20
+simulations and 5 emulations. The figure shows the run with the middle share. Invalid emulations are
+repeated up to 15 times, and counted.
+
+The exit code is 1 if New-AIMD leaves the newcomer as much as AIMD, and 77 without an emulator.
 """
 
 import argparse
@@ -37,9 +37,9 @@ from ackclock.scenario import Scenario
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "late-comer.svg"
 RESULTS = Path(__file__).with_name("late-comer.json")
 LENGTH_S, QUICK_S = 24.0, 18.0
-#: Of what is drawn.
+#: Seconds between points of the figure.
 INTERVAL_S = 0.5
-#: Seconds that a late-comer has before its share counts.
+#: Seconds after the start of the newcomer before its share counts.
 ARRIVAL_S = 5.0
 REPLICATES = {"sim": 20, "linux": 5}
 BACKENDS = {"sim": "simulator", "linux": "Linux"}
@@ -49,11 +49,11 @@ LATE = "late-comer"
 
 @dataclass(frozen=True)
 class Run:
-    """What a run shows of its flows."""
+    """The flows of a run."""
 
     #: Goodput in Mbit/s over time.
     curves: Mapping[str, Curve]
-    #: Of the late-comer.
+    #: The share of the newcomer.
     share: float
     faults: Sequence[str]
 
@@ -80,9 +80,9 @@ def scenario(algorithm: str, length_s: float) -> Scenario:
 
 
 def runs(algorithm: str, backend: str, length_s: float, count: int) -> tuple[list[Run], int]:
-    """Run it until so many count, or three times as often; return those that count, and how many do not.
+    """Run until enough runs are valid. Return the valid runs and the number of others.
 
-    They are sorted by the share of the late-comer. Where none counts, it is the others.
+    The runs are sorted by the share of the newcomer. If none is valid, the invalid ones are returned.
     """
     tries = emulations.TRIES * count
     study = Study.of(scenario(algorithm, length_s), samples=True, backend=backend, replicates=tries)
@@ -113,7 +113,7 @@ def curve(frame: polars.DataFrame, flow: str) -> Curve:
 
 
 def main() -> int:
-    """Run, print and draw; return the exit code."""
+    """Run, print and draw, and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,12 +1,12 @@
-"""Keeps what papers' experiments give with the running kernel's TCP, for docs/papers/linux.md.
+"""Stores the results of papers' experiments with the running kernel's TCP, for docs/papers/linux.md.
 
     ackclock reproduce jasem-efficiency --quick --backend linux --workers 2 --out out/jasem-efficiency
     ackclock reproduce jasem-utilization --quick --backend linux --workers 2 --out out/jasem-utilization
     python tools/linux/paper_runs.py out/jasem-efficiency out/jasem-utilization
     python tools/docs/generate.py
 
-The first two take 40 and 30 minutes, as root; run nothing else on the processors that they use. Claims that
-follow from the model alone are left out: no TCP runs for them.
+The first two commands take 40 and 30 minutes, as root. Run nothing else on their processors. Claims that
+follow from the model alone are left out, because no TCP runs for them.
 """
 
 import argparse
@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_name("papers.json")
-#: What is kept of both sides of a claim.
+#: Stored fields of both sides of a claim.
 KEPT = ("measured", "low", "high", "verdict")
 
 
 def claim(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What is printed, simulated, and measured with the kernel's TCP."""
+    """The printed value of a claim, the simulated one, and the one of the kernel's TCP."""
     return {
         "id": document["id"],
         "statement": document["statement"],
@@ -41,7 +41,7 @@ def is_run(document: Mapping[str, Any]) -> bool:
 
 
 def kept(folder: Path) -> dict[str, Any]:
-    """What is kept of a reproduction."""
+    """Return the stored part of a reproduction."""
     document = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))
     if "linux" not in document:
         raise SystemExit(f"{folder}: was made without --backend linux")
@@ -54,7 +54,7 @@ def kept(folder: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Add the folders to what is kept."""
+    """Add the folders to the stored results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,21 +1,21 @@
 """Compares how two algorithms share a link: in the simulator, and with the kernel's TCP.
 
-    python tools/linux/shares.py           all pairs, twenty minutes; as root, on an idle machine
-    python tools/linux/shares.py --write   the same, and what docs/validation/linux.md shows
+    python tools/linux/shares.py           all pairs, twenty minutes, as root on an idle machine
+    python tools/linux/shares.py --write   also write the results of docs/validation/linux.md
     python tools/linux/shares.py --quick   runs of ten seconds, one of each
     python tools/linux/shares.py --only BBR   pairs with such names
 
-Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP, the second begins a moment later. The share
-is that of the first in the goodput of both after the warm-up. Single runs of the kernel differ by ten points
-and more, so that means are compared: of 30 simulations and of ten emulations that count. One that marks
-itself as not valid is repeated.
+Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP. The second one starts a moment later. The
+share is the first flow's part of both goodputs after the warm-up. Single runs of the kernel differ by ten
+points and more. The tool therefore compares means of 30 simulations and of ten valid emulations. An invalid
+emulation is repeated.
 
     inside      the means are within 5 points of each other
-    undecided   they are not, and their interval (95 %, Welch) reaches so far
-    outside     neither
-    invalid     there were not ten that count among thirty emulations
+    undecided   the means differ by more, and their interval (95 %, Welch) contains the bound
+    outside     the interval is beyond the bound
+    invalid     fewer than ten of thirty emulations are valid
 
-Ends with 1 where a pair is outside, with 77 where there is nothing to emulate with.
+The exit code is 1 if a pair is outside, and 77 without an emulator.
 """
 
 import argparse
@@ -78,7 +78,7 @@ PAIRS = (
 
 @dataclass(frozen=True)
 class Run:
-    """What one run shows."""
+    """The result of a run."""
 
     #: Of the first flow, in percent.
     share: float
@@ -155,7 +155,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def main() -> int:
-    """Compare, print and write; return the exit code."""
+    """Compare, print and write, and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

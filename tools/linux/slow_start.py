@@ -1,20 +1,20 @@
-"""Compares slow start of CUBIC in the simulator with that of Linux 6.12 in virtual time.
+"""Compares the slow start of CUBIC in the simulator with Linux 6.12 in virtual time.
 
-    python tools/linux/slow_start.py                all cells of slow-start.json, a minute
-    python tools/linux/slow_start.py "50 Mbit/s"    those that have all of these words
-    python tools/linux/slow_start.py --uml FOLDER   measure the kernel anew, and write slow-start.json
+    python tools/linux/slow_start.py                all cells of slow-start.json, some seconds
+    python tools/linux/slow_start.py "50 Mbit/s"    cells with all of these words
+    python tools/linux/slow_start.py --uml FOLDER   measure the kernel again, and write slow-start.json
 
-The file has the kernel's figures: one flow over a dumbbell, drop-tail, for three seconds. Two hosts of
-User-Mode Linux shared a clock, which stood still while they computed, so that the figures do not depend on a
-machine. FOLDER has `linux`, `initrd.cpio` and `ttctl`, a program that is their clock and their link. A line
-for each cell has the simulator's figure and the kernel's:
+The file contains the kernel's figures: one flow over a drop-tail dumbbell for three seconds. Two hosts of
+User-Mode Linux shared a clock that stopped while they computed. The figures therefore do not depend on the
+machine. FOLDER contains `linux`, `initrd.cpio` and `ttctl`, the program of their clock and link. A line for
+each cell shows the simulator's figure and the kernel's:
 
     end            by HyStart, or by a loss                           the same
     ssthresh       that it leaves, segments                           10 % or 3
     retransmits    in the first second                                25 % or 5
     megabyte       seconds until a megabyte is acknowledged           3 % or 20 ms
 
-A cell with an explanation in the file may differ. Ends with 1 where another figure is outside.
+A cell with an explanation in the file may differ. The exit code is 1 if another figure is outside.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -56,13 +57,13 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What the words of the command line look in."""
+        """The name that the words of the command line must match."""
         return f"{self.mbit} Mbit/s, {self.rtt_ms} ms, {self.queue} packets"
 
 
 @dataclass(frozen=True)
 class Figures:
-    """How slow start went; none for what did not happen."""
+    """The course of a slow start. `None` marks an event that did not happen."""
 
     end: str | None
     ssthresh: float | None
@@ -211,7 +212,7 @@ def verdict(simulator: Figures, kernel: Figures, explained: str | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare or measure; return the exit code."""
+    """Compare or measure, and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -230,12 +231,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     if not chosen:
         parser.error(f"no cell has all of these words: {' '.join(given.words)}")
-    are_outside = False
+    counts = Counter[str]()
     for cell, kernel in chosen.items():
         simulator = simulated(cell)
-        are_outside |= bool(outside(simulator, kernel)) and cell not in reasons
+        differs = "explained" if cell in reasons else "outside"
+        counts[differs if outside(simulator, kernel) else "inside"] += 1
         print(line(cell, simulator, kernel, reasons.get(cell)), flush=True)
-    return 1 if are_outside else 0
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("inside", "explained", "outside"))
+    print(f"{len(chosen)} configurations: {verdicts}")
+    return 1 if counts["outside"] else 0
 
 
 if __name__ == "__main__":

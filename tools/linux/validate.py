@@ -1,29 +1,29 @@
 """Compares the simulator with the running kernel, and writes the table of docs/validation/linux.md.
 
-    python tools/linux/validate.py            all cells and episodes, an hour; as root, on an idle machine
-    python tools/linux/validate.py --write    the same, and what the documentation shows of these cells
+    python tools/linux/validate.py            all cells and episodes, an hour, as root on an idle machine
+    python tools/linux/validate.py --write    also write the results that the documentation shows
     python tools/linux/validate.py --quick --only reno     cells with such names, a few recoveries each
-    python tools/linux/validate.py --long     those that take longer than two minutes a run, too
+    python tools/linux/validate.py --long     also cells with runs of more than two minutes
 
-One flow over a dumbbell: the sender of `profile = "linux"` in the simulator, and the kernel's in the emulator
-behind the same links and queues. A cell is 30 recoveries, in runs of some 15 seconds, as on a machine that is
-shared a longer one hardly passes without a stall. A run begins after its third recovery and after 100 round
-trips; the simulation says how long that takes. Each is simulated ten times, and delays each packet by up to a
-transmission at its sender, at random, as it would have phase effects otherwise.
+One flow crosses a dumbbell. The simulator runs the sender of `profile = "linux"`, and the emulator the
+kernel's sender behind the same links and queues. A cell contains 30 recoveries, in runs of about 15
+seconds. On a shared machine a longer run hardly passes without a stall. A run begins after its third
+recovery and after 100 round trips. The simulation determines that time. Each run is simulated ten times.
+Its sender delays each packet at random by up to one transmission, which prevents phase effects.
 
     goodput                                           within 1 %
     mean cwnd, samples of both at the same instants   within 5 %
     recoveries per minute, as a ratio                 within 15 %
     min RTT                                           within 1 ms
 
-Goodput, cwnd and min RTT are means of the runs; recoveries per minute come from the times between them. A
-measure is inside, outside, or undecided: beyond its bound, and not by more than what is random accounts for
-(95 %, by the scatter of runs, of recoveries by that of the times between them). An emulation that marks
-itself as not valid is repeated; a cell that lacks valid runs after three times as many is named invalid.
-Retransmissions and BBR are reported, not judged. What differs from bulk data in the steady state is compared
-in the episodes of `episodes.py`: slow start, reordering, many losses, undo, marks and transfers.
+Goodput, cwnd and min RTT are means of the runs. Recoveries per minute come from the times between
+recoveries. A measure is inside, outside or undecided. Undecided means that random variation (95 %) explains
+the excess over the bound. The variation comes from the scatter of runs, or from the scatter of times
+between recoveries. An invalid emulation is repeated. A cell is invalid if three times as many emulations
+contain too few valid runs. Retransmissions and BBR are reported, and not judged. The episodes of
+`episodes.py` compare slow start, reordering, many losses, undo, marks and transfers.
 
-Ends with 1 where a measure is outside, with 77 where there is nothing to emulate with.
+The exit code is 1 if a measure is outside, and 77 without an emulator.
 """
 
 import argparse
@@ -58,9 +58,9 @@ QUICK_COUNTED = 4
 SETTLED_ROUNDS = 100
 #: Seconds of a cell, of a quick one, and of a long one.
 MOST_S, MOST_QUICK_S, MOST_LONG_S = 120.0, 12.0, 3600.0
-#: Seconds of a run that a cell is made of, about.
+#: The approximate seconds of a run of a cell.
 RUN_S = 15.0
-#: Runs of a cell at least, but of a quick one.
+#: The smallest number of runs of a cell, unless it is a quick one.
 LEAST_RUNS = 3
 #: Simulations of each run.
 REPLICATES = 10
@@ -74,7 +74,7 @@ MBIT = 1e6
 
 @dataclass(frozen=True)
 class Reading:
-    """What one run shows between its warm-up and its end."""
+    """The figures of a run between its warm-up and its end."""
 
     goodput_bps: float
     cwnd_segments: float
@@ -82,18 +82,18 @@ class Reading:
     gaps: tuple[float, ...]
     rtt_min_s: float
     retransmits: int
-    #: Why it does not count.
+    #: The reasons why the run is invalid.
     faults: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure of both, and the verdict."""
+    """A figure of both sides, and the verdict."""
 
     name: str
     simulated: float
     linux: float
-    #: The deviation in the unit of the bound, the bound, and what is random of the deviation.
+    #: The deviation in the unit of the bound, the bound, and the random part of the deviation.
     deviation: float
     bound: float
     scatter: float
@@ -286,7 +286,7 @@ def missing() -> str | None:
 
 
 def main() -> int:
-    """Compare, print and write; return the exit code."""
+    """Compare, print and write, and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -294,7 +294,7 @@ def main() -> int:
         "--only", action="append", default=[], help="part of the name of a cell; may be repeated"
     )
     parser.add_argument("--quick", action="store_true", help="a few recoveries, in 12 seconds at most")
-    parser.add_argument("--long", action="store_true", help="cells that take up to an hour, too")
+    parser.add_argument("--long", action="store_true", help="also cells that take up to an hour")
     parser.add_argument(
         "--write", action="store_true", help=f"write {RESULTS.name}, which the documentation shows"
     )

@@ -1,9 +1,10 @@
-"""Changes the core in twelve places, one at a time; unit tests have to notice. A slice of `make mutants`.
+"""Changes the core in twelve places, one at a time, and checks that unit tests fail.
 
     python tools/mutants/dozen.py
 
-`dozen.toml` lists the changes and the tests. The changes are made in a copy, in `target/dozen`, where all of
-these tests have to pass without them. Exit code 1 if tests do not notice a change, or if it cannot be made.
+This is a slice of `make mutants`. `dozen.toml` lists the changes and the tests. The changes are made in a
+copy in `target/dozen`. Without a change, all tests must pass there. The exit code is 1 if no test notices a
+change, or if a change is impossible.
 """
 
 import os
@@ -19,10 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_name("dozen.toml")
 FOLDER = ROOT / "target" / "dozen"
 SOURCES = Path("crates/ackclock/src")
-#: What the unit tests are built from.
+#: The sources of the unit tests.
 COPIED = ("Cargo.toml", "Cargo.lock", "crates", "examples", "tests/exchange")
-#: Random tests draw the same for every mutant, and do not look for the smallest input that fails. What others
-#: wrote is taken as `cargo test` has built it.
+#: Random tests draw the same for every mutant, and do not search for the smallest failing input. Dependencies
+#: are used as `cargo test` has built them.
 ENVIRONMENT = {
     "CARGO_TARGET_DIR": str(ROOT / "target"),
     "PROPTEST_RNG_SEED": "1",
@@ -30,7 +31,7 @@ ENVIRONMENT = {
     "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "true",
 }
 CARGO = ("cargo", "test", "--package", "ackclock", "--lib", "--locked", "--quiet")
-#: The core itself is built anew for each: most of the time goes into compiling.
+#: Each mutant compiles the core again, and compiling takes most of the time.
 UNOPTIMISED = (
     "--config=profile.test.package.ackclock.opt-level=0",
     "--config=profile.test.package.ackclock.debug=false",
@@ -58,7 +59,7 @@ class Mutant:
         """
         count = source.count(self.text)
         if count != 1:
-            raise Unusable(f"{self.file}: {self.text!r} stands there {count} times; mend {LIST.name}")
+            raise Unusable(f"{self.file}: {self.text!r} occurs {count} times; correct {LIST.name}")
         return source.replace(self.text, self.instead)
 
 
@@ -68,7 +69,7 @@ def mutants() -> list[Mutant]:
 
 
 def copy(folder: Path) -> None:
-    """Put what the tests are built from into a folder."""
+    """Copy the sources of the tests into a folder."""
     for name in COPIED:
         source, target = ROOT / name, folder / name
         if source.is_dir():
@@ -107,7 +108,7 @@ def passes(folder: Path, filters: Sequence[str]) -> bool:
 
 
 def survivors(chosen: Sequence[Mutant], folder: Path) -> Iterator[Mutant]:
-    """Make each change in a copy, and undo it; those that the tests do not notice."""
+    """Make each change in a copy and undo it. Yield the changes that no test notices."""
     for mutant in chosen:
         path = folder / SOURCES / mutant.file
         source = path.read_text(encoding="utf-8")
@@ -129,7 +130,7 @@ def main() -> int:
     chosen = mutants()
     copy(FOLDER)
     for file in {mutant.file for mutant in chosen}:
-        # Newer than what was built of it with a change in it.
+        # The restored file must be newer than the build of the changed one.
         (FOLDER / SOURCES / file).touch()
     if not passes(FOLDER, sorted({mutant.tests for mutant in chosen})):
         raise Unusable("the tests fail without any change")

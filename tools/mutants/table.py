@@ -1,9 +1,9 @@
-"""Prints how many mutants of each module the tests notice, and those they miss: what `make mutants` left.
+"""Prints the number of mutants of each module that the tests notice, and the mutants that they miss.
 
     python tools/mutants/table.py [--least PERCENT] [FOLDER]
 
-FOLDER holds `mutants.out` and `mutants.out.old`, by default `target`. With --least the exit code is 1 if the
-tests notice a smaller part.
+FOLDER contains the results of `make mutants`, `mutants.out` and `mutants.out.old`. Its default is `target`.
+With `--least`, the exit code is 1 if the tests notice a smaller share.
 """
 
 import argparse
@@ -16,7 +16,7 @@ SOURCES = "crates/ackclock/src/"
 
 
 def names(folder: Path, *outcomes: str) -> set[str]:
-    """The mutants with one of these outcomes: `FILE:LINE:COLUMN: what was changed`."""
+    """Return the mutants with one of these outcomes: `FILE:LINE:COLUMN: CHANGE`."""
     paths = [folder / f"{outcome}.txt" for outcome in outcomes]
     return {line for path in paths if path.exists() for line in path.read_text(encoding="utf-8").splitlines()}
 
@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0.0, metavar="PERCENT")
     options = parser.parse_args()
     folder: Path = options.folder
-    # The second pass tries again what survived the first one.
+    # The second pass retries the survivors of the first.
     first, second = folder / "mutants.out.old", folder / "mutants.out"
     noticed = names(second, "caught", "timeout", "previously_caught") - names(first, "unviable")
     missed = names(second, "missed")

@@ -1,6 +1,6 @@
-"""The environments of reddy-aimd-aiad in which cross traffic of constant rate leaves a known rate to others.
+"""The environments of Reddy et al. in which cross traffic of constant rate leaves a known rate to others.
 
-A case is an environment, a queue, a loss recovery and a control; it changes `scenarios/environment.toml`.
+A case is an environment, a queue, a loss recovery and a control. It changes `scenarios/environment.toml`.
 """
 
 import dataclasses
@@ -22,10 +22,10 @@ QUEUES = {
 }
 RECOVERIES = ("reno", "sack")
 CONTROLS = {
-    "aimd(1, .5)": "{ kind = 'aimd', increase = 1, remaining = 0.5 }",
-    "aimd(1, .8)": "{ kind = 'aimd', increase = 1, remaining = 0.8 }",
+    "aimd(1, 0.5)": "{ kind = 'aimd', increase = 1, remaining = 0.5 }",
+    "aimd(1, 0.8)": "{ kind = 'aimd', increase = 1, remaining = 0.8 }",
     "aiad(1, 3)": "{ kind = 'aiad', increase = 1, removed = 3 }",
-    "mimd(.1, .5)": "{ kind = 'mimd', increase = 0.1, remaining = 0.5 }",
+    "mimd(0.1, 0.5)": "{ kind = 'mimd', increase = 0.1, remaining = 0.5 }",
 }
 
 

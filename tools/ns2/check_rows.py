@@ -2,9 +2,9 @@
 
     python tools/ns2/check_rows.py ROWS.csv
 
-The file has a row per set-up with the columns n, dur, warm, bw, delay, accbw, accdelay, qlim, tcp, pkt, win,
-a, b and seeds, and for each measure NAME the columns NAME_mean and NAME_sd. Rows whose `experiment` is c or d
-are run with as many seeds; a measure agrees if the difference of the means is within 3.4 standard errors.
+The file contains a row per configuration. Its columns are `n dur warm bw delay accbw accdelay qlim tcp pkt
+win` and `a b seeds`. Each measure NAME adds the columns NAME_mean and NAME_sd. Rows whose `experiment` is c
+or d run with the same number of seeds. A measure agrees if the means differ by at most 3.4 standard errors.
 """
 
 import argparse
@@ -30,7 +30,7 @@ FAR = 3.4
 
 
 def arguments(row: dict[str, str], seed: int) -> dict[str, object]:
-    """What `dumbbell.tcl` is called with for a row."""
+    """The arguments of `dumbbell.tcl` for a row."""
     return {
         "flows": row["n"],
         "duration": row["dur"],

@@ -1,4 +1,4 @@
-"""What makes a scenario one that cannot be compared."""
+"""The error of a scenario that ns-2 cannot run."""
 
 
 class NotComparable(Exception):

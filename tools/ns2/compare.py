@@ -1,17 +1,21 @@
-"""Runs the same scenarios in ns-2 and in ackclock, and compares the means of what they measure.
+"""Runs the same scenarios in ns-2 and in ackclock, and compares the means of their measures.
 
-    python tools/ns2/compare.py                       set-ups c, d and the three of RED, 20 seeds each
+    python tools/ns2/compare.py                       configurations c, d and RED, 20 seeds each
     python tools/ns2/compare.py scenarios/d.toml --flows 3 --seeds 40
     python tools/ns2/compare.py scenarios/d.toml --profile both
 
-For each measure it prints both means, the difference with Welch's 95 % interval, and a verdict: `inside` if
-the interval lies within the bound, `outside` if it lies without, `undecided` if it holds a bound. Bounds with
-drop-tail: goodput 1 %, drops 25 % where both have 100 or more; with RED: goodput 1.5 %; drops, marks and
-retransmissions 15 % where both have 100 or more; mean queueing delay 10 %. Everything else is shown and not
-judged. The exit code is 1 if anything is outside. docs/validation/ns2.md says where the two differ by design.
+For each measure it prints both means, the difference with Welch's 95 % interval, and a verdict. The verdict
+is `inside` if the interval is within the bound, and `outside` if it is beyond. It is `undecided` if the
+interval contains a bound.
 
-The senders of ackclock follow the rules that the scenario names. `--profile both` runs them under the RFCs'
-rules and under ns-2's, and shows both beside the same runs of ns-2.
+    drop-tail   goodput 1 %, drops 25 %
+    RED         goodput 1.5 %, drops, marks and retransmissions 15 %, mean queueing delay 10 %
+
+Counts are judged if both sides have 100 or more. Other measures are not judged. The exit code is 1 if a
+measure is outside. docs/validation/ns2.md lists the differences by design.
+
+The senders of ackclock follow the profile of the scenario. `--profile both` runs them under the RFCs' rules
+and under ns-2's, and compares both with the same runs of ns-2.
 """
 
 import argparse
@@ -113,7 +117,7 @@ def profile_of(scenario: _core.Scenario) -> str:
 
 
 def header(profile: str | None) -> str:
-    """The headings of the table; `profile` is a choice of --profile."""
+    """The headings of the table. `profile` is a choice of --profile."""
     start = f"set-up    flows  {'measure':<14}{'ns-2':>12}"
     if profile != "both":
         return f"{start} {'ackclock':>12}  {'difference in %':>17}   bound  verdict"
@@ -135,7 +139,7 @@ def row(cells: Sequence[Cell]) -> str:
 
 
 def shift(difference: Difference) -> str:
-    """A difference and its interval, in per cent of ns-2's mean."""
+    """A difference and its interval, in percent of ns-2's mean."""
     if not difference.first:
         return f"{'-':>17}"
     percent = 100 / abs(difference.first)
@@ -171,9 +175,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("scenarios", nargs="*", type=Path, metavar="SCENARIO", help="default: all set-ups")
     parser.add_argument(
-        "--flows", type=int, nargs="+", help="numbers of flows (default: those of the set-up)"
+        "scenarios", nargs="*", type=Path, metavar="SCENARIO", help="default: all configurations"
+    )
+    parser.add_argument(
+        "--flows", type=int, nargs="+", help="numbers of flows (default: from the configuration)"
     )
     parser.add_argument("--seeds", type=int, default=20, help="runs on either side (default: %(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the scenario")

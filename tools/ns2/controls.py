@@ -16,10 +16,10 @@ LINUX: dict[str, dict[str, object]] = {
 def window(place: str, cc: dict[str, Any]) -> dict[str, object]:
     """The arguments of `dumbbell.tcl` for a congestion control.
 
-    Binomial controls add a / w^k per round trip and take away (1 - b) w^l.
+    Binomial controls add a / w^k per round trip, and a loss removes (1 - b) w^l.
 
     Raises:
-        NotComparable: for one that ns-2 does not have.
+        NotComparable: for a control that ns-2 does not contain.
     """
     match cc["kind"]:
         case "aimd":

@@ -10,14 +10,11 @@ from quantities import BITS_PER_S, BYTES, SECONDS, quantity
 
 @dataclasses.dataclass(frozen=True)
 class Cross:
-    """The rate that the source sends with, as ns-2 is told it.
+    """The rate of the source over time, as ns-2 receives it."""
 
-    Attributes:
-        steps: times in seconds, ascending from 0, and the rate in bit/s from each of them on.
-        packet_bytes: size of a packet on the wire.
-    """
-
+    #: Times in seconds, ascending from 0, with the rate in bit/s from each time on.
     steps: tuple[tuple[float, float], ...] = ()
+    #: Size of a packet on the wire.
     packet_bytes: int = 0
 
     @property

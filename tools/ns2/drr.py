@@ -1,16 +1,15 @@
-"""Runs flows behind DRR in ns-2 and in ackclock, and compares what each of them gets.
+"""Runs flows behind DRR in ns-2 and in ackclock, and compares the throughput of each flow.
 
     python tools/ns2/drr.py                     12 cases, 20 seeds each, ten minutes
-    python tools/ns2/drr.py "5 flows" reno      those that have all of these words
+    python tools/ns2/drr.py "5 flows" reno      cases with all of these words
     python tools/ns2/drr.py --write             renew the rows of docs/validation/ns2.md
 
-For each case it prints what ns-2 measures and the difference of ackclock, with Welch's 95 % interval, and a
-verdict, as `environments.py` does. The source beside the flows sends nine tenths of what the link could
-carry, in packets half as long. Judged are
+Rows and verdicts are as in `environments.py`. The competing source sends nine tenths of the link's rate, in
+packets half as long. These measures are judged:
 
-    goodput fraction   goodput of all flows over the rate of the link, .02
-    least, most        goodput of the flow with the least and the most over a fair share of the link, .05
-    source             what the source got through over a fair share, .02
+    goodput fraction   goodput of all flows over the rate of the link, 0.02
+    least, most        least and most goodput of a flow over a fair share of the link, 0.05
+    source             throughput of the source over a fair share, 0.02
     loss               drops over arrivals at the bottleneck, 25 %, where both have 100 drops or more
     queueing delay     mean at the bottleneck, 10 %
 """
@@ -38,7 +37,7 @@ RECOVERIES = ("reno", "sack")
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """Flows, what is beside them, and how they recover from losses."""
+    """Flows, competing traffic, and the recovery from losses."""
 
     flows: str
     beside: str
@@ -65,7 +64,7 @@ def cases() -> Iterator[Case]:
 
 
 def scores(scenario: _core.Scenario) -> tuple[Score, ...]:
-    """What is compared."""
+    """The compared measures."""
     words = arguments(scenario)
     rate, duration = float(str(words["rate"])), float(str(words["duration"]))
     shares = int(str(words["flows"])) + (cross_traffic(scenario).mean_bps(0.0, duration) > 0)
@@ -87,7 +86,7 @@ def scores(scenario: _core.Scenario) -> tuple[Score, ...]:
     )
 
 
-DRR = tables.Table("drr", ("flows", "beside", "recovery"), SCENARIO, tuple(cases()), scores)
+DRR = tables.Table("drr", ("flows", "traffic", "recovery"), SCENARIO, tuple(cases()), scores)
 
 if __name__ == "__main__":
     try:

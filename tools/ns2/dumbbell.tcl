@@ -1,30 +1,32 @@
-# A dumbbell of long TCP flows in ns-2, measured the way ackclock measures.
+# A dumbbell of long TCP flows in ns-2, with the measures of ackclock.
 #
 #   ns dumbbell.tcl KEY VALUE ...
 #
-# Prints one line of KEY=VALUE. Keys and defaults are in `p` below, each value a plain number in bits per
-# second, seconds, bytes or packets. `limit` and `access_limit` are ns-2's own: a queue of limit L holds
-# L - 1 waiting packets beside the one in transmission. `jitter` is the upper bound of a uniform extra delay of
-# each data packet behind its access link; beyond a packet time of that link it would reorder packets.
-# `access_rate` 0 leaves the access links out: the agents sit on the two routers. With `queue` RED the `red_*`
-# keys hold at the bottleneck, data direction: thresholds in packets of `red_mean_packet` bytes, and `limit` is
-# what waits, in such packets where `red_bytes` is 1. With `queue` DRR `limit` is what waits, in bytes, and sources have
-# queues of their own, up to `drr_buckets`. `loss` is the probability of a loss behind that queue.
+# Prints one line of KEY=VALUE. `p` below contains keys and defaults. Each value is a plain number in bits per
+# second, seconds, bytes or packets. `limit` and `access_limit` are ns-2's own. A queue of limit L holds L - 1
+# waiting packets and the packet in transmission. `jitter` is the upper bound of a uniform extra delay of each
+# data packet after its access link. Beyond a packet time of that link it would reorder packets.
 #
-# `window_option` 1 is AIMD: `increase` segments per round trip, and `remaining` of the window after a loss. 6 is
-# binomial: cwnd grows by increase / cwnd^k per round trip and falls by (1 - remaining) cwnd^l. `extra_min` and
-# `extra_max` bound what a flow's source link is longer than `access_delay`, each way, uniform.
+# `access_rate` 0 omits the access links, and the agents are on the two routers. With `queue` RED the `red_*`
+# keys apply to the bottleneck in data direction. Thresholds are in packets of `red_mean_packet` bytes. `limit`
+# counts queued packets, of that size if `red_bytes` is 1. With `queue` DRR `limit` counts queued bytes, and each
+# source has a queue, up to `drr_buckets`. `loss` is the probability of a loss after that queue.
 #
-# `cbr` is a list of times and rates: from each time on one source of constant rate sends packets of `cbr_packet`
-# bytes through the bottleneck, behind access links of its own. 0 is silence. `cbr_sent` counts its packets
-# at the bottleneck, `cbr_Bps` is what gets through. Arrivals, departures, drops and marks there are those of
-# all packets, the rest is TCP's.
+# `window_option` 1 is AIMD: `increase` segments per round trip, and `remaining` of the window after a loss.
+# `window_option` 6 is binomial: cwnd grows by increase / cwnd^k per round trip and falls by (1 - remaining)
+# cwnd^l. `extra_min` and `extra_max` bound the uniform additional delay of a flow's source link, each way.
 #
-# `tcp` Linux is Agent/TCP/Linux with the congestion control `ca`. `cwnd_segments` is the mean of cwnd, looked at every `cwnd_interval`
-# seconds, over all flows.
+# `cbr` is a list of times and rates. From each time on, one source of constant rate sends packets of
+# `cbr_packet` bytes through the bottleneck, over its own access links. 0 is silence. `cbr_sent` counts its
+# packets at the bottleneck, and `cbr_Bps` is its throughput. Arrivals, departures, drops and marks there count
+# all packets. Other measures are of TCP.
 #
-# `hosts` is how many pairs of hosts flows share; 0 gives each flow its own. `monitors` 0 is for measurements of speed: of all
-# measures it leaves the departures, and of all monitors one. `setup_cpu_s` and `run_cpu_s` are CPU time in either case.
+# `tcp` Linux is Agent/TCP/Linux with the congestion control `ca`. `cwnd_segments` is the mean of cwnd over all
+# flows, sampled every `cwnd_interval` seconds.
+#
+# `hosts` is the number of pairs of hosts that flows share. 0 gives each flow its own pair. `monitors` 0 is for
+# measurements of speed. It keeps departures only, and one monitor. `setup_cpu_s` and `run_cpu_s` are CPU time in
+# either case.
 
 array set p {
     flows 2        duration 100   warmup 0        seed 1
@@ -57,7 +59,7 @@ add-packet-header Flags IP TCP RTP
 
 $defaultRNG seed $p(seed)
 
-# Uniform in min .. max, from a stream of its own.
+# Uniform in min .. max, from a separate stream.
 proc uniform {min max} {
     set variable [new RandomVariable/Uniform]
     $variable use-rng [new RNG]
@@ -72,7 +74,7 @@ set extra [uniform $p(extra_min) $p(extra_max)]
 
 set ns [new Simulator]
 
-# The forward direction has this queue, the other one drop-tail.
+# The forward direction has this queue. The reverse direction has a drop-tail queue.
 proc link {from to rate delay limit reverse_limit {queue DropTail}} {
     global ns
     $ns simplex-link $from $to $rate $delay $queue
@@ -144,7 +146,7 @@ proc sink {} {
     return $sink
 }
 
-# Sets `source` and `destination` to nodes behind access links, the first of them `extra` seconds longer.
+# Sets `source` and `destination` to nodes behind access links. The first link is `extra` seconds longer.
 proc ends {extra} {
     global ns p left right source destination
     set source $left
@@ -249,15 +251,15 @@ proc counters {into} {
             set c(cbr_delivered) [$flow set pdepartures_]
         }
     }
-    # bdepartures_ has 32 bits; the data packets of a source are of one size.
+    # bdepartures_ has 32 bits. All data packets of a source have one size.
     set of_tcp [expr {$c(departures) - $c(cbr_delivered)}]
     set c(bytes) [expr {$of_tcp * ($p(payload) + $p(header)) + $c(cbr_delivered) * $p(cbr_packet)}]
-    # Seconds that packets waited before they departed: a queue may drop packets that have waited, too.
+    # Queueing delays of departed packets in seconds. A queue may also drop packets that have waited.
     set delays [$bottleneck get-delay-samples]
     set c(waited) [expr {[$delays cnt] > 0 ? [$delays cnt] * [$delays mean] : 0.0}]
 }
 
-# Adds to the sum of all windows, from now on.
+# Adds all windows to a sum from this time on.
 proc look_at_windows {} {
     global ns p tcp windows looks
     for {set i 0} {$i < $p(flows)} {incr i} {

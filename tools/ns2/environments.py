@@ -1,19 +1,19 @@
 """Runs environments with cross traffic of constant rate in ns-2 and in ackclock, and compares their scores.
 
     python tools/ns2/environments.py                    64 cases, 20 seeds each, half an hour
-    python tools/ns2/environments.py sq-high red reno   those that have all of these words
+    python tools/ns2/environments.py sq-high red reno   cases with all of these words
     python tools/ns2/environments.py --write            renew the rows of docs/validation/ns2.md
 
-For each case it prints what ns-2 measures and the difference of ackclock, with Welch's 95 % interval, and a
-verdict: `inside` if the intervals of all judged measures lie within their bounds, `outside` if one lies
-without, else `undecided`. The exit code is 1 if anything is outside. Judged are
+Each row shows ns-2's value, the difference of ackclock with Welch's 95 % interval, and a verdict. It is
+`inside` if the intervals of all judged measures are within their bounds. It is `outside` if one is beyond
+its bound, and `undecided` otherwise. The exit code is 1 if a case is outside. These measures are judged:
 
-    goodput fraction   goodput over the mean rate that cross traffic leaves, .02
+    goodput fraction   goodput over the mean rate that cross traffic leaves, 0.02
     loss               drops over arrivals at the bottleneck, 25 %, where both have 100 drops or more
     queueing delay     mean at the bottleneck, 10 %
 
-and shown beside them goodput over the rest that cross traffic really left, and the part of what the test
-flows sent that was not acknowledged: their losses, what they sent again in vain, and what is under way.
+The table also shows goodput over the rest that cross traffic really left. A further column is the
+unacknowledged part of the sent segments: losses, unnecessary retransmissions, and segments in flight.
 """
 
 import sys
@@ -29,7 +29,7 @@ from sides import Measures
 
 
 def scores(scenario: _core.Scenario) -> tuple[Score, ...]:
-    """What is compared in an environment."""
+    """The compared measures of an environment."""
     words = arguments(scenario)
     since, until = (float(str(words[key])) for key in ("warmup", "duration"))
     rate, payload = float(str(words["rate"])), float(str(words["payload"]))

@@ -1,4 +1,4 @@
-"""Which features of ns-2 ackclock has, and what the others are called."""
+"""Features of ns-2 that ackclock implements, and names of the others."""
 
 from setups import Setup
 
@@ -31,11 +31,11 @@ MISSING = {
 
 
 class NotTranslatable(Exception):
-    """The case uses something that ackclock does not have; the message names it."""
+    """The case uses a feature that ackclock lacks, which the message names."""
 
 
 def check(setup: Setup) -> None:
-    """Refuses what is not in ackclock."""
+    """Reject a feature that ackclock lacks."""
     for other in setup.others:
         if other == "Delayer":
             raise NotTranslatable("a link that holds packets back for a time")

@@ -87,7 +87,7 @@ def initial_window(has: dict[str, float]) -> int:
 
 
 def second_loss(has: dict[str, float]) -> str:
-    """What three duplicate ACKs mean in a window that was cut."""
+    """The effect of three duplicate ACKs in a window that was cut."""
     if not has["bugFix_"]:
         return "always"
     variants = {
@@ -99,9 +99,9 @@ def second_loss(has: dict[str, float]) -> str:
 
 
 def application(setup: Setup, sender: Sender, payload: float) -> tuple[float, Any, float | None]:
-    """When the data start, what they are, and when they stop.
+    """Start, kind and end of the data.
 
-    Behind a SYN the data start when it has been answered: the trace says when that is.
+    After a SYN the data start with its answer, whose time is in the trace.
     """
     if not sender.commands:
         raise NotTranslatable("a sender without an application")

@@ -1,4 +1,4 @@
-"""Intervals of a difference of two means (Welch, or pair by pair), and what they say of a bound."""
+"""Intervals of a difference of two means (Welch, or pair by pair), and their verdict about a bound."""
 
 import math
 import statistics
@@ -22,7 +22,8 @@ class Difference:
         return self.second - self.first
 
     def verdict(self, room: float | None) -> str:
-        """inside or outside if the interval is within or without `room`, else undecided; - for no bound."""
+        """`inside` or `outside` if the interval is within or beyond `room`, `-` without a bound, else
+        `undecided`."""
         if room is None:
             return "-"
         if abs(self.value) + self.half_width <= room:
@@ -39,7 +40,7 @@ def counted(verdicts: Sequence[str], seeds: int) -> str:
 
 
 def welch(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """Welch's 95 % interval of mean(second) - mean(first); each sample has two values or more."""
+    """Welch's 95 % interval of mean(second) - mean(first), for samples of at least two values."""
     errors = [statistics.variance(sample) / len(sample) for sample in (first, second)]
     total = sum(errors)
     half_width = 0.0

@@ -1,16 +1,16 @@
 """Runs one flow with the rules of Linux 2.6.22 in ns-2 (Agent/TCP/Linux) and in ackclock.
 
     python tools/ns2/linux_agent.py                    12 cases, 20 seeds each, ten minutes
-    python tools/ns2/linux_agent.py reno "50 Mbit/s"   those that have all of these words
+    python tools/ns2/linux_agent.py reno "50 Mbit/s"   cases with all of these words
     python tools/ns2/linux_agent.py --write            renew the rows of docs/validation/ns2.md
 
-For each case it prints what ns-2 measures and the difference of ackclock, with Welch's 95 % interval, and a
-verdict, as `environments.py` does. The first 40 s, with the overshoot of slow start, do not count. Judged are
+Rows and verdicts are as in `environments.py`. The first 40 s, with the overshoot of slow start, do not count.
+These measures are judged:
 
     goodput    acknowledged payload, 2 %
     cwnd       mean over time, 5 %
 
-and shown beside them are retransmissions and the queueing delay.
+The table also shows retransmissions and the queueing delay.
 """
 
 import dataclasses
@@ -87,7 +87,7 @@ class Case:
 
 
 def scores(_scenario: _core.Scenario) -> tuple[Score, ...]:
-    """What is compared."""
+    """The compared measures."""
     return (
         Score("goodput, kB/s", lambda run: run["goodput_Bps"] / 1e3, 0.02),
         Score("cwnd", lambda run: run["cwnd_segments"], 0.05),

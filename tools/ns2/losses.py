@@ -1,4 +1,4 @@
-"""What ns-2 drops, delays and marks, as scripts of the links of a scenario."""
+"""Packets that ns-2 drops, delays and marks, as scripts of the links of a scenario."""
 
 import collections
 import dataclasses
@@ -23,9 +23,9 @@ class Script:
     marked: set[int] = dataclasses.field(default_factory=set)
 
     def delay(self, errors: Sequence[Errors], end_s: float) -> None:
-        """Adds what error models delay: beyond the end is as good as lost.
+        """Add the packets that error models delay. A delay beyond the end counts as a loss.
 
-        The model that was made last comes first, and the next one does not see what it drops.
+        The latest model comes first, and its drops do not reach the next model.
 
         Raises:
             NotTranslatable: if two of them delay by different times.
@@ -66,11 +66,11 @@ class Script:
 
 
 def scripted(setup: Setup, routes: Sequence[Route], same_drops: bool) -> dict[str, Script]:
-    """What goes wrong at each link, by its name.
+    """Impairments of each link, by its name.
 
-    What ns-2 drops, delays or marks at a link is lost, late or marked behind the link before. The trace tells
-    of it, whether an error model does it or RED with ns-2's random numbers; but what drop-tail queues drop
-    is left to the queues, if not `same_drops`. How late a packet is is said by its error model.
+    Packets that ns-2 drops, delays or marks at a link are lost, late or marked after the previous link. The
+    trace contains the outcome of error models and of RED with ns-2's random numbers. Drop-tail queues
+    decide their own drops, unless `same_drops` is set. The error model gives the delay of a packet.
     """
     found: dict[str, Script] = {}
     for forward, sender in zip(routes, setup.senders, strict=True):
@@ -90,12 +90,12 @@ def scripted(setup: Setup, routes: Sequence[Route], same_drops: bool) -> dict[st
 
 
 def packets_of(trace: Sequence[Event], way: Route) -> list[Event]:
-    """What happens to the data of a flow, or to its ACKs."""
+    """Impairments of the data of a flow, or of its ACKs."""
     return [event for event in trace if (event.flow, event.is_ack) == (way.flow, way.backward)]
 
 
 def read(trace: Sequence[Event], way: Route, link: Ends, queue_drops: bool) -> Script:
-    """What is lost and marked at a link, by the trace of the packets that go this way."""
+    """Packets lost and marked at a link, by the trace of the packets of this direction."""
     here = [event for event in trace if event.link == link]
     numbers = {packet: number for number, packet in enumerate(arrivals(trace, way, link), start=1)}
     queued = {event.packet for event in here if event.kind == "+"}
@@ -116,7 +116,7 @@ def previous(way: Route, link: Ends) -> Ends | None:
 
 
 def arrivals(trace: Sequence[Event], way: Route, link: Ends) -> list[int]:
-    """The packets in the order in which they come to a link: at the first one that in which they are made."""
+    """Packets in the order of arrival at a link. At the first link it is the order of transmission."""
     before = previous(way, link)
     if before is None:
         return sorted({event.packet for event in trace if event.link == link})

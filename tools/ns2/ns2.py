@@ -19,7 +19,7 @@ def require() -> str:
     """The path of ns-2's command.
 
     Raises:
-        Ns2Error: if it is not installed; the message says what to install.
+        Ns2Error: if it is not installed. The message names the package.
     """
     command = shutil.which("ns")
     if command is None:
@@ -30,7 +30,7 @@ def require() -> str:
 def seed(replicate: int) -> int:
     """ns-2's seed of a replicate, spread over its range.
 
-    ns-2's generator is linear in its seed: with seeds 1, 2, 3 the first draws are u, 2u, 3u modulo 1.
+    ns-2's generator is linear in its seed. Seeds 1, 2, 3 draw u, 2u, 3u modulo 1 first.
     """
     return random.Random(replicate).randrange(1, 2**31 - 1)
 
@@ -41,7 +41,7 @@ def command(arguments: Mapping[str, object]) -> list[str]:
 
 
 def run(arguments: Mapping[str, object]) -> dict[str, float]:
-    """Runs one simulation and returns its measures; of those per flow the least and the most.
+    """Run one simulation and return its measures. Measures per flow give the least and the most.
 
     `arguments` are keys of `dumbbell.tcl`. CPU times are left out.
     """

@@ -1,4 +1,4 @@
-"""What comes of the cases, and the table of it."""
+"""The outcome of each case, and the table of all outcomes."""
 
 import dataclasses
 import textwrap
@@ -19,7 +19,7 @@ WIDTH = 100
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What came of a case: `verdict` is one of VERDICTS, `difference` the first one."""
+    """The outcome of a case: `verdict` is one of VERDICTS, `difference` is the first difference."""
 
     suite: str
     name: str
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def outcome(suite: Suite, name: str) -> Outcome:
-    """What comes of a case."""
+    """Run a case and judge it."""
     if name not in reference.tests(suite.script):
         return Outcome(suite.name, name, "not run", "an output without a test in the suite")
     try:
@@ -45,7 +45,7 @@ def outcome(suite: Suite, name: str) -> Outcome:
 
 
 def holds(explanation: Explanation, suite: Suite, name: str, found: Comparison) -> bool:
-    """True if the difference is the one that is explained, and there is no other."""
+    """True if the explanation applies, and there is no further difference."""
     first = found.difference
     if not isinstance(first, Difference) or not explanation.applies(found.setup, first):
         return False
@@ -53,14 +53,14 @@ def holds(explanation: Explanation, suite: Suite, name: str, found: Comparison) 
 
 
 def table(results: Sequence[Outcome]) -> str:
-    """The results in Markdown: how many of each suite, which, and why the rest does not match."""
+    """The results in Markdown: counts by suite, then the cases of each verdict with reasons."""
     return "\n\n".join(
         filter(None, [counts(results), *(of_verdict(results, verdict) for verdict in VERDICTS)])
     )
 
 
 def counts(results: Sequence[Outcome]) -> str:
-    """How many outputs there are of each verdict, by suite."""
+    """The number of outputs of each verdict, by suite."""
     suites = dict.fromkeys(result.suite for result in results)
     lines = [("suite", "outputs", *VERDICTS), ("---", *["--:"] * (len(VERDICTS) + 1))]
     for suite in (*suites, ALL):
@@ -70,21 +70,31 @@ def counts(results: Sequence[Outcome]) -> str:
 
 
 def of_verdict(results: Iterable[Outcome], verdict: str) -> str:
-    """The cases of a verdict: by their reason, or by suite."""
+    """The cases of a verdict: a paragraph for each reason, or a line for each suite."""
     found: dict[str, list[str]] = {}
     for result in results:
         if result.verdict == verdict:
-            name = f"{result.suite}/{result.name}" if result.reason else result.name
-            case = f"`{name}`" + (f" ({result.difference})" if result.difference else "")
-            found.setdefault(result.reason or result.suite, []).append(case)
-    items = (
-        textwrap.fill(
-            f"- {title}: {', '.join(cases)}.",
-            WIDTH,
-            subsequent_indent="  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for title, cases in found.items()
-    )
-    return f"**{verdict.capitalize()}**\n\n" + "\n".join(items) if found else ""
+            found.setdefault(result.reason or result.suite, []).append(case(result))
+    if not found:
+        return ""
+    if verdict == "explained":
+        parts = [f"{reason}\n\n{block(cases)}" for reason, cases in found.items()]
+        return "\n\n".join([f"### {verdict.capitalize()}", *parts])
+    lines = (filled(f"{title}: {' '.join(cases)}") for title, cases in found.items())
+    return f"### {verdict.capitalize()}\n\n{block(lines)}"
+
+
+def case(result: Outcome) -> str:
+    """A case with its suite where others are in the list, and with its first difference."""
+    name = f"{result.suite}/{result.name}" if result.reason else result.name
+    return f"{name}: {result.difference}" if result.difference else name
+
+
+def block(lines: Iterable[str]) -> str:
+    """Lines of text as they are."""
+    return "\n".join(["```text", *lines, "```"])
+
+
+def filled(text: str) -> str:
+    """A line that continues in indented lines."""
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

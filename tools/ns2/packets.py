@@ -28,7 +28,7 @@ class Point:
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """Where two lists differ first: what is listed, at which link, the place in the lists, and the lists."""
+    """The first difference of two lists: their subject and link, the position, and the lists."""
 
     place: str
     link: Ends
@@ -51,7 +51,7 @@ def run(scenario: dict[str, Any]) -> polars.DataFrame:
 
 
 def first_difference(setup: Setup, translation: Translation, packets: polars.DataFrame) -> Difference | None:
-    """The first difference in what comes to each link and to the ends of the path."""
+    """The first difference in the arrivals at each link and at the ends of the path."""
     found = [
         difference
         for what, theirs, ours in compared(setup, translation, packets)
@@ -81,7 +81,8 @@ def first_of(
 
 
 def tolerance(setup: Setup, translation: Translation) -> float:
-    """One transmission of the largest packet at the slowest link, in seconds; a trace has six digits."""
+    """One transmission of the largest packet at the slowest link, in seconds, with six digits as in a
+    trace."""
     slowest = min(setup.links[link].bits_per_s for way in translation.routes for link in way.links)
     largest = max(
         sender.options["packetSize_"] + HEADER_BYTES * sender.options["useHeaders_"]
@@ -93,7 +94,7 @@ def tolerance(setup: Setup, translation: Translation) -> float:
 def compared(
     setup: Setup, translation: Translation, packets: polars.DataFrame
 ) -> Iterable[tuple[tuple[str, Ends], list[Point], list[Point]]]:
-    """The lists to compare: of ns-2 and of ackclock, of what comes to each link and to each end."""
+    """The lists of ns-2 and of ackclock: arrivals at each link and at each end."""
     for ways in (translation.routes, [way.turned() for way in translation.routes]):
         backward = ways[0].backward
         what = "ACKs" if backward else "packets"
@@ -106,9 +107,9 @@ def compared(
 
 
 def theirs_at(setup: Setup, link: Ends, kind: str) -> list[Point]:
-    """ns-2's packets, or ACKs, without the connection's set-up and what is dropped.
+    """ns-2's packets, or ACKs, without the handshake and without drops.
 
-    A SYN has the number 0, also when it is sent again; of ACKs of that number the first one answers it.
+    Each SYN has the number 0. The first ACK of that number answers it.
     """
     with_syn = {sender.flow for sender in setup.senders if sender.options["syn_"]}
     to_skip = set(with_syn)
@@ -127,7 +128,7 @@ def theirs_at(setup: Setup, link: Ends, kind: str) -> list[Point]:
 def ours_at(
     setup: Setup, translation: Translation, packets: polars.DataFrame, link: str, event: str
 ) -> list[Point]:
-    """ackclock's packets, without what the queue drops; ns-2 numbers ACKs by the last packet received."""
+    """ackclock's packets without drops. ACKs carry the number of the last packet received, as in ns-2."""
     payload = {flow["name"]: float(flow["mss"].removesuffix(" B")) for flow in translation.scenario["flows"]}
     first = {f"tcp{sender.flow}": int(sender.options["syn_"]) for sender in setup.senders}
     is_ack = link.endswith(".reverse")

@@ -1,4 +1,4 @@
-"""Quantities in a scenario, and what they are in ns-2."""
+"""Quantities of a scenario in the units of ns-2."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
 """Reads ns-2's validation suites and their outputs where Debian's package `ns2-examples` installs them.
 
-Most outputs are points for xgraph: `time value`, in named blocks. `raw2xg`, which made them, writes a packet
-as `flow + 0.01 * (number modulo 90)`, once when it comes to the queue and once when its transmission begins.
+Most outputs are points for xgraph: `time value`, in named blocks. `raw2xg` made them. It writes a packet as
+`flow + 0.01 * (number modulo 90)`, at its arrival at the queue and at the start of its transmission.
 """
 
 import collections
@@ -63,10 +63,9 @@ def text_of(suite: str, name: str) -> str:
 def gives(
     trace: Sequence[Event], link: tuple[int, int], suite: str, name: str, *, parts: bool = False
 ) -> bool:
-    """True if the data packets of `trace` at `link` are those of the installed output.
+    """True if the data packets of `trace` at `link` equal the installed output.
 
-    With `parts` the output has several lists, of which the first one has each packet that comes to the link
-    once.
+    With `parts` the output has several lists. The first list contains each arriving packet once.
     """
     kinds = "+" if parts else "+-"
     ours = collections.Counter(

@@ -1,4 +1,4 @@
-"""The ways of the flows over ns-2's links, and what the links are called in a scenario."""
+"""The routes of the flows over ns-2's links, and the names of these links in a scenario."""
 
 import collections
 import dataclasses
@@ -22,12 +22,12 @@ class Route:
         return Route(self.flow, links, not self.backward)
 
     def names(self) -> list[str]:
-        """What the links are called in the order of the data, with those in front of each end."""
+        """The names of the links in the order of the data, with the links before each end."""
         ends = f"source-{self.flow}", f"sink-{self.flow}"
         return [ends[0], *(name_of(link, self.backward) for link in self.links), ends[1]]
 
     def name_before(self, link: Ends) -> str:
-        """The name of the link in front of `link`; in front of a flow's first link is one of no length."""
+        """The name of the link before `link`. A link of zero length precedes a flow's first link."""
         place = self.links.index(link)
         if place > 0:
             return name_of(self.links[place - 1], self.backward)
@@ -35,7 +35,7 @@ class Route:
 
 
 def name_of(link: Ends, backward: bool) -> str:
-    """What a link of ns-2 is called, by the direction of the data."""
+    """The name of a link of ns-2, by the direction of the data."""
     since, to = link
     return f"{to}-{since}.reverse" if backward else f"{since}-{to}"
 

@@ -1,7 +1,7 @@
 """From a resolved ackclock scenario to the arguments of `dumbbell.tcl`.
 
-The scenario file is the one source of a comparison: whatever the Tcl script can be told comes from it, and a
-scenario that asks for more is refused.
+The scenario file is the only source of a comparison. All arguments of the Tcl script come from it. A scenario
+with settings that the script lacks is rejected.
 """
 
 import json
@@ -103,7 +103,7 @@ def arguments(scenario: _core.Scenario) -> dict[str, object]:
 
 
 def control(flow: dict[str, Any]) -> dict[str, object]:
-    """The congestion control: that of Agent/TCP/Linux for a sender that is made like it."""
+    """The congestion control, from Agent/TCP/Linux for a sender that resembles it."""
     place = f"flows.{flow['name']}.cc"
     return linux(place, flow) if is_linux(flow) else window(place, flow["cc"])
 
@@ -114,7 +114,7 @@ def is_linux(flow: dict[str, Any]) -> bool:
 
 
 def cross_traffic(scenario: _core.Scenario) -> Cross:
-    """The cross traffic beside the flows that are compared.
+    """The cross traffic of the compared flows.
 
     Raises:
         NotComparable: naming the key.
@@ -148,7 +148,7 @@ def bug_fix(flow: dict[str, Any]) -> int:
 
 
 def extra(flow: dict[str, Any], one_way: float) -> dict[str, float]:
-    """Bounds of what each flow's source is farther away, in seconds each way."""
+    """Bounds of the additional one-way delay of each flow's source, in seconds."""
     if flow.get("rtt") is None:
         return {}
     low, high = bounds(flow["rtt"])
@@ -164,7 +164,7 @@ def limit(link: dict[str, Any]) -> int:
 
 
 def queue(link: dict[str, Any]) -> dict[str, object]:
-    """The queue of the bottleneck. The limit of ns-2's RED counts what waits, in packets of mean size."""
+    """The queue of the bottleneck. The limit of ns-2's RED counts queued packets of mean size."""
     red = link["queue_parameters"]
     if link["queue"].startswith("drr, "):
         return drr(link)
@@ -196,7 +196,7 @@ def queue(link: dict[str, Any]) -> dict[str, object]:
 
 
 def drr(link: dict[str, Any]) -> dict[str, object]:
-    """DRR at the bottleneck; in ns-2 its limit is in bytes, and each source has a queue."""
+    """DRR at the bottleneck. In ns-2 its limit is in bytes, and each source has a queue."""
     found = re.fullmatch(r"drr, (\d+) B, quantum (\d+) B(?:, a queue for each flow)?", link["queue"])
     if found is None:
         raise NotComparable(f"{link['name']}: of DRR a limit in bytes and a queue for each flow are compared")
@@ -223,7 +223,7 @@ def bounds(value: Any) -> tuple[float, float]:
 
 
 def delayed_ack(value: bool | str) -> float:
-    """Longest delay in seconds; 0 for none."""
+    """The longest delay in seconds, or 0."""
     if isinstance(value, bool):
         return 0.1 if value else 0.0
     return quantity(value, SECONDS)

@@ -1,4 +1,4 @@
-"""What is compared in a case, and what comes of it."""
+"""The measures of a case, and their verdicts."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -12,14 +12,11 @@ FEW = 100.0
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """A measure of a run.
+    """A measure of a run. `of` computes it from the results of the run.
 
-    Attributes:
-        name: as in the table.
-        of: its value, from what a run measures.
-        bound: how far ackclock may be from the other; None if it is not judged.
-        relative: whether bound and difference are parts of the other's value.
-        of_drops: whether the bound needs drops.
+    ackclock may differ from ns-2 by `bound`, and without a bound the measure is not judged. `relative`
+    bounds and differences are parts of ns-2's value. With `of_drops` the bound applies only to runs with
+    enough drops.
     """
 
     name: str
@@ -47,7 +44,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The other's value and the difference, in per cent of it where it is relative."""
+        """The other's value and the difference, in percent of it where it is relative."""
         difference = self.difference
         if not self.relative:
             return f"{difference.first:.3f} {difference.value:+.3f} ± {difference.half_width:.3f}"

@@ -1,18 +1,18 @@
-# Runs one case of a validation suite of ns-2, and writes down what it sets up.
+# Runs one case of a validation suite of ns-2, and records its configuration.
 #
 #   ns setup.tcl OUTPUT SETTINGS SCRIPT CASE [QUIET]
 #
-# SETTINGS are options of senders and values, which come after those of the case.
+# SETTINGS are options of senders with values. They are set after the options of the case.
 #
-# Lines of OUTPUT, words are Tcl's:
+# Lines of OUTPUT, with words as in Tcl:
 #
 #   link FROM TO BITS/S DELAY/S QUEUE LIMIT
-#   error FROM TO FLOW DELAYED/S PACKETS, with the packets only of a list
+#   error FROM TO FLOW DELAYED/S PACKETS, with packets for a list only
 #   sender NAME CLASS FROM TO FLOW
 #   sink SENDER CLASS
-#   option SENDER OPTION VALUE DEFAULT, and of its sink those that senders do not have
-#   other CLASS, an agent that is none of these, or what holds packets back on a link
-#   time SECONDS SENDER COMMAND ARGUMENTS, what an application does
+#   option SENDER OPTION VALUE DEFAULT, and options of its sink that senders lack
+#   other CLASS, another agent, or an object that delays packets on a link
+#   time SECONDS SENDER COMMAND ARGUMENTS, a command of an application
 #   end SECONDS
 
 proc note {args} {
@@ -26,7 +26,7 @@ proc instances {class} {
     return $all
 }
 
-# Options of an agent, with what ns-2 begins with.
+# Options of an agent, with the defaults of ns-2.
 proc options {name agent defaults} {
     upvar #0 $defaults value
     foreach option [lsort [array names value]] {
@@ -80,7 +80,7 @@ proc describe {ns} {
     }
 }
 
-# Calls of `name` on a class are written down by `body`, then made.
+# `body` records calls of `name` on a class before they run.
 proc before {class name body} {
     set made [$class info instbody $name]
     $class instproc $name [$class info instargs $name] "$body\n$made"

@@ -1,4 +1,4 @@
-"""What a case of ns-2's validation suites sets up, and what happens in it: by a run of the case in ns-2."""
+"""The configuration and the events of a case of ns-2's validation suites, by its run in ns-2."""
 
 import dataclasses
 import shlex
@@ -15,7 +15,7 @@ SETUP = Path(__file__).with_name("setup.tcl")
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """One direction of a link; `limit` is the queue's, in packets."""
+    """One direction of a link. `limit` is the queue limit in packets."""
 
     bits_per_s: float
     delay_s: float
@@ -36,7 +36,7 @@ class Errors:
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """What an application does."""
+    """A command of an application."""
 
     time_s: float
     words: tuple[str, ...]
@@ -59,10 +59,10 @@ class Sender:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """A line of a trace: what happens to a packet at a link.
+    """A line of a trace: an event of a packet at a link.
 
-    `packet` is its number over the whole run; `marked` says that it has met congestion, `echoes` that it is
-    an ACK that tells of it.
+    `packet` is its number over the whole run. A `marked` packet experienced congestion, and an ACK that
+    `echoes` reports it.
     """
 
     kind: str
@@ -110,7 +110,7 @@ def run(script: str, case: str, settings: Mapping[str, object] | None = None) ->
 
 
 def parse(text: str) -> Setup:
-    """Reads what `setup.tcl` writes."""
+    """Read the output of `setup.tcl`."""
     setup = Setup()
     senders: dict[str, Sender] = {}
     for line in text.splitlines():
@@ -151,7 +151,7 @@ def note_option(sender: Sender, option: str, value: str, default: str) -> None:
 
 
 def number(word: str) -> float | None:
-    """A value of ns-2; None for names."""
+    """A value of ns-2, or `None` for a name."""
     words: Mapping[str, float] = {"true": 1.0, "false": 0.0}
     if word in words:
         return words[word]

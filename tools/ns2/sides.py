@@ -1,4 +1,4 @@
-"""Runs a scenario in ns-2 and in ackclock, and brings what they measure under the same names."""
+"""Runs a scenario in ns-2 and in ackclock, and gives their measures the same names."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -14,19 +14,19 @@ WORKERS = 2
 
 
 def both(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) -> tuple[list[Measures], ...]:
-    """What ns-2 measures, and what ackclock measures, run by run."""
+    """The measures of ns-2 and of ackclock, run by run."""
     return in_ns2(scenario, seeds, pool), in_ackclock(scenario, seeds, pool)
 
 
 def in_ns2(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) -> list[Measures]:
-    """What ns-2 measures, run by run."""
+    """The measures of ns-2, run by run."""
     common = arguments(scenario)
     seeded = ({**common, "seed": ns2.seed(replicate)} for replicate in range(seeds))
     return list(pool.map(ns2.run, seeded))
 
 
 def in_ackclock(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) -> list[Measures]:
-    """What ackclock measures, run by run."""
+    """The measures of ackclock, run by run."""
 
     def run(replicate: int) -> Measures:
         return measures(json.loads(scenario.run(replicate=replicate).to_json()))
@@ -35,7 +35,7 @@ def in_ackclock(scenario: _core.Scenario, seeds: int, pool: ThreadPoolExecutor) 
 
 
 def measures(run: dict[str, Any]) -> Measures:
-    """What `ackclock run --json` says, in the names of `dumbbell.tcl`."""
+    """The results of `ackclock run --json`, under the names of `dumbbell.tcl`."""
     bottleneck = next(link for link in run["links"] if link["name"] == "bottleneck")
     datagrams = run.get("datagrams", ())
 

@@ -7,12 +7,10 @@ from routes import Ends
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """A suite of ns-2.
+    """A suite of ns-2. Its name is in `test-suite-NAME.tcl` and `test-output-NAME`.
 
-    Attributes:
-        name: as in `test-suite-NAME.tcl` and `test-output-NAME`.
-        link: where its outputs note packets; None for those that note the window of the first flow.
-        parts: its outputs have a list for each link, and `link` is that of the first one.
+    Its outputs list the packets at `link`, or the window of the first flow if there is no `link`. With
+    `parts` they contain a list for each link, and the first list belongs to `link`.
     """
 
     name: str

@@ -22,7 +22,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "validation" / "ns2.md"
 
 
 class Case(Protocol):
-    """A change of the scenario, and what it is called."""
+    """A change of the scenario, and its name."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -34,14 +34,10 @@ class Case(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """What a table shows.
+    """A table of cases, in this order.
 
-    Attributes:
-        name: of the comments around it.
-        columns: headings of the names of a case.
-        scenario: file that the cases change.
-        cases: all of them, in the order of the table.
-        scores: what is compared in a scenario.
+    Comments with its `name` enclose it on the page. The first `columns` show the words of a case. The cases
+    change the file `scenario`, and `scores` gives the measures of a scenario.
     """
 
     name: str
@@ -51,7 +47,7 @@ class Table:
     scores: Callable[[_core.Scenario], tuple[Score, ...]]
 
     def compiled(self, case: Case, sets: Sequence[str] = ()) -> _core.Scenario:
-        """The scenario of a case; `sets` replace settings of the case with the same keys."""
+        """The scenario of a case. `sets` replace settings of the case with the same keys."""
         keys = {text.partition("=")[0] for text in sets}
         own = [text for text in case.sets() if text.partition("=")[0] not in keys]
         return _core.Scenario.from_toml(self.scenario.read_text(), str(self.scenario), [*own, *sets])
@@ -63,7 +59,7 @@ class Table:
         return [line(columns), line(["---"] * len(columns))]
 
     def renewed(self, page: str, rows: Iterable[Row]) -> str:
-        """A page in which these rows stand in the place of those of the same cases; the others stay."""
+        """The page with these rows instead of the rows of the same cases. Other rows stay."""
         begin, end = f"<!-- {self.name} -->", f"<!-- end of {self.name} -->"
         before, _, rest = page.partition(begin)
         table, _, after = rest.partition(end)

@@ -1,4 +1,4 @@
-"""Turns what a case of ns-2 sets up into a scenario of ackclock."""
+"""Turns the configuration of a case of ns-2 into a scenario of ackclock."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,11 @@ AMPLE = 10_000
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """How a case is changed to show that a difference is the one that is known, and the only one.
+    """A change of a case that shows that a known difference is the only one.
 
-    Attributes:
-        ns2: options of ns-2's senders with which it has the other rule.
-        keys: keys of all flows with which ackclock has.
-        keys_of_stopped: keys of the flows whose application stops.
-        same_drops: what queues drop in ns-2 is lost in ackclock, whatever its queues make of it.
+    Options `ns2` give ns-2's senders the other rule, and `keys` give it to all flows of ackclock.
+    `keys_of_stopped` apply to flows whose application stops. With `same_drops` ackclock loses the packets
+    that ns-2's queues drop.
     """
 
     ns2: Mapping[str, object] = dataclasses.field(default_factory=dict)
@@ -45,7 +43,7 @@ class Translation:
 
 
 def translate(setup: Setup, clocks: Sequence[float], variant: Variant = UNCHANGED) -> Translation:
-    """The scenario of a case; `clocks` says how far each sender's clock is ahead, in seconds.
+    """The scenario of a case. `clocks` are the offsets of the senders' clocks in seconds.
 
     Raises:
         NotTranslatable: if something in the case has no counterpart.
@@ -70,7 +68,7 @@ def translate(setup: Setup, clocks: Sequence[float], variant: Variant = UNCHANGE
 
 
 def network(setup: Setup, routes: Sequence[Route], same_drops: bool) -> dict[str, Any]:
-    """The links that data cross, and those of no length that carry scripts in front of a flow's first one."""
+    """The links that data cross, and links of zero length that carry scripts before a flow's first link."""
     used = list(dict.fromkeys(link for way in routes for link in way.links))
     if any((to, since) in used for since, to in used):
         raise NotTranslatable("data in both directions of a link")

@@ -1,14 +1,14 @@
 """Runs the scenarios of ns-2's validation suites, and compares packet by packet with ns-2's outputs.
 
-    python tools/ns2/verify.py                   every case; exit code 1 if one that ran does not match
-    python tools/ns2/verify.py onedrop_sack      one case, or all of a suite: rfc2581
+    python tools/ns2/verify.py                   every case
+    python tools/ns2/verify.py onedrop_sack      one case, or a suite such as rfc2581
     python tools/ns2/verify.py --write           renew the table of docs/validation/ns2-packets.md
 
-A case is run in ns-2, which says what it sets up and what happens to every packet; the run has to give the
-output that Debian's package `ns2-examples` installs. `translate` makes a scenario of the set-up. The case
-matches if the same packets and ACKs come to every link and to both ends in the same order, and no time
-differs by more than one transmission at the slowest link. Where the output notes the window, it has to take
-the same values, within 0.001, at the same times.
+ns-2 runs a case, and reports its configuration and the events of every packet. The run must give the output
+of Debian's package `ns2-examples`. `translate` makes a scenario of the configuration. The case matches if
+the same packets and ACKs arrive at every link and both ends in the same order. No time may differ by
+more than one transmission at the slowest link. If the output lists the window, its values must agree within
+0.001 at the same times. The exit code is 1 if a case does not match.
 """
 
 import argparse
@@ -34,14 +34,14 @@ TABLE = ("<!-- verified -->", "<!-- end of verified -->")
 
 
 class UnknownCase(Exception):
-    """A name that no case and no suite has."""
+    """A name without a case or a suite."""
 
 
 def chosen_cases(chosen: Sequence[str]) -> Iterable[tuple[Suite, str]]:
-    """Every case, or those chosen by their names or by those of their suites.
+    """Every case, or the cases with these names or suites.
 
     Raises:
-        UnknownCase: if there is nothing of such a name.
+        UnknownCase: if no case and no suite has a name.
     """
     cases = [(suite, name) for suite in SUITES for name in reference.names(suite.name)]
     known = {word for suite, name in cases for word in (suite.name, name)}
@@ -52,7 +52,7 @@ def chosen_cases(chosen: Sequence[str]) -> Iterable[tuple[Suite, str]]:
 
 
 def show(chosen: Sequence[str]) -> None:
-    """Prints what ackclock runs for the cases, as JSON."""
+    """Print the scenarios of the cases as JSON."""
     for suite, name in chosen_cases(chosen):
         setup = setups.run(suite.script, name)
         print(json.dumps(translate(setup, clocks_of(setup)).scenario, indent=2))

@@ -1,10 +1,10 @@
-// Puts arrivals through a queue discipline of ns-3 in front of a transmitter.
+// Sends arrivals through a queue discipline of ns-3 before a transmitter.
 //
-//   aqm codel RATE_BPS MTU        arrivals on standard input: time in ns, bytes, flow; one a line, in order
+//   aqm codel RATE_BPS MTU        arrivals on standard input, one per line in order: time in ns, bytes, flow
 //   aqm tbf RATE_BPS BURST
 //
-// Prints what happened, one event a line: time in ns, the place of the arrival, "sent" or "dropped". A departure that is
-// due at the time of an arrival comes first. A token bucket has no transmitter behind it.
+// Prints one event per line: time in ns, the place of the arrival, "sent" or "dropped". A departure at the time of an
+// arrival comes first. A token bucket has no transmitter behind it.
 
 #include <cstdint>
 #include <cstdlib>
@@ -134,7 +134,7 @@ main(int argc, char* argv[])
     if (kind == "codel")
     {
         factory.SetTypeId("ns3::CoDelQueueDisc");
-        // ns-3 spares a queue of less than that, Linux and RFC 8289 one of no more than the MTU.
+        // ns-3 drops nothing from a queue below this size, Linux and RFC 8289 from a queue up to the MTU.
         factory.Set("MinBytes", UintegerValue(bytes + 1));
         factory.Set("MaxSize", QueueSizeValue(ample));
     }

@@ -1,6 +1,6 @@
-"""Queues beside ns-3's, on the same arrivals: CoDel drop for drop, the token bucket departure for departure.
+"""Compares queues with ns-3's on the same arrivals: CoDel by drops, the token bucket by departures.
 
-``make compare-ns3`` runs it; ``--seeds N`` draws more arrivals. Ends with 1 where a line is not met.
+`make compare-ns3` runs it, and `--seeds N` draws more arrivals. The exit code is 1 if a line is not met.
 """
 
 import argparse
@@ -29,7 +29,7 @@ Event = tuple[int, int, str]
 
 
 def arrivals(seed: int, packets: int) -> list[Arrival]:
-    """Poisson arrivals of packets of several sizes, with loads that change between .3 and 2 of the rate."""
+    """Poisson arrivals of packets of several sizes, with loads that change between 0.3 and 2 of the rate."""
     draw = random.Random(seed)
     at_ns, rows, load = 0.0, [], 1.0
     for number in range(packets):
@@ -42,7 +42,7 @@ def arrivals(seed: int, packets: int) -> list[Arrival]:
 
 
 def in_ns3(kind: str, size: int, rows: Sequence[Arrival]) -> list[Event]:
-    """What ns-3's queue does; `size` is the MTU of CoDel or the burst of a token bucket, in bytes."""
+    """Run ns-3's queue. `size` is the MTU of CoDel or the burst of a token bucket, in bytes."""
     text = "".join(f"{at_ns} {size} {flow}\n" for at_ns, size, flow in rows)
     command = [str(PROGRAM), kind, str(RATE_BPS), str(size)]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
@@ -51,7 +51,7 @@ def in_ns3(kind: str, size: int, rows: Sequence[Arrival]) -> list[Event]:
 
 
 def in_ackclock(queue: dict[str, str], rate_bps: int, rows: Iterable[Arrival]) -> list[Event]:
-    """What a queue of ackclock makes of the same."""
+    """Run a queue of ackclock on the same arrivals."""
     events = _core.serve_queue(json.dumps(queue), rate_bps, 1, [(*row, False) for row in rows])
     return [(at_ns, number, what) for at_ns, number, what, _ in events]
 
@@ -82,7 +82,7 @@ def token_bucket(seed: int, packets: int) -> tuple[bool, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare; 1 where a line is not met, 77 where ns-3 is missing."""
+    """Compare. Return 1 if a line is not met, and 77 without ns-3."""
     parser = argparse.ArgumentParser(description="Compare queues with those of ns-3 on the same arrivals.")
     parser.add_argument(
         "--seeds", type=int, default=20, metavar="N", help="how many courses of arrivals (20)"

@@ -2,12 +2,12 @@
 //
 //   behind_tcp QUEUE_DISC TCP RATE_BPS DELAY_NS WARMUP_NS END_NS [ATTRIBUTE=VALUE...]
 //
-// QUEUE_DISC is a queue discipline of ns-3, such as ns3::CoDelQueueDisc, TCP is Reno as RFC 5681 has it (see below) or a
-// congestion control of ns-3, such as ns3::TcpLinuxReno. An ATTRIBUTE is one of ns-3's with its type, and VALUE its default.
-// On standard input there is one flow a line: its start, and the one-way delay between its host and the bottleneck, in
+// QUEUE_DISC is a queue discipline of ns-3, such as ns3::CoDelQueueDisc. TCP is Reno by RFC 5681 (see below) or a congestion
+// control of ns-3, such as ns3::TcpLinuxReno. An ATTRIBUTE of ns-3 contains its type, and VALUE replaces its default.
+// Standard input contains one flow per line: its start, and the one-way delay between its host and the bottleneck, in
 // ns. Receivers are at the far end of the bottleneck.
 //
-// Prints one line of KEY=VALUE about [WARMUP_NS, END_NS): payload that came in order, packets that were dropped, packets
+// Prints one line of KEY=VALUE about [WARMUP_NS, END_NS): payload received in order, dropped packets, packets
 // that left the queue, the mean and the 95th percentile of their sojourn times, and the mean of the windows over time.
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace {
 
 const uint32_t SEGMENT = 1460;
 const uint32_t PACKET = SEGMENT + 40;
-// The point-to-point protocol adds two bytes, which the rate makes up for.
+// The point-to-point protocol adds two bytes, and a higher rate compensates for them.
 const uint32_t FRAME = PACKET + 2;
 const uint32_t BUFFER = 3000000;
 const uint16_t PORT = 9;
@@ -50,7 +50,7 @@ uint64_t g_drops = 0;
 std::vector<int64_t> g_sojourns;
 bool g_counted = false;
 
-// The window of a sender, and its integral over the time that counts, in bytes and nanoseconds.
+// The window of a sender, and its integral over the measured time, in bytes and nanoseconds.
 struct Window
 {
     double cwnd = 0;
@@ -74,7 +74,7 @@ WindowChanged(Window* window, uint32_t, uint32_t cwnd)
     window->cwnd = cwnd;
 }
 
-// The socket of a sender is there once its application has started.
+// The socket of a sender exists after its application has started.
 void
 WatchWindow(Ptr<BulkSendApplication> sender)
 {
@@ -82,7 +82,7 @@ WatchWindow(Ptr<BulkSendApplication> sender)
     sender->GetSocket()->TraceConnectWithoutContext("CongestionWindow", MakeBoundCallback(&WindowChanged, window));
 }
 
-/// Reno as RFC 5681 has it, section 3.1.
+/// Reno by RFC 5681, section 3.1.
 class Reno : public TcpNewReno
 {
   public:
@@ -97,7 +97,7 @@ class Reno : public TcpNewReno
         m_recovered = tcb->m_congState == TcpSocketState::CA_RECOVERY && state == TcpSocketState::CA_OPEN;
     }
 
-    // Once an ACK, and not for the one that ends a recovery: ns-3 counts all that the latter acknowledges.
+    // The window grows once per ACK, and not for the ACK that ends a recovery. ns-3 counts all its segments.
     void IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t segments) override
     {
         if (!std::exchange(m_recovered, false))
@@ -106,7 +106,7 @@ class Reno : public TcpNewReno
         }
     }
 
-    // What was in flight before the loss was found; ns-3 leaves out what has been acknowledged selectively.
+    // The data in flight before the loss was detected. ns-3 excludes selectively acknowledged data.
     uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t) override
     {
         return std::max(2 * tcb->m_segmentSize, tcb->m_cWnd.Get() / 2);
@@ -135,7 +135,7 @@ Received(Ptr<const Packet> packet, const Address&)
     g_received += Measures() ? packet->GetSize() : 0;
 }
 
-// A discipline that drops a packet at the head says first that it was taken out, and then that it was dropped.
+// A discipline that drops a packet at the head reports a departure first, and then the drop.
 void
 Dequeued(Ptr<const QueueDiscItem> item)
 {
@@ -161,7 +161,7 @@ Dropped(Ptr<const QueueDiscItem>)
     g_drops += Measures();
 }
 
-// A device of ns-3 takes another packet while it sends one: a second queue, which nobody manages. This one does not.
+// A device of ns-3 accepts another packet while it sends one, which is a second, unmanaged queue. This one does not.
 void
 HoldNothing(Ptr<NetDevice> device)
 {
@@ -187,7 +187,7 @@ SetDefaults(const std::string& tcp)
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(BUFFER));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(BUFFER));
-    // ns-3 spares a queue of less than that, Linux and RFC 8289 one of no more than the MTU.
+    // ns-3 drops nothing from a queue below this size, Linux and RFC 8289 from a queue up to the MTU.
     Config::SetDefault("ns3::CoDelQueueDisc::MinBytes", UintegerValue(PACKET + 1));
 }
 
@@ -274,7 +274,7 @@ main(int argc, char* argv[])
         addresses.Assign(Connect(host, routers.Get(0), 100000000000, flow.delay_ns, false));
         ApplicationContainer application = sender.Install(host);
         application.Start(NanoSeconds(flow.start_ns));
-        // After the event that starts it, whose number is given at the start of the simulation.
+        // This follows the event that starts the flow, which is numbered at the start of the simulation.
         Simulator::Schedule(NanoSeconds(flow.start_ns + 1), &WatchWindow, DynamicCast<BulkSendApplication>(application.Get(0)));
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();

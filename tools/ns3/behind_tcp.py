@@ -1,22 +1,22 @@
-"""Runs long TCP flows behind CoDel and FQ-CoDel in ns-3 and in ackclock, and compares what the queues do.
+"""Runs long TCP flows behind CoDel and FQ-CoDel in ns-3 and in ackclock, and compares the queues.
 
     python tools/ns3/behind_tcp.py                           6 cases, 20 seeds each, five minutes
-    python tools/ns3/behind_tcp.py fq-codel "5 flows"        those that have all of these words
+    python tools/ns3/behind_tcp.py fq-codel "5 flows"        cases with all of these words
     python tools/ns3/behind_tcp.py --tcp ns3::TcpLinuxReno   with a congestion control of ns-3's own
 
-A seed draws the starts and the base RTTs of the flows, the same ones on both sides. For each case it prints
-what ns-3 measures and the difference of ackclock, with the 95 % interval of the differences seed by seed, and
-a verdict: `inside` if the intervals of all judged measures lie within their bounds, `outside` if one lies
-without, else `undecided`. Judged are
+A seed draws the starts and the base RTTs of the flows, equal on both sides. Each row shows ns-3's value,
+the difference of ackclock and a verdict. The 95 % interval belongs to the differences seed by seed. The
+verdict is `inside` if the intervals of all judged measures are within their bounds. It is `outside` if one
+is beyond its bound, and `undecided` otherwise. These measures are judged:
 
     goodput               of all flows; FQ-CoDel: 1 %
     drops                 10 %, where both have 100 or more
     sojourn, mean         time in the queue of what left it; CoDel: 5 %, FQ-CoDel: 7 %
     sojourn, 95th         its 95th percentile; FQ-CoDel: 7 %
 
-Both queues compute the next drop by Newton's method, and both TCPs follow RFC 5681 and RFC 6675 without
-delayed ACKs; docs/queues/codel.md says where ns-3's own does not. Ends with 1 if anything is outside, with 77
-where ns-3 is missing.
+Both queues compute the next drop by Newton's method. Both TCPs follow RFC 5681 and RFC 6675 without delayed
+ACKs. docs/queues/codel.md lists the deviations of ns-3's own TCP. The exit code is 1 if a case is outside,
+and 77 without ns-3.
 """
 
 import argparse
@@ -44,7 +44,7 @@ from sides import WORKERS, Measures  # noqa: E402
 SOURCE = HERE / "behind_tcp.cc"
 PROGRAM = HERE.parents[1] / "target" / "ns3" / "behind_tcp"
 MODULES = ("applications", "internet", "point-to-point", "traffic-control", "network", "core")
-#: Reno as RFC 5681 has it: the program knows it beside those of ns-3.
+#: Reno by RFC 5681, which the program adds to ns-3's congestion controls.
 RENO = "Reno"
 
 RATE_BPS = 20_000_000
@@ -58,7 +58,7 @@ HOST_DELAYS_NS = (5_000_000, 35_000_000)
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue of ackclock, the queue discipline of ns-3, and the bounds of what is judged."""
+    """A queue of ackclock, the queue discipline of ns-3, and the bounds of its judged measures."""
 
     kind: str
     discipline: str
@@ -69,7 +69,7 @@ class Queue:
 
     @property
     def scores(self) -> tuple[Score, ...]:
-        """What is compared."""
+        """The compared measures."""
         return (
             Score("goodput, Mbit/s", lambda run: run["goodput_bps"] / 1e6, self.goodput),
             Score("drops", lambda run: run["drops"], 0.1, of_drops=True),
@@ -87,7 +87,7 @@ FLOWS = {"2 flows": 2, "5 flows": 5, "10 flows": 10}
 
 @dataclass(frozen=True)
 class Flow:
-    """A long flow; the delay is between its host and the bottleneck, one way."""
+    """A long flow with the one-way delay between its host and the bottleneck."""
 
     start_ns: int
     delay_ns: int
@@ -100,7 +100,7 @@ def drawn(count: int, seed: int) -> list[Flow]:
 
 
 def in_ns3(queue: Queue, tcp: str, flows: Sequence[Flow]) -> Measures:
-    """What ns-3 measures."""
+    """Run ns-3 and return its measures."""
     text = "".join(f"{flow.start_ns} {flow.delay_ns}\n" for flow in flows)
     numbers = map(str, (RATE_BPS, DELAY_NS, WARMUP_NS, END_NS))
     command = [str(PROGRAM), queue.discipline, tcp, *numbers]
@@ -137,7 +137,7 @@ def scenario(queue: Queue, flows: Sequence[Flow]) -> _core.Scenario:
 
 
 def in_ackclock(queue: Queue, flows: Sequence[Flow]) -> Measures:
-    """What ackclock measures."""
+    """Run ackclock and return its measures."""
     run = json.loads(scenario(queue, flows).run().to_json())
     bottleneck = next(link for link in run["links"] if link["name"] == "bottleneck")
     return {
@@ -167,7 +167,7 @@ def compare(cases: Sequence[tuple[Queue, str]], seeds: int, tcp: str) -> list[st
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare what is asked for."""
+    """Compare the chosen cases."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )

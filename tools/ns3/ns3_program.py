@@ -13,7 +13,7 @@ WHEEL = ROOT / "target" / "ns3-3.44"
 
 
 def compiled(source: Path, program: Path, modules: Iterable[str]) -> str | None:
-    """Compile a program with modules of Debian's ns-3 where it is out of date; what is missing, if any."""
+    """Compile an outdated program with modules of Debian's ns-3, and return a missing requirement."""
     modules = tuple(modules)
     headers = (Path(f"/usr/include/ns3/{module}-module.h") for module in modules)
     if not all(header.exists() for header in headers) or not shutil.which("g++"):

@@ -2,11 +2,11 @@
 //
 //   senders TCP RATE_BPS RTT_NS QUEUE_PACKETS LOSS_PERIOD LOSS_OFFSET WARMUP_NS END_NS [ATTRIBUTE=VALUE...]
 //
-// TCP is a congestion control of ns-3, such as ns3::TcpLinuxReno. The link loses every LOSS_PERIOD-th data packet, 0 for none. An
-// ATTRIBUTE is one of ns-3's with its type, and VALUE its default.
+// TCP is a congestion control of ns-3, such as ns3::TcpLinuxReno. The link loses every LOSS_PERIOD-th data packet, none for 0. An
+// ATTRIBUTE of ns-3 contains its type, and VALUE replaces its default.
 //
-// Prints one line of KEY=VALUE about [WARMUP_NS, END_NS): payload that came in order, packets that were dropped, packets that left
-// the queue and the mean of their times in it, and the mean of the window over time.
+// Prints one line of KEY=VALUE about [WARMUP_NS, END_NS): payload received in order, dropped packets, packets that left
+// the queue and their mean sojourn time, and the mean of the window over time.
 
 #include <cmath>
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace {
 
 const uint32_t SEGMENT = 1460;
 const uint32_t PACKET = SEGMENT + 40;
-// The point-to-point protocol adds two bytes, which the rate makes up for.
+// The point-to-point protocol adds two bytes, and a higher rate compensates for them.
 const uint32_t FRAME = PACKET + 2;
 const uint32_t BUFFER = 30000000;
 const uint16_t PORT = 9;
@@ -44,7 +44,7 @@ Measures()
     return Simulator::Now().GetNanoSeconds() >= g_warmup_ns;
 }
 
-// The window, and its integral over the time that counts, in bytes and nanoseconds.
+// The window, and its integral over the measured time, in bytes and nanoseconds.
 struct Window
 {
     double cwnd = 0;
@@ -68,7 +68,7 @@ WindowChanged(uint32_t, uint32_t cwnd)
     g_window.cwnd = cwnd;
 }
 
-// The socket of a sender is there once its application has started.
+// The socket of a sender exists after its application has started.
 void
 WatchWindow(Ptr<BulkSendApplication> sender)
 {
@@ -81,7 +81,7 @@ Received(Ptr<const Packet> packet, const Address&)
     g_received += Measures() ? packet->GetSize() : 0;
 }
 
-// When the packets in the queue came, and how long those that left it were there.
+// Arrival times of queued packets, and sojourn times of departed packets.
 struct Sojourns
 {
     std::deque<int64_t> arrivals_ns;
@@ -114,7 +114,7 @@ Dropped(Ptr<const Packet>)
     g_drops += Measures();
 }
 
-/// Loses every n-th packet that carries data; the first loss comes earlier by some packets.
+/// Loses every n-th data packet. The first loss is earlier by an offset in packets.
 class Periodic : public ErrorModel
 {
   public:
@@ -141,7 +141,7 @@ class Periodic : public ErrorModel
     uint64_t m_count;
 };
 
-/// TcpPrrRecovery by RFC 9937: what an ACK delivers by its SACK blocks counts once. ns-3 adds a segment for each duplicate ACK.
+/// TcpPrrRecovery by RFC 9937: data delivered by SACK blocks count once. ns-3 adds a segment for each duplicate ACK.
 class Prr : public TcpPrrRecovery
 {
   public:
@@ -164,7 +164,7 @@ class Prr : public TcpPrrRecovery
 
 NS_OBJECT_ENSURE_REGISTERED(Prr);
 
-/// A congestion control whose window does not grow by what the ACK that ends a recovery acknowledges (RFC 5681, section 3.2).
+/// A congestion control whose window does not grow on the ACK that ends a recovery (RFC 5681, section 3.2).
 template <class Control>
 class Recovered : public Control
 {
@@ -187,7 +187,7 @@ class Recovered : public Control
     bool m_recovered = false;
 };
 
-/// TcpLinuxReno, but for that.
+/// TcpLinuxReno without that growth.
 class Reno : public Recovered<TcpLinuxReno>
 {
   public:
@@ -205,7 +205,7 @@ class Reno : public Recovered<TcpLinuxReno>
 
 NS_OBJECT_ENSURE_REGISTERED(Reno);
 
-/// TcpCubic, but for that.
+/// TcpCubic without that growth.
 class Cubic : public Recovered<TcpCubic>
 {
   public:
@@ -223,7 +223,7 @@ class Cubic : public Recovered<TcpCubic>
 
 NS_OBJECT_ENSURE_REGISTERED(Cubic);
 
-/// TcpBbr with Linux's rules for two measurements, each of which can be switched.
+/// TcpBbr with Linux's rules for two measurements. Each rule has a switch.
 class Bbr : public TcpBbr
 {
   public:
@@ -288,8 +288,8 @@ class Bbr : public TcpBbr
         TraceConnectWithoutContext("MinRtt", MakeCallback(&Bbr::MinRttChanged, this));
     }
 
-    // Only the ends of phases depend on the flight before an ACK. One that is beyond all bounds, or none, stands for which side of
-    // Linux's bound it is on.
+    // Only the ends of phases depend on the flight before an ACK. A flight of zero or beyond all bounds gives the side of Linux's
+    // bound.
     uint32_t InFlightOf(Ptr<TcpSocketState> tcb, uint32_t priorInFlight)
     {
         const double gain = GetPacingGain();
@@ -406,7 +406,7 @@ main(int argc, char* argv[])
     BulkSendHelper sender("ns3::TcpSocketFactory", InetSocketAddress(receiver, PORT));
     sender.SetAttribute("SendSize", UintegerValue(SEGMENT));
     Ptr<BulkSendApplication> application = DynamicCast<BulkSendApplication>(sender.Install(nodes.Get(0)).Get(0));
-    // After the event that starts it, whose number is given at the start of the simulation.
+    // This follows the event that starts the flow, which is numbered at the start of the simulation.
     Simulator::Schedule(NanoSeconds(1), &WatchWindow, application);
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 

@@ -1,21 +1,21 @@
 """Runs a TCP flow over a bottleneck in ns-3.44 and in ackclock, and compares their congestion controls.
 
     python tools/ns3/senders.py                        Reno, CUBIC and BBRv1 on six paths, 15 minutes
-    python tools/ns3/senders.py cubic "10 Mbit/s"      those that have all of these words
-    python tools/ns3/senders.py --write                renew their rows of docs/validation/ns3.md
+    python tools/ns3/senders.py cubic "10 Mbit/s"      cases with all of these words
+    python tools/ns3/senders.py --write                renew rows of docs/validation/ns3.md
 
-Both sides have the same segments, queue, losses, initial window, delayed ACKs and least timeout, SACK and
-PRR, and nothing is random but the phases of BBR's cycles. For each case and each set of rules of ns-3 it
-prints what ns-3 measures, the difference of ackclock, and a verdict: `inside` if all that is judged lies
-within its bounds, else `outside`. Judged are
+Both sides use the same segments, queue, losses, initial window, delayed ACKs, minimum timeout, SACK and
+PRR. Only the phases of BBR's cycles are random. Each case runs under several sets of rules of ns-3. The tool
+prints the values of ns-3, the difference of ackclock and a verdict. The verdict is `inside` if these measures
+are within their bounds, and `outside` otherwise:
 
     goodput           2 %
     cwnd              mean over time; Reno and CUBIC: 5 %
     queueing delay    mean; BBR: 10 %
 
-The first set of rules is ns-3 as it is. Each of the next has one rule more replaced by the standard's or
-Linux's: senders.cc and docs/validation/ns3.md say which. Ends with 1 if a case is outside with all of them
-replaced, with 77 where ns-3.44 is missing.
+The first set of rules is unchanged ns-3. Each further set replaces one more rule by the standard's or
+Linux's. senders.cc and docs/validation/ns3.md explain the rules. The exit code is 1 if a case is outside with
+all rules replaced, and 77 without ns-3.44.
 """
 
 import argparse
@@ -51,7 +51,7 @@ Measures = dict[str, float]
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of ns-3: a congestion control of it or of senders.cc, and attributes."""
+    """Rules of ns-3: its own congestion control or one of senders.cc, and attributes."""
 
     name: str
     tcp: str
@@ -60,7 +60,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Score:
-    """What is compared; the bound is a part of ns-3's value, without one it is not judged."""
+    """A measure. Its bound is relative to ns-3's value, and a measure without a bound is not judged."""
 
     name: str
     key: str
@@ -70,7 +70,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Control:
-    """A congestion control on both sides, and the bounds of what is judged beside goodput."""
+    """A congestion control on both sides, and bounds of its mean window or queueing delay."""
 
     name: str
     cc: dict[str, Any]
@@ -81,7 +81,7 @@ class Control:
 
     @property
     def scores(self) -> tuple[Score, ...]:
-        """What is compared."""
+        """The compared measures."""
         return (
             Score("goodput, Mbit/s", "goodput_bps", 1e6, 0.02),
             Score("cwnd, segments", "cwnd_mean_segments", 1, self.cwnd),
@@ -91,7 +91,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Link:
-    """A bottleneck; every n-th packet is lost, if any is, the first one at each of some offsets."""
+    """A bottleneck. With a loss period every n-th packet is lost, and the first loss has an offset."""
 
     rate_mbps: int
     rtt_ms: int
@@ -100,35 +100,35 @@ class Link:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Its names."""
+        """The words that name the link."""
         loss = f"1 in {self.loss_period}" if self.loss_period else "none"
         return (f"{self.rate_mbps} Mbit/s", f"{self.rtt_ms} ms", f"{self.queue_bdp:g} BDP", loss)
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """By how many packets the first loss comes earlier, in each run."""
+        """The number of packets by which the first loss is earlier, for each run."""
         return (
             tuple(part * self.loss_period // OFFSETS for part in range(OFFSETS)) if self.loss_period else (0,)
         )
 
     @property
     def packets(self) -> int:
-        """The limit of its queue."""
+        """The queue limit."""
         return round(self.queue_bdp * self.rate_mbps * self.rtt_ms * 1000 / 8 / PACKET)
 
 
 ONCE = "ns3::TcpL4Protocol::RecoveryType=Prr"
-#: RFC 6298's least timeout instead of 200 ms.
+#: The minimum timeout of RFC 6298 instead of 200 ms.
 SECOND = "ns3::TcpSocketBase::MinRto=1s"
 CONTROLS = (
     Control(
         "reno",
         {"kind": "reno"},
         (
-            Rules("as it is", "ns3::TcpLinuxReno"),
-            Rules("PRR counts once", "ns3::TcpLinuxReno", (ONCE,)),
-            Rules("and no growth at the end", "Reno", (ONCE,)),
-            Rules("and no timeout below 1 s", "Reno", (ONCE, SECOND)),
+            Rules("unchanged", "ns3::TcpLinuxReno"),
+            Rules("PRR as RFC 9937", "ns3::TcpLinuxReno", (ONCE,)),
+            Rules("+ no growth at the end of recovery", "Reno", (ONCE,)),
+            Rules("+ minimum RTO 1 s", "Reno", (ONCE, SECOND)),
         ),
         cwnd=0.05,
     ),
@@ -136,10 +136,10 @@ CONTROLS = (
         "cubic",
         {"kind": "cubic"},
         (
-            Rules("as it is", "ns3::TcpCubic"),
-            Rules("PRR counts once", "ns3::TcpCubic", (ONCE,)),
-            Rules("and no growth at the end", "Cubic", (ONCE,)),
-            Rules("and no timeout below 1 s", "Cubic", (ONCE, SECOND)),
+            Rules("unchanged", "ns3::TcpCubic"),
+            Rules("PRR as RFC 9937", "ns3::TcpCubic", (ONCE,)),
+            Rules("+ no growth at the end of recovery", "Cubic", (ONCE,)),
+            Rules("+ minimum RTO 1 s", "Cubic", (ONCE, SECOND)),
         ),
         cwnd=0.05,
         transport={"slow_start": "linux"},
@@ -148,10 +148,10 @@ CONTROLS = (
         "bbr1",
         {"kind": "bbr1", "max_tso_segs": 1},
         (
-            Rules("as it is", "ns3::TcpBbr"),
-            Rules("a rate for each ACK", "Bbr", ("Bbr::Smaller=false", "Bbr::WholeSegments=false")),
-            Rules("and a smaller RTT only", "Bbr", ("Bbr::WholeSegments=false",)),
-            Rules("and whole segments", "Bbr"),
+            Rules("unchanged", "ns3::TcpBbr"),
+            Rules("rate sample per ACK", "Bbr", ("Bbr::Smaller=false", "Bbr::WholeSegments=false")),
+            Rules("+ only smaller RTTs renew the minimum", "Bbr", ("Bbr::WholeSegments=false",)),
+            Rules("+ whole segments", "Bbr"),
         ),
         delay=0.1,
     ),
@@ -167,7 +167,7 @@ LINKS = (
 
 
 def in_ns3(rules: Rules, link: Link, offset: int) -> Measures:
-    """What ns-3 measures."""
+    """Run ns-3 and return its measures."""
     numbers = (
         link.rate_mbps * 10**6,
         link.rtt_ms * 10**6,
@@ -213,7 +213,7 @@ def scenario(control: Control, link: Link, offset: int = 0) -> _core.Scenario:
 
 
 def in_ackclock(control: Control, link: Link, offset: int) -> Measures:
-    """What ackclock measures."""
+    """Run ackclock and return its measures."""
     run = json.loads(scenario(control, link, offset).run().to_json())
     bottleneck = next(row for row in run["links"] if row["name"] == "bottleneck")
     flow = run["flows"][0]
@@ -233,20 +233,20 @@ def mean(runs: Sequence[Future[Measures]]) -> Measures:
 
 
 def judged(control: Control, theirs: Measures, ours: Measures) -> tuple[list[str], bool]:
-    """The cells of a row, and whether all that is judged is within its bounds."""
+    """The cells of a row, and whether each judged measure is within its bound."""
     cells, inside = [], True
     for score in control.scores:
         first = theirs[score.key]
         difference = ours[score.key] / first - 1
-        cells.append(f"{first / score.unit:.4g} {100 * difference:+.1f} %")
+        cells.append(f"{first / score.unit:.4g} ({100 * difference:+.1f} %)")
         inside &= score.bound is None or abs(difference) <= score.bound
     return cells, inside
 
 
 def compare(cases: Sequence[tuple[Control, Link]]) -> tuple[list[str], dict[str, int]]:
-    """Run cases on both sides, print each row as it comes, and count the cases that are inside."""
+    """Run cases on both sides, print each row at once, and count the cases of each verdict."""
     lines: list[str] = []
-    counts = {"as it is": 0, "switched": 0, "outside": 0}
+    counts = {"unchanged": 0, "switched": 0, "outside": 0}
     with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         for control, link in cases:
             ours = [pool.submit(in_ackclock, control, link, offset) for offset in link.offsets]
@@ -261,7 +261,7 @@ def compare(cases: Sequence[tuple[Control, Link]]) -> tuple[list[str], dict[str,
                 verdict = "inside" if inside else "outside"
                 lines.append(line([control.name, *link.words, rules.name, *cells, verdict]))
                 print(lines[-1], flush=True)
-            counts["as it is" if verdicts[0] else "switched" if verdicts[-1] else "outside"] += 1
+            counts["unchanged" if verdicts[0] else "switched" if verdicts[-1] else "outside"] += 1
     return lines, counts
 
 
@@ -278,7 +278,7 @@ def header() -> list[str]:
 
 
 def written(page: str, lines: Sequence[str]) -> str:
-    """The page with these rows in the place of those of the same cases; the others stay."""
+    """The page with these rows instead of the rows of the same cases. Other rows stay."""
     begin, end = TABLE
     before, _, rest = page.partition(begin)
     table, _, after = rest.partition(end)
@@ -288,20 +288,20 @@ def written(page: str, lines: Sequence[str]) -> str:
         for link in LINKS
         for rules in control.rules
     ]
-    # What comes later counts.
+    # A later row replaces an earlier one.
     found = {start: row for row in [*table.splitlines(), *lines] for start in starts if row.startswith(start)}
     rows = [found[start] for start in starts if start in found]
     return "\n".join([before + begin, "", *header(), *rows, "", end + after])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare what is asked for."""
+    """Compare the chosen cases."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("words", nargs="*", help="names that a case must have; all cases by default")
+    parser.add_argument("words", nargs="*", help="words of a case. Default: all cases")
     parser.add_argument("--install", action="store_true", help="install ns-3.44 and compile the program only")
-    parser.add_argument("--write", action="store_true", help="renew their rows of docs/validation/ns3.md")
+    parser.add_argument("--write", action="store_true", help="renew rows of docs/validation/ns3.md")
     options = parser.parse_intermixed_args(arguments)
     cases = [
         (control, link)
@@ -322,8 +322,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.write:
         PAGE.write_text(written(PAGE.read_text(), lines))
     print(
-        f"{len(cases)} cases: {counts['as it is']} inside with ns-3 as it is, "
-        f"{counts['switched']} with its rules switched, {counts['outside']} outside",
+        f"{len(cases)} cases: {counts['unchanged']} inside with ns-3 unchanged, "
+        f"{counts['switched']} with replaced rules, {counts['outside']} outside",
         file=sys.stderr,
     )
     return 1 if counts["outside"] else 0

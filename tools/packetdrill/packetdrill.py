@@ -1,4 +1,4 @@
-"""Runs packetdrill's public scripts that concern a sender, and says which pass.
+"""Runs packetdrill's public scripts that concern a sender, and lists those that pass.
 
     git clone https://github.com/google/packetdrill
     python tools/packetdrill/packetdrill.py packetdrill/gtests/net/tcp
@@ -6,12 +6,12 @@
 
 The last one writes docs/validation/packetdrill.md.
 
-Nothing is downloaded. The scripts are under the GPL and no part of this project. Other folders are run, too,
-such as `tools/testing/selftests/net/packetdrill` of Linux: those scripts whose topics are below, with names
-such as `tcp_sack_NAME.pkt`.
+It downloads nothing. The scripts are under the GPL and not part of this project. It also runs other folders,
+such as `tools/testing/selftests/net/packetdrill` of Linux. There it runs the scripts whose topics are listed
+below, with names such as `tcp_sack_NAME.pkt`.
 
-Ends with 1 where a script fails for which `reasons.toml` has no reason, or fails at another line, or passes
-although it has one.
+The exit code is 1 if a result contradicts `reasons.toml`. A script without a reason must pass. A script with
+a reason must fail at the stated line.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a script differs at a line, and what decides."""
+    """The reason why a script differs at a line, and the deciding rule."""
 
     line: int
     reason: str
@@ -91,7 +91,7 @@ def reasons() -> dict[str, Reason]:
 
 
 def complaints(results: Sequence[Result], known: dict[str, Reason]) -> list[str]:
-    """What is not as `reasons.toml` says."""
+    """Return the results that contradict `reasons.toml`."""
     found = []
     for result in results:
         reason = known.get(result.name)
@@ -128,7 +128,7 @@ def write(text: str) -> None:
 
 
 def main() -> int:
-    """Runs what the command line says."""
+    """Run the scripts that the command line names."""
     parser = argparse.ArgumentParser(description="Runs packetdrill's public scripts that concern a sender.")
     parser.add_argument(
         "folder", type=Path, help="where the topics are, or scripts with names such as tcp_sack_NAME.pkt"

@@ -1,16 +1,16 @@
-// A figure of the documentation that runs: a picture, until its button is pressed; then a simulation of the scenario that the link
-// below it holds, with the charts and the worker of the live page.
+// An interactive figure of the documentation. Its button replaces the picture by a simulation of the linked scenario.
+// The simulation uses the charts and the worker of the live page.
 
 import { lacking } from "../files.js";
 import { Chart, styleOf } from "../play/charts.js";
 import { make, seldom } from "../play/elements.js";
 import { unpack } from "../play/link.js";
 import { LogScale, words } from "../play/scales.js";
-import { Series } from "../play/series.js";
+import { Series, spanOf } from "../play/series.js";
 import { Simulator } from "../play/simulator.js";
 
 const TITLES = { window: "Window, segments", rate: "Rate, Mbit/s", queue: "Queue, packets; ▼ drops, ○ marks" };
-/** What a reader can change: its value in the scenario that runs, and the setting that changes it. */
+/** The controls of a reader: the value in the running scenario, and the setting that changes it. */
 const CONTROLS = [
   { label: "Rate", unit: "Mbit/s", scale: new LogScale(0.5, 100), value: ({ link }) => link.rate_bps / 1e6, set: (value) => `topology.rate=${value} Mbit/s` },
   { label: "RTT", unit: "ms", scale: new LogScale(2, 500), value: ({ flow }) => 1e3 * flow.base_rtt_s, set: (value) => `topology.delay=${value / 2} ms` },
@@ -47,7 +47,7 @@ class Figure {
     element.dataset.state = "picture";
   }
 
-  /** Puts the charts in the place of the picture, and runs. */
+  /** Replaces the picture by the charts, and runs. */
   async open() {
     const sentence = lacking();
     if (sentence !== null) {
@@ -106,7 +106,7 @@ class Figure {
       use(is);
     });
     const line = make("label", {}, label, range, shown);
-    /** Shows what the scenario has, where the reader has not changed it. */
+    /** Shows the values of the scenario where the reader has not changed them. */
     const read = (run) => {
       const is = value(run);
       line.hidden = !Number.isFinite(is);
@@ -135,7 +135,7 @@ class Figure {
   }
 
   start({ flows, duration, description }) {
-    this.series = new Series(flows, Math.max(duration / 200, 0.05));
+    this.series = new Series(flows, spanOf(duration));
     this.flows = this.series.flows.filter(({ spare }) => !spare);
     for (const { chart } of this.charts) chart.reset(duration);
     const run = { link: description.links.find(({ name }) => name === description.bottleneck), flow: description.flows[0] };
@@ -169,7 +169,7 @@ class Figure {
       const columns = name === "queue" ? [series.queue] : this.flows.map((flow) => flow[name]);
       chart.lines = columns.map(({ values }, position) => ({ times, values, count: series.count, style: styleOf(position) }));
       if (name === "queue") chart.events = [{ counts: series.drops.values, mark: "drop" }, { counts: series.marks.values, mark: "mark" }];
-      chart.draw(series.most[name]);
+      chart.draw(series.limit(name));
     }
   }
 

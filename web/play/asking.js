@@ -1,23 +1,23 @@
-// What the form of the page that evaluates asks for, and the suites that it offers.
+// The form of the evaluation page, and the suites that it offers.
 
 import { METRICS, readSuite, suites } from "../evaluate.js";
 import { byId, fill, make, onFile, show } from "./elements.js";
 import { oneLine } from "./ruletext.js";
 import { quoted } from "./toml.js";
 
-/** Bytes of a file that is no suite. */
+/** Larger files cannot be suites. */
 const MOST_BYTES = 64e6;
-/** What a score is made of, in words. */
-const SCORES = { shares: "all that are shares", efficiency: "efficiency", loss_rate: "segments lost", queue_delay: "queueing delay", jain_index: "Jain's index", goodput: "goodput", watch: "the watched metric" };
+/** The metrics of a score, in words. */
+const SCORES = { shares: "all shares", efficiency: "efficiency", loss_rate: "segments lost", queue_delay: "queueing delay", jain_index: "Jain's index", goodput: "goodput", watch: "the watched metric" };
 
-/** Suites of the reader's own, by what the list calls them. */
+/** The reader's own suites, by their names in the list. */
 const own = new Map();
 let known = [];
 
 const linesOf = (id) => byId(id).value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 const number = (id) => Number(byId(id).value);
 
-/** What the form asks for; its `name` is that of the suite. */
+/** The request of the form. Its `name` is the name of the suite. */
 export function wanted() {
   const kind = byId("kind").value;
   const name = byId("suite").value;
@@ -49,7 +49,7 @@ const entries = () => [...known, ...[...own].map(([name, suite]) => ({ ...suite,
 
 function describe() {
   const { title, replicates, panel } = entries().find(({ name }) => name === byId("suite").value);
-  byId("suite-hint").textContent = `${title}. Against ${panel.map(({ label }) => label).join(", ")}. The whole suite has ${replicates} replicates.`;
+  byId("suite-hint").textContent = `${title}. Panel: ${panel.map(({ label }) => label).join(", ")}. The full suite uses ${replicates} replicates.`;
 }
 
 async function take(file) {
@@ -73,7 +73,7 @@ function showKind() {
   byId("names-box").hidden = byId("kind").value === "rule";
 }
 
-/** Fills the form; false where the suites cannot be read. */
+/** Fills the form. Returns false if the suites cannot be read. */
 export async function wireForm() {
   byId("workers").value = navigator.hardwareConcurrency || 1;
   byId("metric").replaceChildren(...METRICS.map((value) => make("option", { value, textContent: SCORES[value] })));

@@ -1,4 +1,4 @@
-// The bottleneck: what the text, the settings and the changes make of it.
+// The bottleneck as the text, the settings and the live changes define it.
 
 import { lab, now } from "./lab.js";
 
@@ -10,7 +10,7 @@ export const bottleneck = () => lab.run.description.links.find(({ name }) => nam
 export const firstRtt = () => lab.run.description.flows.find(({ base_rtt_s: rtt }) => rtt !== null)?.base_rtt_s ?? null;
 export const delayFor = (rtt) => Math.max(0, bottleneck().delay_s + (rtt - firstRtt()) / 2);
 
-/** The last change of this kind of a link, or a group of flows, if there was any up to now. */
+/** The last change of this kind to a link or a group of flows up to now. */
 export const lastChange = (kind, index) => lab.setup.changes.findLast((change) => change.kind === kind && change.index === index && change.at <= now());
 
 /** The value that it gave. */
@@ -25,7 +25,7 @@ export function queueKind() {
   return value?.kind ?? value ?? bottleneckKeys().queue?.kind ?? "drop-tail";
 }
 
-/** The name of the algorithm that a change gave a group of flows, if one did: a rule is a table. */
+/** The name of the algorithm that a change gave to a group of flows. A rule is a table. */
 export const changedAlgorithm = (group) => {
   const value = changed("algorithm", group);
   return value?.kind ?? value;

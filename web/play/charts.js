@@ -1,11 +1,11 @@
-// Small multiples over time on canvases: only what is new is drawn, unless the scale changes.
+// Small multiples over time on canvases. A chart draws only new samples unless its scale changes.
 
 import { escaped } from "./escaping.js";
-import { ceiling, ticks, words } from "./scales.js";
+import { axisEnd, ceiling, ticks, words } from "./scales.js";
 
 const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
 
-/** Colours of flows, for light and dark, which people with any kind of colour blindness can tell apart (`tests/test_colours.py`); then again, dashed. */
+/** Colours of flows for light and dark, distinguishable with any kind of colour blindness (`tests/test_colours.py`). Further flows repeat them with dashes. */
 const COLOURS = {
   light: ["#0072b2", "#d55e00", "#000000", "#6000f0", "#c07878", "#483000", "#301890"],
   dark: ["#56b4e9", "#ff9447", "#ffffff", "#7848f0", "#187860", "#a8c090", "#d8f018"],
@@ -24,13 +24,13 @@ export const theme = () => {
   return { ink: style.getPropertyValue("--ink"), soft: style.getPropertyValue("--soft"), line: style.getPropertyValue("--line"), warn: style.getPropertyValue("--warn"), paper: style.getPropertyValue("--paper") };
 };
 
-/** One panel. `lines`: a list of {times, count, values, style}; `events`: of the times of the first line, counts with a shape. */
+/** One panel. `lines`: a list of {times, count, values, style}. `events`: counts at the times of the first line, each with a shape. */
 export class Chart {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.top = 0;
-    /** How much of each line is drawn. */
+    /** Samples of each line that are drawn. */
     this.drawn = [];
     this.lines = [];
     this.events = [];
@@ -64,12 +64,12 @@ export class Chart {
     return bottom - (Math.min(value, this.top) / this.top) * (bottom - MARGIN.top);
   }
 
-  /** Draws what is new of the lines; `most` is the largest value so far. */
-  draw(most) {
+  /** Draws the new samples. The axis ends at `limit`, and a mark shows each stretch above it. */
+  draw(limit) {
     this.fit();
-    const top = ceiling(most * 1.02);
-    if (top > this.top || this.stale || this.lines.length !== this.drawn.length || this.lines.some(({ count }, index) => count < this.drawn[index])) {
-      this.top = Math.max(this.top, top);
+    const top = axisEnd(limit * 1.02);
+    if (top !== this.top || this.stale || this.lines.length !== this.drawn.length || this.lines.some(({ count }, index) => count < this.drawn[index])) {
+      this.top = top;
       this.drawn = this.lines.map(() => 0);
       this.stale = false;
       this.axes();
@@ -137,9 +137,27 @@ export class Chart {
       }
     }
     context.stroke();
+    this.clipped(times, values, from, count, style.colour);
   }
 
-  /** A triangle where packets were dropped, a ring where they were marked, since the row before. */
+  /** Arrows at the upper edge where a line exceeds the axis. */
+  clipped(times, values, from, count, colour) {
+    const context = this.context;
+    context.setLineDash([]);
+    context.strokeStyle = colour;
+    context.lineWidth = 1.4;
+    context.beginPath();
+    for (let index = from; index < count; index += 1) {
+      if (!(values[index] > this.top) || values[index - 1] > this.top) continue;
+      const x = Math.max(this.x(times[index]), MARGIN.left + 4);
+      context.moveTo(x - 3.5, MARGIN.top - 1);
+      context.lineTo(x, MARGIN.top - 6);
+      context.lineTo(x + 3.5, MARGIN.top - 1);
+    }
+    context.stroke();
+  }
+
+  /** A triangle at dropped packets, and a ring at marked packets. */
   mark(times, counts, from, count, shape, colour) {
     const context = this.context;
     context.setLineDash([]);
@@ -166,13 +184,13 @@ export class Chart {
   }
 }
 
-/** The panels as one SVG file, in the colours of light pages. `panels`: {title, lines, most}. */
+/** The panels as one SVG file, in the colours of light pages. `panels`: {title, lines, limit}. */
 export function svg(panels, duration, legend, name) {
   const [width, height, gap] = [760, 200, 34];
   const parts = [];
-  panels.forEach(({ title, lines, most }, panel) => {
+  panels.forEach(({ title, lines, limit }, panel) => {
     const base = 40 + panel * (height + gap);
-    const top = ceiling(most * 1.02);
+    const top = axisEnd(limit * 1.02);
     const x = (time) => (60 + (time / duration) * (width - 80)).toFixed(1);
     const y = (value) => (base + height - (Math.min(value, top) / top) * height).toFixed(1);
     parts.push(`<text x="60" y="${base - 8}" font-weight="bold">${escaped(title)}</text>`);
@@ -180,8 +198,10 @@ export function svg(panels, duration, legend, name) {
     for (const { times, count, values, svgStyle } of lines) {
       const step = Math.max(1, Math.floor(count / 1500));
       let path = "";
+      let above = "";
       let isOn = false;
       for (let index = 0; index < count; index += step) {
+        if (values[index] > top && !(values[index - step] > top)) above += `M${x(times[index])} ${base - 6}l-3 5m3 -5l3 5`;
         if (!Number.isFinite(values[index])) {
           isOn = false;
           continue;
@@ -190,6 +210,7 @@ export function svg(panels, duration, legend, name) {
         isOn = true;
       }
       parts.push(`<path d="${path}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4" stroke-dasharray="${svgStyle.dash.join(" ") || "none"}"/>`);
+      if (above !== "") parts.push(`<path d="${above}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4"/>`);
     }
     if (panel === panels.length - 1) for (const value of ticks(ceiling(duration)).filter((time) => time <= duration)) parts.push(`<text x="${x(value)}" y="${base + height + 16}" text-anchor="middle">${words(value)} s</text>`);
   });
@@ -202,5 +223,5 @@ export function svg(panels, duration, legend, name) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" font-family="sans-serif" font-size="12"><title>${escaped(name)}</title><rect width="100%" height="100%" fill="#fff"/>${parts.join("")}</svg>\n`;
 }
 
-/** As `styleOf`, of light pages. */
+/** The style of a flow on light pages. */
 export const lightStyle = (flow) => ({ colour: COLOURS.light[flow % COLOURS.light.length], dash: DASHES[Math.floor(flow / COLOURS.light.length) % DASHES.length] });

@@ -1,10 +1,10 @@
-// What the lists of queues and algorithms show: what is in force, by settings and by changes.
+// The choices in the lists of queues and algorithms, which follow settings and changes.
 
 import { changedAlgorithm, queueInWords, queueKind } from "./bottleneck.js";
 import { byId, choose } from "./elements.js";
 import { lab } from "./lab.js";
 
-/** Shows it; a list that is being used stays as it is, unless it is not to be `spared`. */
+/** Shows the present choices. A list in use keeps its choice unless `spared` is false. */
 export function showChosen({ spared = true } = {}) {
   if (lab.run === null) return;
   const show = (id, name) => {

@@ -7,11 +7,11 @@ const cell = (column, index) => {
   return Number.isNaN(value) ? "" : String(value);
 };
 
-// A text that a spreadsheet computes; a number may begin with its sign.
+// A text that a spreadsheet would compute. A number may begin with its sign.
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+|Infinity)(e[+-]?\d+)?$/i;
 
-/** A text as RFC 4180 has it, with quotes where it needs them; one that begins a formula gets an apostrophe. */
+/** A text in the format of RFC 4180, quoted where necessary. A text that begins a formula gets an apostrophe. */
 export function field(text) {
   const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

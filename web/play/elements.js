@@ -2,7 +2,7 @@
 
 export const byId = (id) => document.getElementById(id);
 
-/** An element with text or children; texts are never read as HTML. */
+/** An element with text or children. The browser never parses a text as HTML. */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -14,13 +14,13 @@ export function fill(select, entries, chosen = select.value) {
   if (entries.some(({ name }) => name === chosen)) select.value = chosen;
 }
 
-/** Sets the choice of a list; one that it does not have is added. */
+/** Sets the choice of a list, and adds a missing one. */
 export function choose(select, name) {
   if (![...select.options].some(({ value }) => value === name)) select.append(make("option", { value: name, textContent: name }));
   select.value = name;
 }
 
-/** Calls at most once in `wait` ms, the last time for sure. */
+/** Calls at most once in `wait` ms, and always with the last arguments. */
 export function seldom(wait, call) {
   let timer = null;
   let next = null;
@@ -33,12 +33,12 @@ export function seldom(wait, call) {
   };
 }
 
-/** Calls with a file that is chosen, or dropped on the page. */
+/** Calls with a file that the user chooses, or drops on the page. */
 export function onFile(input, call) {
   const first = ([file]) => file !== undefined && call(file);
   input.addEventListener("change", () => {
     first(input.files);
-    // The same file can be chosen again.
+    // The user can choose the same file again.
     input.value = "";
   });
   document.addEventListener("dragover", (event) => event.preventDefault());
@@ -48,9 +48,26 @@ export function onFile(input, call) {
   });
 }
 
-export function show(sentence) {
-  byId("message").textContent = sentence ?? "";
+/** Shows a message with buttons, or hides it. */
+export function show(sentence, ...buttons) {
+  byId("message").replaceChildren(sentence ?? "", ...buttons.flatMap((button) => [" ", button]));
   byId("message").hidden = !sentence;
+}
+
+/** Offers to wait for a simulation that does not answer, or another way out. */
+export function offer(sentence, simulator, label, call) {
+  const wait = action("Wait", () => {
+    simulator.wait();
+    show(null);
+  });
+  show(sentence, wait, action(label, call));
+}
+
+/** A button with an action. */
+export function action(textContent, call) {
+  const button = make("button", { type: "button", textContent });
+  button.addEventListener("click", call);
+  return button;
 }
 
 function goTo(area, line) {
@@ -63,7 +80,5 @@ function goTo(area, line) {
 
 /** A button that leads to a line of a text. */
 export function lineButton(area, line) {
-  const button = make("button", { type: "button", textContent: `line ${line}` });
-  button.addEventListener("click", () => goTo(area, line));
-  return button;
+  return action(`line ${line}`, () => goTo(area, line));
 }

@@ -2,5 +2,5 @@
 
 const MEANS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;" };
 
-/** A text as it stands in markup, between elements or in an attribute. */
+/** A text escaped for markup, between elements or in an attribute. */
 export const escaped = (text) => text.replace(/[&<>"']/g, (char) => MEANS[char]);

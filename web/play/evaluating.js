@@ -1,4 +1,4 @@
-// The page that evaluates: what is asked for, how far it is, and what comes of it.
+// The evaluation page: runs the request, and shows progress and result.
 
 import { evaluate } from "../evaluate.js";
 import { lacking } from "../files.js";
@@ -11,7 +11,7 @@ import { firstRule } from "./ruletext.js";
 const LONGEST = 20_000;
 /** Points of a line over time: about as many as a chart has room for. */
 const POINTS = 120;
-/** What the reader of a screen is told of a run: each tenth of it. */
+/** A screen reader announces each tenth of a run. */
 const STEPS = 10;
 
 let running = null;
@@ -56,12 +56,12 @@ async function start() {
   } catch (error) {
     byId("progress").value = 0;
     byId("so-far").textContent = byId("told").textContent = running.signal.aborted ? "Cancelled." : "";
-    if (!running.signal.aborted) show(`That cannot be evaluated: ${error.message}.`.replace(/\.\.$/, "."));
+    if (!running.signal.aborted) show(`The evaluation failed: ${error.message}.`.replace(/\.\.$/, "."));
     state(running.signal.aborted ? "cancelled" : "failed");
   }
 }
 
-/** The rule that the address carries, as the live page gives it; a rule to begin with otherwise. */
+/** The rule in the address, which the live page puts there, or a first rule. */
 function givenRule() {
   try {
     return (location.hash.length <= LONGEST && decodeURIComponent(location.hash.slice(1))) || firstRule;
@@ -85,7 +85,7 @@ async function main() {
   });
   wireTaking();
   if (!(await wireForm())) {
-    show("The suites cannot be read: they come with the module, which `make web` builds.");
+    show("The suites cannot be read. `make web` builds them together with the module.");
     return;
   }
   state("ready");

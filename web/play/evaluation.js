@@ -1,4 +1,4 @@
-// The report of an evaluation, as the command's reads, and what can be taken away.
+// The report of an evaluation, worded like the command's report, and its exports.
 
 import { command } from "./asking.js";
 import { field } from "./csv.js";
@@ -14,7 +14,7 @@ let shown = null;
 const hint = (textContent) => make("p", { className: "hint", textContent });
 const part = (id, title, ...children) => make("section", { id }, make("h2", { textContent: title }), ...children);
 
-/** What algorithms are called where there is little room: the reader's rule has no name. */
+/** Short names of algorithms. The reader's only rule is called “your rule”. */
 function namesOf({ candidates, ranking: entries }) {
   const rules = new Set([...entries, ...candidates.map(({ label, cc }) => ({ candidate: label, cc }))].filter(({ cc }) => cc.kind === "rule").map(({ candidate }) => candidate));
   return (label) => (rules.has(label) && rules.size === 1 ? "your rule" : label);
@@ -34,7 +34,7 @@ function made({ document: { build, seed, suite, candidates }, options }) {
   ];
   const list = make("dl", {}, ...rows.map(([name, value]) => make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: value }))));
   const algorithms = candidates.map(({ cc }) => make("li", {}, make("code", { textContent: JSON.stringify(cc) })));
-  return [list, make("ul", {}, ...algorithms), hint("This command gives the same, and a report with every run over time:"), make("pre", { tabIndex: 0, textContent: command(options) })];
+  return [list, make("ul", {}, ...algorithms), hint("This command gives the same results and a report with every run over time:"), make("pre", { tabIndex: 0, textContent: command(options) })];
 }
 
 function parts(evaluation) {
@@ -48,17 +48,17 @@ function parts(evaluation) {
   const beside = shares(evaluation, named);
   return [
     make("section", { id: "glance" }, title, make("p", { className: "verdict", textContent: told.join(" ") }), ...failures(found), make("div", { className: "columns" }, make("div", { id: "map" }, ...heatMap(evaluation, nameOf)), make("div", { id: "plane" }, ...wholePlane(evaluation, nameOf))), make("p", { className: "hint" }, "In detail: ", make("span", { id: "verdict", textContent: found.verdict }))),
-    part("ranking", several ? "Ranking" : "Scores", hint("What is lost to the best of the panel, a mean over networks; less is better. In brackets: 95 % intervals." + (several ? " Worse: the paired difference to the best is above zero, with a chance of error of 5 % over all." : "")), ranking(evaluation, named)),
-    ...(found.rivals.length > 0 ? [part("rivals", "Is it better than its rivals, and does it starve them?", rivals(evaluation, named), ...(beside === null ? [] : [hint("What part of a fair share the rival gets, by algorithm beside it: ▼ starves (below 0.2), ↓ less than its part, = its part within a fifth, ↑ more."), beside]))] : []),
-    part("scoreboard", "Scoreboard", hint(`Means, and ± half of the 95 % interval. ▲ better and ▼ worse than ${found.reference}, where the interval of the paired difference leaves out zero.`), board(evaluation, named)),
-    ...(best.score !== null && evaluation.overview.wins[0].length > 0 ? [part("wins", "Where it wins and loses", wins(evaluation, named))] : []),
-    part("regret", "Regret", hint(`How far each algorithm is below the best score: ${found.regret_baseline.title} (${found.regret_baseline.algorithms.join(", ")}). Worst case: in the worst network; total: the sum over all. Less is better, below zero is above the best.`), regret(evaluation, named)),
-    part("networks", "Networks", ...networks(evaluation, nameOf)),
-    part("made", "How this was made", ...made(evaluation)),
+    part("ranking", several ? "Ranking" : "Scores", hint("Mean regret over all environments, with 95 % intervals in brackets. Less is better." + (several ? " Worse: significantly worse than the best (family-wise error 5 %)." : "")), ranking(evaluation, named)),
+    ...(found.rivals.length > 0 ? [part("rivals", "Competitors: score and fairness", rivals(evaluation, named), ...(beside === null ? [] : [hint("Fair-share ratio of each competitor, by the algorithm that it competes with: ▼ starved (below 0.2), ↓ below its fair share, = within 20 %, ↑ above."), beside]))] : []),
+    part("scoreboard", "Scoreboard", hint(`Means, and ± half of the 95 % interval. ▲ better and ▼ worse than ${found.reference}, where the interval of the paired difference excludes zero.`), board(evaluation, named)),
+    ...(best.score !== null && evaluation.overview.wins[0].length > 0 ? [part("wins", "Wins and losses", wins(evaluation, named))] : []),
+    part("regret", "Regret", hint(`Distance of each algorithm from the best score: ${found.regret_baseline.title} (${found.regret_baseline.algorithms.join(", ")}). Worst case: the worst environment. Total: the sum over all environments. Less is better, and a negative regret is better than the best.`), regret(evaluation, named)),
+    part("networks", "Environments", ...networks(evaluation, nameOf)),
+    part("made", "Provenance", ...made(evaluation)),
   ];
 }
 
-/** Shows what came of it. */
+/** Shows an evaluation. */
 export function showEvaluation(evaluation, options) {
   shown = { ...evaluation, options };
   byId("result").replaceChildren(...parts(shown));

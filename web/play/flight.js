@@ -1,8 +1,9 @@
-// Where the packets of a run are between two steps: each on a leg of the way from its sender to its receiver and back.
+// The positions of packets between two steps. Each packet is on a leg of the path from its sender to its receiver and
+// back.
 
 /** The legs, in the order of the way. Before and after the bottleneck there may be no links. */
 export const LEGS = ["before", "queue", "wire", "after", "back"];
-/** Numbers of a packet: its leg, how far it is on it (in the queue: how many are before it), its flow, whether it is marked. */
+/** Numbers of a packet: leg, position on the leg (in the queue: packets ahead), flow, mark. */
 export const NUMBERS = 4;
 
 const leg = (name) => LEGS.indexOf(name);
@@ -14,7 +15,7 @@ export class Flight {
   constructor(live, description, bottleneck, routes) {
     Object.assign(this, { live, bottleneck });
     this.delays = new Map(description.links.map(({ name, delay_s: delay }) => [name, delay]));
-    /** Of each link that is crossed: the part of which leg it is, for each flow. */
+    /** For each crossed link and each flow, the link's part of a leg. */
     this.links = new Map([[bottleneck, new Map()]]);
     for (const route of routes) this.add(route);
   }

@@ -1,17 +1,17 @@
-// An evaluation at a glance: every network by every algorithm, by the score or a metric, and throughput against delay.
+// An evaluation at a glance: every environment and algorithm by the score or a metric, and throughput against delay.
 
 import { make } from "./elements.js";
 import { meanOf, overTime, topOf } from "./overtime.js";
 import { plane } from "./plane.js";
-import { estimateText, intervalText } from "./sentences.js";
+import { cellText } from "./sentences.js";
 
 const SIGNS = { better: "▲", worse: "▼", open: "·", reference: "=", none: "", failed: "✕" };
-const WORDS = { better: "better", worse: "worse", open: "cannot tell", reference: "the reference", none: "does not apply", failed: "failed" };
+const WORDS = { better: "better", worse: "worse", open: "no significant difference", reference: "the reference", none: "does not apply", failed: "failed" };
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-/** Runs with charts over time, over all networks, and in one. */
+/** Maximal runs with charts over time, in all environments and in one. */
 const DRAWN_RUNS = 130;
 const DRAWN_AT_MOST = 5;
-const ELLIPSES = "ellipses reach as far along each axis as the 95 % intervals of the means";
+const ELLIPSES = "the ellipses show the 95 % intervals of the means on both axes";
 
 /** A drawing from its text, without a line of HTML. */
 function drawn(svg) {
@@ -20,22 +20,17 @@ function drawn(svg) {
 
 const figure = (caption, more, svg) => make("figure", {}, make("figcaption", { textContent: caption }, make("small", { textContent: ` ${more}` })), drawn(svg));
 
-/** The figures of a cell by all maps, in words. */
-function figuresOf({ maps }, place, at) {
-  const told = maps.map(({ heading, digits, cells }) => {
-    const { judgement, value, difference } = cells[place][at];
-    if (value === null) return null;
-    const beside = difference === null ? "" : ` (difference ${intervalText(difference, digits)}${["better", "worse"].includes(judgement) ? ` ${SIGNS[judgement]}` : ""})`;
-    return `${heading} ${estimateText(value, digits)}${beside}`;
-  });
+/** The figures of a cell in all maps, in words. */
+function figuresOf({ maps, metrics, algorithms, reference }, place, at) {
+  const told = maps.map(({ name, digits, cells }) => cellText(cells[place][at], metrics[place].find((metric) => metric.name === name) ?? null, digits, algorithms[reference].label));
   return told.filter(Boolean).join("; ");
 }
 
-/** The heat map: cells are buttons that tell their figures; arrow keys walk through them. */
+/** The heat map. Its cells are buttons that show their figures, and arrow keys move between them. */
 export function heatMap({ document: { environments, reference }, overview }, nameOf) {
   const { maps, algorithms } = overview;
   const buttons = environments.map(() => algorithms.map(() => make("button", { type: "button", tabIndex: -1 })));
-  const told = make("p", { id: "cell", className: "hint cell", textContent: "Choose a cell for its figures; arrow keys move." });
+  const told = make("p", { id: "cell", className: "hint cell", textContent: "Choose a cell for its figures. Arrow keys move between cells." });
   told.setAttribute("aria-live", "polite");
   let map = maps[0];
   const showMap = () =>
@@ -50,7 +45,7 @@ export function heatMap({ document: { environments, reference }, overview }, nam
   const choose = (place, at) => {
     for (const button of buttons.flat()) button.setAttribute("aria-pressed", button === buttons[place][at]);
     const title = make("b", { textContent: `${nameOf(algorithms[at].label)} in “${environments[place].title}”: ${WORDS[map.cells[place][at].judgement]}. ` });
-    told.replaceChildren(title, `${figuresOf(overview, place, at)}. Differences are to ${reference}; below zero is better.`);
+    told.replaceChildren(title, `${figuresOf(overview, place, at)}.`);
   };
   buttons.forEach((row, place) =>
     row.forEach((button, at) => {
@@ -73,20 +68,20 @@ export function heatMap({ document: { environments, reference }, overview }, nam
   showMap();
   const heads = algorithms.map(({ label }, at) => make("th", { scope: "col", className: at === overview.reference ? "soft" : "" }, make("span", { title: label, textContent: nameOf(label) })));
   const rows = environments.map(({ title }, place) => make("tr", {}, make("th", { scope: "row", textContent: title }), ...buttons[place].map((button) => make("td", {}, button))));
-  const table = make("table", { id: "heat" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("span", { className: "hidden", textContent: "network" })), ...heads)), make("tbody", {}, ...rows));
+  const table = make("table", { id: "heat" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("span", { className: "hidden", textContent: "environment" })), ...heads)), make("tbody", {}, ...rows));
   const wide = make("div", { className: "wide" }, table);
-  const caption = make("p", { className: "hint", textContent: `Beside ${reference}: ▲ better, ▼ worse, · the runs cannot tell, = the reference.` });
+  const caption = make("p", { className: "hint", textContent: `Compared with ${reference}: ▲ better, ▼ worse, · no significant difference, = the reference.` });
   return [make("p", { className: "by" }, make("label", { textContent: "By ", htmlFor: "heat-by" }), by), caption, wide, told];
 }
 
-/** All networks together in the plane of throughput and delay; nothing where something failed in each. */
+/** All environments together in the plane of throughput and delay. Nothing is drawn if an algorithm failed in each. */
 export function wholePlane({ overview: { plane: spots } }, nameOf) {
   if (spots.length === 0) return [];
   const named = spots.map((spot) => ({ ...spot, name: nameOf(spot.name) }));
-  return [figure("Share of the links carried against queueing delay", `means over networks; ${ELLIPSES}`, plane(named, "share of the links carried, %", "all networks"))];
+  return [figure("Utilisation against queueing delay", `means over environments, ${ELLIPSES}`, plane(named, "utilisation, %", "all environments"))];
 }
 
-/** Charts over time of a network: a row of windows, a row of queues, an algorithm each. */
+/** Charts over time of an environment: a row of windows and a row of queues, one algorithm per chart. */
 function chartsOf(evaluation, place, nameOf) {
   const { environments } = evaluation.document;
   const { algorithms, reference } = evaluation.overview;
@@ -105,14 +100,14 @@ function chartsOf(evaluation, place, nameOf) {
   const windows = (run) => run.flows.map((name, at) => `${name} mean ${meanOf(run.cwnd[at]).toFixed(1)} segments`).join(", ");
   return [
     make("ul", { className: "keys" }, ...keys, ...(hidden > 0 ? [make("li", { textContent: `and ${hidden} more` })] : [])),
-    ...row("Window", "segments, first replicate; the shaded start is in no metric, and may exceed the scale", ({ cwnd }) => cwnd, windows),
+    ...row("Window", "segments, first replicate · metrics exclude the shaded warm-up, which may exceed the scale", ({ cwnd }) => cwnd, windows),
     ...row("Queue", "at the bottleneck, packets", ({ queue }) => [queue], (run) => `mean ${meanOf(run.queue).toFixed(1)} packets`),
   ];
 }
 
 const key = (at) => drawn(`<svg class="key" viewBox="0 0 26 10"><path class="line c${at} d${at}" d="M0 5H26"/></svg>`);
 
-/** A part for each network, with its question, its plane, and its runs over time. */
+/** A part for each environment, with its question, its plane, and its runs over time. */
 export function networks(evaluation, nameOf) {
   return evaluation.document.environments.map(({ id, title, question }, place) => {
     const spots = evaluation.overview.planes[place].map((spot) => ({ ...spot, name: nameOf(spot.name) }));

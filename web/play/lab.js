@@ -1,33 +1,33 @@
-// What the page knows: the set-up, the run that it gave, and how to change them.
+// The state of the page: the configuration, its run, and functions that change them.
 
 import { byId } from "./elements.js";
 
 export const lab = {
-  /** What is run: all that a link holds. */
+  /** The configuration that runs. A link contains all of it. */
   setup: { text: "", sets: new Map(), changes: [] },
-  /** The last set-up that had no mistakes. */
+  /** The last valid configuration. */
   good: null,
-  /** What the worker said of the run. */
+  /** The description of the run from the worker. */
   run: null,
   series: null,
   outcome: null,
-  /** The set-up that it is compared with, as what it gave: `setup`, `run`, `series`, `outcome`, and its `simulator`. */
+  /** The pinned configuration B and its results: `setup`, `run`, `series`, `outcome`, and its `simulator`. */
   other: null,
   playing: false,
-  /** What the worker was last told that has it go on or stop, and whether it has done that and stands still. */
+  /** The number of the last order to the worker, and whether the worker has obeyed it and rests. */
   orders: 0,
   resting: false,
   simulator: null,
-  /** How many runs were begun: what is said of an earlier one is too late. */
+  /** The number of runs begun. Messages of earlier runs are ignored. */
   turn: 0,
   /** Up to which time the last one was to go at once, and whether `series` is its own. */
   until: 0,
   begun: false,
-  /** Whether packets are drawn on the wire, and where they are; whether the last steps were steps of packets. */
+  /** Whether the wire shows packets, their positions, and whether the last steps were packet steps. */
   watched: false,
   packets: null,
   stepped: false,
-  /** Queues that took the place of that of the bottleneck, in words, each with its time. */
+  /** Queues that replaced the queue of the bottleneck, in words, each with its time. */
   queues: [],
   /** Algorithms and queues that there are. */
   lists: { cc: [], queue: [] },
@@ -40,7 +40,7 @@ export const lab = {
 };
 
 export const setsOf = ({ sets }) => Array.from(sets, ([key, value]) => `${key}=${value}`);
-/** A set-up as a link holds it. */
+/** A configuration as a link contains it. */
 export const setupOf = ({ text, sets = [], changes = [] }) => ({
   text,
   sets: new Map(sets.map((item) => [item.slice(0, Math.max(0, item.indexOf("="))), item.slice(item.indexOf("=") + 1)])),
@@ -53,14 +53,14 @@ export const reached = () => (lab.begun ? Math.max(now(), lab.until) : lab.until
 export const speed = () => Number(byId("speed").value);
 export const isMidway = () => lab.run !== null && lab.outcome === null && now() > 0;
 
-/** Has the worker go on or stop. It is at rest only once it has answered to this. */
+/** Makes the worker continue or pause. The worker rests only after its answer to this order. */
 export function order(type, rest) {
   lab.orders += 1;
   lab.resting = false;
   lab.simulator.tell(type, { order: lab.orders, ...rest });
 }
 
-/** Runs the set-up from its start, as fast as it goes up to `until`. */
+/** Runs the configuration from its start, at full speed up to `until`. */
 export function begin({ until = 0, play = lab.playing } = {}) {
   lab.playing = play;
   lab.outcome = null;

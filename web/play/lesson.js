@@ -1,7 +1,8 @@
-// A lesson as it is written, and the figures that it promises.
+// A lesson as Markdown, and the figures that it expects.
 //
-// A file of `lessons` is Markdown: a title, text, the scenario as a block of TOML, and a table of changes. A row of the table has
-// what to change, the settings that do it, a figure of the result, and what it will be; a row without a change belongs to the one above.
+// A file in `lessons` is Markdown: a title, text, the scenario as TOML, and a table of changes. A row contains a
+// change, its settings, a figure of the result, and the expected range. A row without a change belongs to the row
+// above.
 
 const UNITS = { "": 1, "%": 0.01, ms: 1e-3, s: 1, "Mbit/s": 1e6 };
 const SCENARIO = /^```toml\n(.*?)^```$/ms;
@@ -9,7 +10,7 @@ const TABLE = /^\|.*\|$(?:\n^\|.*\|$)*/m;
 
 const codes = (cell) => Array.from(cell.matchAll(/`([^`]+)`/g), (match) => match[1]);
 
-/** A figure with what it will be, from two cells. */
+/** A figure with its expected range, from two cells. */
 function expectation(figure, expected) {
   const [, least, most, unit] = /^([\d.]+) to ([\d.]+) ?(\S*)$/.exec(expected);
   return { label: figure.replace(/`[^`]+`/, "").trim(), figure: codes(figure)[0], least: Number(least), most: Number(most), unit };
@@ -33,10 +34,10 @@ export function parsed(text) {
   return { title, scenario, before, after, steps: changes(TABLE.exec(rest)[0]) };
 }
 
-/** A place in the result of a run, as `flows.late.goodput_bps`: what has a name is found by it. */
+/** A place in the result of a run, such as `flows.late.goodput_bps`. Named items are found by name. */
 const at = (document, path) => path.split(".").reduce((part, key) => (Array.isArray(part) ? part.find(({ name }) => name === key) : part?.[key]), document);
 
-/** What a figure is in the result of a run, in the unit that is expected: a place in it, or one divided by another. */
+/** The value of a figure in the result, in the expected unit. A figure is a place, or the quotient of two places. */
 export function measured(document, { figure, unit }) {
   const [value, divisor = 1] = figure.split(" / ").map((path) => at(document, path));
   return value / divisor / UNITS[unit];

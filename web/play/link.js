@@ -1,7 +1,7 @@
-// A set-up as the fragment of a link: version and packing, a dot, base64url of JSON. It is data: nothing in it is executed,
-// fetched or shown as anything but text.
+// A configuration as the fragment of a link: version, packing, a dot, and base64url of JSON. It is data only. The
+// page never executes or fetches it, and shows it only as text.
 
-/** Characters of a fragment, and of what is packed in it. */
+/** Maximal characters of a fragment, and of its unpacked content. */
 const MAX_FRAGMENT = 100_000;
 const MAX_TEXT = 400_000;
 const KINDS = ["rate", "delay", "loss", "limit", "queue", "algorithm", "begin", "end"];
@@ -34,7 +34,7 @@ async function through(bytes, stream, max) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** The fragment for a set-up, without `#`. Throws a LinkError for one that `unpack` would refuse. */
+/** The fragment for a configuration, without `#`. Throws a LinkError if `unpack` would refuse it. */
 export async function pack({ other, ...setup }) {
   const bytes = new TextEncoder().encode(JSON.stringify(other === null ? setup : { ...setup, other }));
   const packed = globalThis.CompressionStream === undefined ? null : await through(bytes, new CompressionStream("deflate-raw"), MAX_TEXT);
@@ -43,12 +43,12 @@ export async function pack({ other, ...setup }) {
   return fragment;
 }
 
-/** The set-up of a fragment; null if there is none. Throws a LinkError that says what is wrong. */
+/** The configuration of a fragment, or null. Throws a LinkError that names the defect. */
 export async function unpack(fragment) {
   if (fragment === "") return null;
   if (fragment.length > MAX_FRAGMENT) throw new LinkError(`it has ${fragment.length} characters, more than ${MAX_FRAGMENT}`);
   const match = /^1([zj])\.([A-Za-z0-9_-]+)$/.exec(fragment);
-  if (match === null) throw new LinkError("it is not one that this page makes");
+  if (match === null) throw new LinkError("its format is unknown");
   let setup;
   try {
     const bytes = decode(match[2]);
@@ -65,7 +65,7 @@ const isTexts = (value) => Array.isArray(value) && value.length <= 200 && value.
 /** A table as the engine reads it: of a rule, formulas and numbers by name. */
 const isTable = (value) => typeof value === "object" && typeof value?.kind === "string" && JSON.stringify(value).length <= 10_000 && Object.values(value).every((part) => typeof part === "string" || Number.isFinite(part));
 const isName = (value) => typeof value === "string" && value.length <= 100;
-/** A name or a rule for an algorithm, a name or a table for a queue, and numbers for all else. */
+/** Algorithms are names or rules, queues are names or tables, and all other values are numbers. */
 function isValue({ kind, value }) {
   if (kind === "queue") return isName(value) || isTable(value);
   if (kind === "algorithm") return isName(value) || (isTable(value) && value.kind === "rule");
@@ -77,7 +77,7 @@ const isChange = (change) =>
 
 function checked(setup) {
   const { text, sets = [], changes = [] } = setup ?? {};
-  if (typeof text !== "string" || !isTexts(sets) || !Array.isArray(changes) || changes.length > 1000 || !changes.every(isChange)) throw new LinkError("what it holds is no set-up");
+  if (typeof text !== "string" || !isTexts(sets) || !Array.isArray(changes) || changes.length > 1000 || !changes.every(isChange)) throw new LinkError("it contains no configuration");
   const plain = changes.map(({ at, kind, index, value }) => ({ at, kind, index, value: value ?? 0 }));
   return { text, sets, changes: plain.sort((a, b) => a.at - b.at) };
 }

@@ -1,4 +1,4 @@
-// What the page begins with: what its link holds, the scenario that it was written with, or a lesson.
+// The first run of the page: the link's configuration, the scenario that the page was saved with, or a lesson.
 
 import { carried, textOf } from "../files.js";
 import { pin, unpin } from "./compare.js";
@@ -12,7 +12,7 @@ import { use } from "./text.js";
 
 const LESSON = /^#lesson=([a-z0-9-]+)$/;
 
-/** Names of the lessons, each with what its file says once it is read. */
+/** Names of the lessons, each with its parsed file. */
 const lessons = new Map();
 /** The lesson that is shown, if any. */
 let lesson = null;
@@ -28,12 +28,12 @@ async function readLessons() {
 /** Runs the scenario of the lesson with some settings. */
 const tryOut = (sets) => use(lesson.scenario, { sets, play: !isStill() });
 
-/** A change that the lesson proposes, with what is to be seen. */
+/** A change that the lesson proposes, with the expected figures. */
 function stepElement(step) {
   const button = make("button", { type: "button", textContent: step.label, title: step.sets.join("\n") });
   button.addEventListener("click", () => {
     tryOut(step.sets);
-    // Where they are not beside the text, the charts come to who wants to see them.
+    // On narrow screens the charts are above the text, so scroll to them.
     if (matchMedia("(max-width: 900px)").matches) byId("stage").scrollIntoView();
   });
   step.found = step.expectations.map(() => make("b", { textContent: "" }));
@@ -47,7 +47,7 @@ function showLesson(name) {
   byId("lesson").hidden = false;
   byId("lesson-title").textContent = lesson.title;
   const steps = make("ol", { className: "steps" }, ...lesson.steps.map(stepElement));
-  const how = make("p", { className: "hint" }, ...inline("Each button runs the lesson anew with that change. What a whole run gave is shown beside what it should."));
+  const how = make("p", { className: "hint" }, ...inline("Each button restarts the lesson with its change. After a whole run, the result appears next to the expected range."));
   byId("lesson-text").replaceChildren(...blocks(lesson.before), steps, how, ...blocks(lesson.after));
   const own = `#lesson=${name}`;
   if (location.hash !== own) history.replaceState(null, "", own);
@@ -60,7 +60,7 @@ function hideLesson() {
   byId("lesson").hidden = true;
 }
 
-/** Puts what the run gave beside what the lesson said, if it was a run that the lesson proposes. */
+/** Shows the results next to the expected ranges if the run is one that the lesson proposes. */
 export function compareWithLesson() {
   const settings = JSON.stringify(Array.from(lab.setup.sets, ([key, value]) => `${key}=${value}`));
   if (lesson === null || lab.setup.text !== lesson.scenario || lab.setup.changes.length > 0) return;
@@ -72,7 +72,7 @@ export function compareWithLesson() {
   });
 }
 
-/** Begins with what the link holds, with the scenario that the page was written with, or with a lesson. */
+/** Begins with the link's configuration, with the page's own scenario, or with a lesson. */
 export async function open() {
   if (location.hash === lab.ownLink && lab.ownLink !== null) return;
   const [, name] = LESSON.exec(location.hash) ?? [];
@@ -87,7 +87,7 @@ export async function open() {
       return;
     }
   } catch (error) {
-    lab.greeting = `The link cannot be read: ${error.message}. This is the first lesson instead.`;
+    lab.greeting = `The link cannot be read: ${error.message}. The page shows the first lesson instead.`;
   }
   await lessonsRead;
   if (lessons.size > 0) showLesson(lessons.has(name) ? name : lessons.keys().next().value);
@@ -102,7 +102,7 @@ export function wireOpening() {
       showLesson(name);
       return;
     }
-    // The scenario stays, to be made one's own; the link no longer names the lesson.
+    // The scenario remains for the reader to edit. The link no longer names the lesson.
     hideLesson();
     history.replaceState(null, "", location.pathname + location.search);
     byId("text-box").open = true;

@@ -1,4 +1,4 @@
-// What was changed while it ran, and what came of the run.
+// The live changes of a run, and its result.
 
 import { byId, make } from "./elements.js";
 import { begin, lab, nameOf, reached } from "./lab.js";
@@ -37,7 +37,7 @@ const figuresOf = ({ summary }) => [
   ["Jain index", summary.jain_index, ""],
 ];
 
-const NO_SUM = "none: this page is not served securely";
+const NO_SUM = "unavailable: browsers compute it only on https pages, on localhost or from disk";
 
 export function showResult() {
   const other = lab.other?.outcome ?? null;
@@ -52,7 +52,14 @@ export function showResult() {
   byId("sum").textContent = lab.outcome.sum ?? NO_SUM;
   byId("sum-beside").textContent = other === null ? "" : (other.sum ?? NO_SUM);
   byId("result-beside").hidden = other === null;
-  byId("result").hidden = false;
+  const { warmup_s: from, duration_s: to } = lab.run.description;
+  byId("result-span").textContent = `${words(from)} to ${words(to)} s`;
+  hideResult(false);
+}
+
+/** Hides or shows the figures of the result and its hash. */
+export function hideResult(isHidden = true) {
+  for (const id of ["result", "hashes"]) byId(id).hidden = isHidden;
 }
 
 export function wireChanges() {

@@ -15,10 +15,10 @@ function nice(value) {
   return power * STEPS.find((step) => power * step >= value);
 }
 
-/** The end of the scale for some charts: what they show after the warm-up. */
+/** The end of the common axis of some charts, from their values after the warm-up. */
 export const topOf = (charts) => nice(Math.max(0, ...charts.flatMap(({ x, lines, warmup_s }) => lines.flatMap((line) => line.filter((value, at) => value !== null && x[at] >= warmup_s)))));
 
-/** SVG of lines over time; what differs in colour differs in its dashes, too. `label` says what it shows. */
+/** SVG of lines over time. Each line has its own colour and dashes. `label` describes the chart. */
 export function overTime({ x, lines, warmup_s, duration_s }, top, label) {
   const [right, bottom] = [WIDTH - RIGHT, HEIGHT - BOTTOM];
   const across = (time) => (LEFT + (time / duration_s) * (right - LEFT)).toFixed(1);
@@ -42,7 +42,7 @@ export function overTime({ x, lines, warmup_s, duration_s }, top, label) {
   return `<svg class="time" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">${warmup}${levels.join("")}${times.join("")}${paths.join("")}</svg>`;
 }
 
-/** The mean of what there is of a line. */
+/** The mean of the values of a line. */
 export function meanOf(line) {
   const there = line.filter((value) => value !== null);
   return there.length === 0 ? 0 : there.reduce((sum, value) => sum + value, 0) / there.length;

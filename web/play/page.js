@@ -1,16 +1,18 @@
-// The page: it hears the worker, and leads each message to what shows it.
+// The live page: routes each message of the worker to the module that shows it.
 
 import { lacking } from "../files.js";
+import { bottleneck } from "./bottleneck.js";
 import { showChosen } from "./chosen.js";
 import { follow, showPinned, wireCompare } from "./compare.js";
 import { buttons, wireControls } from "./controls.js";
-import { byId, show } from "./elements.js";
+import { byId, offer, show } from "./elements.js";
 import { wireAway } from "./away.js";
 import { layOutFlows, markStopped, wireFlows } from "./flows.js";
 import { begin, copyOf, lab, reached } from "./lab.js";
 import { compareWithLesson, open, wireOpening } from "./opening.js";
-import { showChanges, showResult, wireChanges } from "./outcome.js";
+import { hideResult, showChanges, showResult, wireChanges } from "./outcome.js";
 import { draw, layOutCharts, wireCharts } from "./panels.js";
+import { words } from "./scales.js";
 import { Series, spanOf } from "./series.js";
 import { fillQueues, ruleRead, showSettings, wireSettings } from "./settings.js";
 import { Simulator } from "./simulator.js";
@@ -37,7 +39,8 @@ const heard = {
     showChanges();
     showPinned();
     mistakes([]);
-    byId("result").hidden = true;
+    hideResult();
+    byId("rate-span").textContent = `${words(spanOf(lab.run.duration), 3)} s`;
   },
   rows({ rows, packets, order, rests }) {
     lab.series.add(rows);
@@ -56,7 +59,7 @@ const heard = {
     lab.queues.push({ at, words });
   },
   refused({ message }) {
-    show(`That cannot be changed while it runs: ${message}.`);
+    show(`The running simulation does not accept this change: ${message}.`);
     release();
     showChosen({ spared: false });
   },
@@ -70,7 +73,7 @@ const heard = {
   mistakes({ mistakes: list }) {
     mistakes(list);
     if (list.some(({ set: text }) => text !== null) && lab.good !== null && lab.good.text === lab.setup.text) {
-      lab.greeting = `That cannot be set: ${list[0].message}.`;
+      lab.greeting = `Invalid setting: ${list[0].message}.`;
       lab.setup = copyOf(lab.good);
       release();
       begin({ until: reached() });
@@ -88,14 +91,31 @@ const heard = {
   failed({ message, ended }) {
     lab.playing = false;
     lab.resting = true;
-    if (ended) lab.simulator.end(`The simulation ended: ${message}.`);
-    else show(`The simulation ended: ${message}.`);
+    if (ended) lab.simulator.end(`The simulation stopped: ${message}.`);
+    else show(`The simulation stopped: ${message}.`);
     buttons();
   },
 };
 
 function hear(message) {
   if (message.turn === undefined || message.turn === lab.turn) heard[message.type](message);
+}
+
+/** The parts of the run that its user can reduce, with their values if the worker has told them. */
+function reducible() {
+  if (!lab.begun || lab.run === null) return "the duration, the link rate or the number of flows";
+  const rate = bottleneck()?.rate_bps ?? NaN;
+  return `the duration (${words(lab.run.duration)} s), the link rate (${words(rate / 1e6)} Mbit/s) or the number of flows (${lab.run.flowCount})`;
+}
+
+/** Offers to wait for the simulation or to stop it. */
+function stalled(seconds) {
+  if (seconds === 0) {
+    show(null);
+    return;
+  }
+  const advice = `Reduce ${reducible()}.`;
+  offer(`The simulation has not answered for ${seconds} s. Wait, or stop it. ${advice}`, lab.simulator, "Stop", () => lab.simulator.end(`The simulation was stopped. ${advice}`));
 }
 
 function lost(sentence) {
@@ -115,7 +135,7 @@ function main() {
   makeSliders();
   for (const wire of [wireControls, wireCompare, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireTrace, wireOpening]) wire();
   buttons();
-  lab.simulator = new Simulator(hear, lost);
+  lab.simulator = new Simulator(hear, lost, stalled);
   open();
   requestAnimationFrame(draw);
 }

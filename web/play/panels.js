@@ -1,4 +1,4 @@
-// The charts of the run, drawn when there is something new.
+// The charts of the run, drawn when new samples arrive.
 
 import { Chart, lightStyle, styleOf } from "./charts.js";
 import { firstRtt } from "./bottleneck.js";
@@ -18,7 +18,7 @@ const phase = new PhasePlane(byId("chart-phase"));
 let drawn = 0;
 let told = 0;
 
-/** The lines of a panel that a series gives up to now, with their styles on the page and in files. */
+/** The lines of a series in a panel up to now, with their styles on the page and in files. */
 function linesOfSeries(name, series, change = (style) => style) {
   const part = { times: series.time.values, count: series.countTo(now()) };
   const flow = ({ values }, position) => ({ ...part, values, style: change(styleOf(position)), svgStyle: change(lightStyle(position)) });
@@ -30,7 +30,7 @@ function linesOfSeries(name, series, change = (style) => style) {
   return [link, ...lines];
 }
 
-/** Of the set-up that it is compared with. */
+/** The style of B. */
 const dotted = ({ colour }) => ({ colour, dash: [1, 3], width: 1.4 });
 
 /** The lines of a panel. */
@@ -39,25 +39,25 @@ export function linesOf(name) {
   return [...linesOfSeries(name, lab.series), ...(other === null ? [] : linesOfSeries(name, other, dotted))];
 }
 
-/** The largest value of a panel. */
-export const mostOf = (name) => Math.max(lab.series.most[name], lab.other?.series?.most[name] ?? 0);
+/** The 99th percentile of a panel, which ends its axis. */
+export const limitOf = (name) => Math.max(lab.series.limit(name), lab.other?.series?.limit(name) ?? 0);
 
-/** Whether two flows of the scenario can be compared. */
+/** Whether the scenario has two flows to compare. */
 const hasPhasePlane = () => lab.series.flows.length > 1 && lab.series.flows.slice(0, 2).every(({ spare }) => !spare);
 
-/** Segments that the path holds without a queue; not a number where there is no one rate or RTT. */
+/** Segments that the path holds without a queue, NaN without a single rate or RTT. */
 const pipe = () => (lab.series.last(lab.series.linkRate) * 1e6 * (firstRtt() ?? NaN)) / (1500 * 8);
 
 export function draw(time) {
   requestAnimationFrame(draw);
-  // Who wants less motion sees a picture twice a second.
+  // Users who ask for less motion see two pictures per second.
   if (!lab.stale || lab.series === null || (isStill() && time - drawn < 500 && lab.outcome === null)) return;
   drawn = time;
   lab.stale = false;
   for (const [name, chart] of Object.entries(charts)) {
     chart.lines = linesOf(name);
     if (name === "queue") chart.events = [{ counts: lab.series.drops.values, mark: "drop" }, { counts: lab.series.marks.values, mark: "mark" }];
-    chart.draw(mostOf(name));
+    chart.draw(limitOf(name));
   }
   drawWire();
   if (hasPhasePlane()) phase.draw(lab.series.flows.slice(0, 2), lab.series.count, pipe());

@@ -37,11 +37,11 @@ export class PhasePlane {
     return MARGIN.top + this.side - (value / this.top) * this.side;
   }
 
-  /** Draws up to row `count`. `flows`: two of them; `pipe`: segments that the path holds without a queue. */
+  /** Draws up to row `count`. `flows`: the two flows. `pipe`: segments that the path holds without a queue. */
   draw(flows, count, pipe) {
     this.fit();
     const [across, up] = flows.map(({ window }) => window.values);
-    // What is not a number is none of a flow that sends.
+    // A flow that does not send has NaN, and the comparison skips it.
     for (let index = this.drawn; index < count; index += 1) if (across[index] + up[index] > 0) this.most = Math.max(this.most, across[index], up[index]);
     const top = ceiling(Math.max(this.most, 10) * 1.02);
     if (top > this.top || this.stale || count < this.drawn) {

@@ -1,4 +1,4 @@
-// Throughput against delay as a picture, as reports draw it: the delay axis is reversed, so that up and right is better.
+// Throughput against delay as SVG, the same as in reports. The delay axis is reversed, so up and right is better.
 
 import { escaped } from "./escaping.js";
 import { general } from "./sentences.js";
@@ -11,7 +11,7 @@ const LETTER = 6.4;
 const LINE = 13;
 /** Smaller ellipses are not seen below the mark, in pixels. */
 const LEAST = 2;
-/** Letters of a name beside its point; its tooltip has the whole name. */
+/** Letters of a name next to its point. The tooltip contains the whole name. */
 const LONGEST = 24;
 /** A range at least this wide, relative to its values: rounding is not drawn as if it were a difference. */
 const MIN_RANGE = 1e-3;
@@ -30,7 +30,7 @@ const AROUND = [
 const span = (low, high, start, end) => (value) => start + ((end - start) * (value - low)) / (high - low);
 const one = (value) => value.toFixed(1);
 
-/** Multiples of 1, 2, 2.5 or 5 times a power of ten, from at most `low` to at least `high`; about so many `lines`. */
+/** Multiples of 1, 2, 2.5 or 5 times a power of ten that enclose `low` and `high`. There are about `lines` of them. */
 function ticks(low, high, lines) {
   let [least, most] = [low, high];
   const reach = MIN_RANGE * Math.max(Math.abs(high), 1e-9);
@@ -102,7 +102,7 @@ function told({ name, delay, throughput, delay_half, throughput_half }) {
 
 const overlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
 
-/** Names beside their points where none covers another; the first have precedence. */
+/** Names next to their points where they cover no other name. The first names have precedence. */
 function names(spots, places) {
   const taken = places.map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
   return spots.map(({ name }, at) => {
@@ -133,7 +133,7 @@ export function plane(spots, label, title) {
   const places = spots.map(({ delay, throughput }) => [across(delay), up(throughput)]);
   const points = spots.map((spot, at) => {
     const [px, py] = places[at];
-    // The delay axis is reversed and that of SVG points down, so that the sign of the correlation stays.
+    // The delay axis is reversed, and SVG's vertical axis points down. The sign of the correlation therefore remains.
     const [a, b, angle] = ellipse(spot.delay_half * xScale, spot.throughput_half * yScale, spot.correlation);
     const around = a > LEAST ? `<ellipse rx="${one(a)}" ry="${one(b)}" transform="translate(${one(px)} ${one(py)}) rotate(${one(angle)})"/>` : "";
     return `<g class="c${at % 6}"><title>${escaped(told(spot))}</title>${around}${mark(at, px, py)}</g>`;

@@ -28,7 +28,7 @@ export function lineOfMistake(text, message, key) {
   return index < 0 ? null : index + 1;
 }
 
-/** A rule to begin with: AIMD that looks at the queue. */
+/** A first rule: AIMD that reacts to the queueing delay. */
 export const firstRule = `# what an acknowledged segment adds, in segments
 grow = gain / w
 # what remains of the window after a congestion event

@@ -1,8 +1,8 @@
-// A report as one file that loads nothing: what the page shows of it, its styles, and the document of the evaluation.
+// A report as one file that loads nothing: the report, its styles, and the document of the evaluation.
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/** The rules of the page's style sheets; a browser may keep those of files to itself, and the report is plain then. */
+/** The rules of the page's style sheets. A browser may withhold rules loaded from files. The report is then plain. */
 function styles() {
   const rulesOf = (sheet) => {
     try {
@@ -14,7 +14,7 @@ function styles() {
   return [...document.styleSheets].flatMap(rulesOf).join("\n");
 }
 
-/** The report without what only scripts can use. */
+/** The report without its interactive elements. */
 function still(report) {
   const copy = report.cloneNode(true);
   for (const each of copy.querySelectorAll(".by, .cell")) each.remove();
@@ -43,7 +43,7 @@ export function savedReport(report, title, found) {
   const main = document.createElement("main");
   main.className = "saved";
   main.append(still(report));
-  // Neither text ends its element: what is no text of the page has no `<`.
+  // Escape `<`, so that neither text ends its element early.
   const style = `<style>\n${styles().replaceAll("<", "\\3c ")}\n</style>`;
   const data = `<script type="application/json" id="evaluation">\n${JSON.stringify(found).replaceAll("<", "\\u003c")}\n</script>`;
   return `<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">${head.innerHTML}\n${style}\n</head>\n<body>\n${main.outerHTML}\n${data}\n</body>\n</html>\n`;

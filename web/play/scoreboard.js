@@ -1,15 +1,15 @@
-// The tables of an evaluation: ranking, rivals and their shares, wins and losses, every metric, regret.
+// The tables of an evaluation: ranking, competitors and their shares, wins and losses, all metrics, regret.
 
 import { make } from "./elements.js";
 import { estimateText, general, intervalText } from "./sentences.js";
 
 const MARKS = { better: ["▲", "better"], worse: ["▼", "worse"] };
-const STANDINGS = { best: "best", tied: "not told from the best", worse: "worse than the best", failed: "failed" };
+const STANDINGS = { best: "best", tied: "not significantly worse than the best", worse: "worse than the best", failed: "failed" };
 const LEFT = { starved: "▼ starved", "maybe-starved": "▼ possibly starved", harmed: "▼ harmed", "maybe-harmed": "▼ possibly harmed" };
 const BETTER = { higher: "more is better", lower: "less is better", "near-one": "1 is best", "reach-one": "1 is enough" };
 const COMMON = ["efficiency", "loss_rate", "queue_delay", "jain_index"];
 
-/** A cell: figures to the right, words to the left. */
+/** A cell. Figures are aligned to the right, and words to the left. */
 const cell = (textContent, className = "n", ...more) => make("td", { textContent, className }, ...more);
 const words = (textContent) => cell(textContent, "");
 
@@ -29,7 +29,7 @@ function marked(text, judgement) {
   return cell(text, `n ${judgement}`, make("span", { className: "mark", textContent: ` ${sign}`, ariaHidden: "true" }), make("span", { className: "hidden", textContent: ` ${word}` }));
 }
 
-/** The candidates by score, and the panel below them. */
+/** The candidates by score, followed by the panel. */
 export function ranking({ document: { ranking: entries, panel, score, environments }, overview: { digits } }, named) {
   const title = (id) => environments.find((each) => each.id === id)?.title ?? "";
   const figures = ({ score: mean, low, high }) => (mean === null ? "" : intervalText({ mean, low, high }, digits));
@@ -37,12 +37,12 @@ export function ranking({ document: { ranking: entries, panel, score, environmen
   const line = (entry) =>
     row(named(entry.candidate), [...(several ? [cell(String(entry.rank ?? "")), words(STANDINGS[entry.standing] ?? "")] : []), cell(figures(entry)), words(title(entry.worst))], entry.rank === 1 ? "ours" : "");
   const rest = panel.filter(({ candidate }) => entries.every((entry) => entry.candidate !== candidate));
-  const heads = [["algorithm", ""], ...(several ? [["rank", "n"], ["standing", ""]] : []), [`${score.heading}, less is better`, "n"], ["loses most in", ""]];
-  const bodies = [make("tbody", {}, ...entries.map(line)), ...(rest.length > 0 ? [make("tbody", {}, group("the panel", heads.length), ...rest.map(line))] : [])];
+  const heads = [["algorithm", ""], ...(several ? [["rank", "n"], ["standing", ""]] : []), [`${score.heading}, less is better`, "n"], ["worst environment", ""]];
+  const bodies = [make("tbody", {}, ...entries.map(line)), ...(rest.length > 0 ? [make("tbody", {}, group("panel", heads.length), ...rest.map(line))] : [])];
   return table(several ? "Ranking" : "Scores", heads, bodies);
 }
 
-/** How the best compares with each rival, and the least share that it leaves to it. */
+/** The comparison of the best candidate with each competitor. */
 export function rivals({ document: { rivals: found, environments }, overview: { digits } }, named) {
   const line = ({ rival, difference, judgement, delay_ratio, beside: [worst] }) =>
     row(named(rival), [
@@ -51,13 +51,13 @@ export function rivals({ document: { rivals: found, environments }, overview: { 
       cell(worst === undefined ? "" : shareText(worst.share), LEFT[worst?.band] ? "n worse" : "n", ...(LEFT[worst?.band] ? [make("span", { className: "mark", textContent: ` ${LEFT[worst.band]}` })] : [])),
       words(worst === undefined ? "" : environments.find(({ id }) => id === worst.environment).title),
     ]);
-  const heads = [["rival", ""], ["difference of scores, below 0 is better", "n"], ["queueing delay over the rival's", "n"], ["rival's least share, 1 is fair", "n"], ["where", ""]];
-  return table("Rivals", heads, [make("tbody", {}, ...found.map(line))]);
+  const heads = [["competitor", ""], ["score difference, below 0 is better", "n"], ["delay ratio to the competitor", "n"], ["its fair-share ratio, 1 is fair", "n"], ["worst in", ""]];
+  return table("Competitors", heads, [make("tbody", {}, ...found.map(line))]);
 }
 
 const shareText = (share) => intervalText(share, 2);
 
-/** What part of a fair share each rival gets, by algorithm beside it; nothing where none was met. */
+/** The fair-share ratio of each competitor against each algorithm, or null without competitors. */
 export function shares({ document: { rivals: found, environments, candidates } }, named) {
   const met = found.flatMap(({ rival, beside }) => beside.map(({ environment, share }) => ({ rival, environment, share })));
   if (met.length === 0) return null;
@@ -67,24 +67,24 @@ export function shares({ document: { rivals: found, environments, candidates } }
     const part = ({ metrics: { watch } }) => cell(`${partOf(watch.mean)} ${shareText(watch)}`, watch.mean < 0.2 ? "n worse" : "n");
     return row(named(rival), [words(title), ...scores.map(part)]);
   };
-  return table("Shares of rivals", [["rival", ""], ["network", ""], ...candidates.map(({ label }) => [named(label).textContent, "n"])], [make("tbody", {}, ...met.map(line))]);
+  return table("Fair-share ratios of competitors", [["competitor", ""], ["environment", ""], ...candidates.map(({ label }) => [named(label).textContent, "n"])], [make("tbody", {}, ...met.map(line))]);
 }
 
-/** Starves, less than its part, its part within a fifth, more. */
+/** The sign of a fair-share ratio: starved, below 0.8, fair, or above 1.25. */
 const partOf = (share) => (share < 0.2 ? "▼" : share < 0.8 ? "↓" : share > 1.25 ? "↑" : "=");
 
-/** Where the first algorithm is clearly better and worse than each of the others; what adds most to its score first. */
+/** The wins and losses of the first algorithm against each other one, sorted by contribution to its score. */
 export function wins({ document: { ranking: [best], environments, candidates }, overview: { wins: found, digits } }, named) {
   const others = candidates.slice(1, 1 + found[0].length);
   const short = (labels) => labels.map((label) => label.replace(/ of a fair share$/, "")).join(", ");
-  const part = ({ better, worse }) => words([better.length > 0 ? `▲ ${short(better)}` : "", worse.length > 0 ? `▼ ${short(worse)}` : ""].filter(Boolean).join("; "));
+  const part = ({ better, worse }) => words([better.length > 0 ? `▲ ${short(better)}` : "", worse.length > 0 ? `▼ ${short(worse)}` : ""].filter(Boolean).join(" "));
   const lines = environments.map(({ id, title }, place) => ({ title, score: best.environments[id].score, parts: found[place] }));
   lines.sort((one, other) => other.score - one.score);
   const rows = lines.map(({ title, score, parts }) => row(title, [cell(score.toFixed(digits)), ...parts.map(part)]));
-  return table("Wins and losses", [["network", ""], ["adds to the score", "n"], ...others.map(({ label }) => [`against ${named(label).textContent}`, ""])], [make("tbody", {}, ...rows)]);
+  return table("Wins and losses", [["environment", ""], ["score contribution", "n"], ...others.map(({ label }) => [`against ${named(label).textContent}`, ""])], [make("tbody", {}, ...rows)]);
 }
 
-/** Every metric of every network. */
+/** All metrics of all environments. */
 export function board({ document: { environments }, overview: { metrics } }, named) {
   const heads = COMMON.map((name) => metrics.flat().find((metric) => metric.name === name)).filter(Boolean);
   const groups = environments.map(({ title: plain, fixed, scores }, place) => {
@@ -104,14 +104,14 @@ export function board({ document: { environments }, overview: { metrics } }, nam
   return table("Scoreboard", [["algorithm", ""], ...headings, ["watched metric", "n"]], groups);
 }
 
-/** How far each algorithm is below the best score. */
+/** The distance of each algorithm to the best score. */
 export function regret({ document: { regrets, environments }, overview: { maps } }, named) {
   const title = (id) => environments.find((each) => each.id === id).title;
   const names = Object.keys(regrets[0].metrics).sort((one, other) => order(maps, one) - order(maps, other));
   const bodies = names.map((name) => {
     const { digits } = maps.find((map) => map.name === name);
     const { heading, noise_floor: floor } = regrets[0].metrics[name];
-    const told = floor === null ? heading : `${heading}; noise floor of the worst case ${general(Number(floor.worst_case_high.toFixed(digits)), 6)}`;
+    const told = floor === null ? heading : `${heading} (noise floor of the worst case ${general(Number(floor.worst_case_high.toFixed(digits)), 6)})`;
     const lines = regrets.map(({ candidate, metrics: { [name]: found } }, at) =>
       row(named(candidate), [cell(intervalText(found.worst_case, digits)), cell(intervalText(found.total, digits)), words(title(found.worst))], at === 0 ? "ours" : ""),
     );

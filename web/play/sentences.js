@@ -1,6 +1,6 @@
-// What came of an evaluation in short sentences, and its figures as text: what the command's report says.
+// Summarises an evaluation in short sentences, as the report does, and formats its figures.
 
-/** A value with so many digits that count, without zeros at the end. */
+/** A value with so many significant digits, without trailing zeros. */
 export function general(value, digits) {
   const text = value.toPrecision(digits);
   if (!text.includes("e")) return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
@@ -9,17 +9,34 @@ export function general(value, digits) {
   return `${short}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
 }
 
-/** A value with so many digits after the point; no zero has a sign. */
+/** A value with so many decimals. Zero never has a sign. */
 export function fixed(value, digits) {
   const text = value.toFixed(digits);
   return Number(text) === 0 ? text.replace("-", "") : text;
 }
 
-/** `mean [low, high]`, or the mean alone where there is no interval. */
+/** `mean [low, high]`, or the mean alone without an interval. */
 export const intervalText = ({ mean, low, high }, digits) => (low === null ? fixed(mean, digits) : `${fixed(mean, digits)} [${fixed(low, digits)}, ${fixed(high, digits)}]`);
 
-/** `mean ±half`, or the mean alone where there is no interval. */
+/** `mean ±half`, or the mean alone without an interval. */
 export const estimateText = ({ mean, low, high }, digits) => (low === null ? fixed(mean, digits) : `${fixed(mean, digits)} ±${((high - low) / 2).toFixed(digits)}`);
+
+/** The words for a worse and for a better value, by the direction in which a metric improves. */
+const DIRECTIONS = { higher: ["below", "above"], lower: ["above", "below"], "near-one": ["farther from 1 than", "closer to 1 than"], "reach-one": ["farther below 1 than", "closer to 1 than"] };
+
+/** A cell of a map: its value, and the signed difference to the reference. `metric`: null for the score, which improves downwards. */
+export function cellText({ judgement, value, difference }, metric, digits, reference) {
+  if (value === null) return "";
+  const { label, unit, better } = metric ?? { label: "score", unit: "", better: "lower" };
+  const shown = `${label} ${fixed(value.mean, digits)} ${unit}`.trimEnd();
+  if (difference === null) return shown;
+  const sign = difference.mean < 0 ? -1 : 1;
+  const direction = DIRECTIONS[better][sign > 0 ? 0 : 1];
+  const size = `${fixed(Math.abs(difference.mean), digits)} ${unit === "%" ? "points" : unit}`.trimEnd();
+  const [low, high] = difference.low === null ? [] : [sign * difference.low, sign * difference.high].sort((one, other) => one - other);
+  const interval = low === undefined ? "" : `, 95 % CI ${fixed(low, digits)} to ${fixed(high, digits)}`;
+  return `${shown} (${size} ${direction} ${reference}${interval}${judgement === "open" ? ", not significant" : ""})`;
+}
 
 const ms = (value) => `${general(value, 3)} ms`;
 
@@ -28,27 +45,28 @@ function compared({ algorithms, maps: [score] }, name, other) {
   const count = (judgement) => score.cells.filter((row) => row[at].judgement === judgement).length;
   const [total, better, worse] = [score.cells.length, count("better"), count("worse")];
   const left = total - better - worse;
-  return `${name} does better than ${other} in ${better} of ${total} networks and worse in ${worse}${left > 0 ? `; in ${left} the runs cannot tell` : ""}.`;
+  const rest = left > 0 ? ` In ${left}, the difference is not significant.` : "";
+  return `By score, ${name} is better than ${other} in ${better} of ${total} environments and worse in ${worse}.${rest}`;
 }
 
-function neighbours({ rivals, environments }) {
+function coexistence({ rivals, environments }) {
   const met = rivals.filter(({ beside }) => beside.length > 0);
-  if (met.length === 0) return "What it leaves to connections of other kinds was not tried.";
+  if (met.length === 0) return "Coexistence with other algorithms was not tested.";
   const least = met.reduce((one, other) => (other.beside[0].share.mean < one.beside[0].share.mean ? other : one));
   const [{ environment, share }] = least.beside;
-  const part = `${(100 * share.mean).toFixed(0)} % of an equal part`;
+  const part = `${(100 * share.mean).toFixed(0)} % of their fair share`;
   const where = `${least.rival}, in “${environments.find(({ id }) => id === environment).title}”`;
-  if (share.mean >= 1) return `It takes nothing from its neighbours: the least that one gets is ${part} (${where}).`;
-  return `The neighbour that gets least beside it has ${part} (${where}).`;
+  if (share.mean >= 1) return `All competing flows get at least ${part} (${where}).`;
+  return `The competing flows that suffer most get ${part} (${where}).`;
 }
 
-/** An evaluation in three short sentences without a word that needs an explanation. */
+/** An evaluation in three short sentences, without technical terms. */
 export function sentences({ document, overview }) {
   const [best] = document.ranking;
-  if (best.score === null) return ["Every candidate failed; what was run before is shown below."];
+  if (best.score === null) return ["Every candidate failed. The tables show the runs before the failures."];
   const [name, other] = [best.candidate, document.reference];
   const spot = (label) => overview.plane.find((each) => each.name === label);
-  const carries = (label) => `It carries ${spot(label).throughput.toFixed(0)} % of what the links can, and its packets wait ${ms(spot(label).delay)} on average`;
-  if (name === other) return [`All others are compared with ${name}.`, `${carries(name)}.`, neighbours(document)];
-  return [compared(overview, name, other), `${carries(name)} (${other}: ${spot(other).throughput.toFixed(0)} % and ${ms(spot(other).delay)}).`, neighbours(document)];
+  const achieves = (label) => `It achieves a utilisation of ${spot(label).throughput.toFixed(0)} % with a mean queueing delay of ${ms(spot(label).delay)}`;
+  if (name === other) return [`${name} is the reference of this comparison.`, `${achieves(name)}.`, coexistence(document)];
+  return [compared(overview, name, other), `${achieves(name)} (${other}: ${spot(other).throughput.toFixed(0)} % and ${ms(spot(other).delay)}).`, coexistence(document)];
 }

@@ -1,6 +1,6 @@
-// The figures of a run as columns over time, for the charts and for the table of flows.
+// The samples of a run as columns over time, for the charts and for the table of flows.
 
-/** Figures in a row of the worker: of the bottleneck, then of each flow. */
+/** Numbers in a row of the worker: first for the bottleneck, then for each flow. */
 const LINK = 6;
 const FLOW = 6;
 
@@ -20,11 +20,40 @@ class Column {
   }
 }
 
-/** The seconds that rates of a run are of. */
+/** Bins of a tally: each is 5 % wide, from e^LEAST to e^(LEAST + BINS / FINE). */
+const [LEAST, FINE, BINS] = [-10, 20, 800];
+
+/** Values counted by their logarithm, for the 99th percentile. */
+class Tally {
+  constructor() {
+    this.counts = new Uint32Array(BINS);
+    this.total = 0;
+    this.most = 0;
+  }
+
+  add(value) {
+    if (!(value >= 0)) return;
+    this.total += 1;
+    this.most = Math.max(this.most, value);
+    if (value > 0) this.counts[Math.min(BINS - 1, Math.max(0, Math.floor(FINE * (Math.log(value) - LEAST))))] += 1;
+  }
+
+  /** A value that at most 1 % exceed, to within 5 %. */
+  get limit() {
+    let above = 0;
+    for (let bin = BINS - 1; bin >= 0; bin -= 1) {
+      above += this.counts[bin];
+      if (above > this.total / 100) return Math.min(this.most, Math.exp(LEAST + (bin + 1) / FINE));
+    }
+    return 0;
+  }
+}
+
+/** The seconds over which a run averages its rates. */
 export const spanOf = (duration) => Math.max(duration / 200, 0.05);
 
 export class Series {
-  /** `flows`: as the worker lists them; `span`: the seconds that a rate is of. */
+  /** `flows`: as the worker lists them. `span`: the seconds over which a rate is averaged. */
   constructor(flows, span) {
     this.span = span;
     this.count = 0;
@@ -36,7 +65,8 @@ export class Series {
     this.marks = new Column();
     this.losses = new Column();
     this.flows = flows.map((flow) => ({ ...flow, begun: !flow.spare, isActive: false, stopAt: Infinity, window: new Column(), rtt: new Column(), rate: new Column(), delivered: new Column(), retransmits: new Column() }));
-    this.most = { window: 10, rtt: 0, rate: 0, queue: 1 };
+    this.tallies = { window: new Tally(), rtt: new Tally(), rate: new Tally(), queue: new Tally() };
+    this.linkMost = 0;
   }
 
   add(rows) {
@@ -46,7 +76,7 @@ export class Series {
 
   row(rows, from) {
     const [now, rate, backlog, drops, marks, losses] = rows.subarray(from, from + LINK);
-    const [index, most] = [this.count, this.most];
+    const [index, { window, rtt, rate: rates, queue }] = [this.count, this.tallies];
     this.time.set(index, now);
     this.linkRate.set(index, rate / 1e6);
     this.queue.set(index, backlog);
@@ -55,8 +85,8 @@ export class Series {
     this.losses.set(index, losses);
     while (this.behind < index && this.time.values[this.behind + 1] <= now - this.span) this.behind += 1;
     const since = now - this.time.values[this.behind];
-    if (rate > 0) most.rate = Math.max(most.rate, rate / 1e6);
-    most.queue = Math.max(most.queue, backlog);
+    if (rate > 0) this.linkMost = Math.max(this.linkMost, rate / 1e6);
+    queue.add(backlog);
     this.flows.forEach((flow, position) => {
       const [cwnd, srtt, delivered, , unacked, retransmits] = rows.subarray(from + LINK + FLOW * position, from + LINK + FLOW * (position + 1));
       flow.isActive ||= delivered > 0 || unacked > 0;
@@ -69,14 +99,20 @@ export class Series {
       flow.rtt.set(index, isOn && srtt > 0 ? 1e3 * srtt : NaN);
       flow.rate.set(index, flow.isActive ? speed : NaN);
       if (!isOn) return;
-      most.window = Math.max(most.window, cwnd);
-      most.rtt = Math.max(most.rtt, 1e3 * srtt);
-      if (speed > most.rate) most.rate = speed;
+      window.add(cwnd);
+      if (srtt > 0) rtt.add(1e3 * srtt);
+      rates.add(speed);
     });
     this.count += 1;
   }
 
-  /** How many rows there are up to a time. */
+  /** The end of the axis of a chart: rare peaks may exceed it. */
+  limit(name) {
+    const least = { window: 10, rtt: 0, rate: this.linkMost, queue: 1 }[name];
+    return Math.max(least, this.tallies[name].limit);
+  }
+
+  /** The number of rows up to a time. */
   countTo(time) {
     let [least, most] = [0, this.count];
     while (least < most) {
@@ -87,7 +123,7 @@ export class Series {
     return least;
   }
 
-  /** The value of a column at a time; not a number before there is one. */
+  /** The value of a column at a time, NaN before its first. */
   at(column, time) {
     const count = this.countTo(time);
     return count > 0 ? column.values[count - 1] : NaN;

@@ -1,4 +1,4 @@
-// The settings beside the charts: queue, seed, algorithms, a rule of the user's own.
+// The settings next to the charts: queue, seed, algorithms and the user's own rule.
 
 import { base, changed } from "./bottleneck.js";
 import { showChosen } from "./chosen.js";
@@ -23,11 +23,11 @@ export function showSettings() {
   showSets();
 }
 
-/** The button that takes the settings back. */
+/** Shows how many settings the button reverts. */
 function showSets() {
   const sets = setsOf(lab.setup);
   byId("write").disabled = sets.length === 0;
-  byId("write").textContent = sets.length === 0 ? "Settings: those of the text" : `Undo ${sets.length} setting${sets.length > 1 ? "s" : ""} made above`;
+  byId("write").textContent = sets.length === 0 ? "Revert to text" : `Revert ${sets.length} setting${sets.length > 1 ? "s" : ""} to text`;
   byId("write").title = sets.map((one) => (one.length > 200 ? `${one.slice(0, 200)} …` : one)).join("\n");
 }
 
@@ -56,7 +56,7 @@ function showGroups() {
   });
 }
 
-/** Another queue, with the limit that was set, if one was: from now on where the run is under way. */
+/** Applies another queue, with the limit that the user set. A run under way changes its queue now. */
 function useQueue() {
   const kind = byId("queue").value;
   const limit = lab.setup.sets.get(`${base()}.queue.limit`);
@@ -76,7 +76,7 @@ function tryRule(index) {
   lab.simulator.tell("rule", { text: byId("rule").value });
 }
 
-/** Has a group of flows follow a rule: from now on where the run is under way. `value` is the rule as TOML, `table` the same as a tree. */
+/** Gives a group of flows a rule. A run under way switches now. `value` is the rule as TOML, `table` the same rule as a tree. */
 function follow(index, value, table) {
   const key = `flows.${index}.cc`;
   const isSet = lab.setup.sets.get(key) === value;
@@ -89,7 +89,7 @@ function follow(index, value, table) {
   if (!isSame) lab.simulator.tell("change", { kind: "algorithm", index, value: table });
 }
 
-/** What the worker says of the rule: what it is, or what is wrong with it. */
+/** Applies a rule that the worker has read, or shows its mistake. */
 export function ruleRead({ value, table, message, line }) {
   byId("rule-state").replaceChildren(...(line ? [lineButton(byId("rule"), line), " "] : []), message ?? "");
   byId("rule").setAttribute("aria-invalid", String(message !== undefined));

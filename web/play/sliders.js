@@ -1,4 +1,4 @@
-// The sliders of the bottleneck: they change the run as it goes, and what it begins with before it does.
+// The sliders of the bottleneck. They change a running simulation, or the settings before its start.
 
 import { base, bottleneck, bottleneckKeys, changed, delayFor, firstRtt, lastChange, queueInWords } from "./bottleneck.js";
 import { byId, make, seldom } from "./elements.js";
@@ -87,12 +87,12 @@ export function makeSliders() {
   }
 }
 
-/** What a hand has just set is not set back under it. */
+/** Keeps a value that the user has just set. */
 function hold(slider, milliseconds) {
   slider.heldTo = performance.now() + milliseconds;
 }
 
-/** What was set is not what is: it was refused. */
+/** Shows the values in force after a refused change. */
 export function release() {
   for (const slider of SLIDERS) slider.heldTo = 0;
   showSliders();

@@ -1,4 +1,4 @@
-// Files and texts that a page gives; `away-state` says what was given.
+// Exports files and texts. `away-state` confirms each export.
 
 import { byId, make } from "./elements.js";
 

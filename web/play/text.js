@@ -1,4 +1,4 @@
-// The scenario as text, and what is wrong with it.
+// The scenario text and its mistakes.
 
 import { byId, lineButton, make, seldom } from "./elements.js";
 import { begin, lab, setupOf } from "./lab.js";

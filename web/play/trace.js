@@ -1,5 +1,5 @@
-// A trace of a link's capacity, from a file that is dropped on the page or chosen: mahimahi's format, a line for each opportunity to
-// deliver a packet, with its millisecond.
+// A capacity trace from a file that the user drops or chooses. In mahimahi's format, each line is the millisecond of
+// an opportunity to deliver a packet.
 
 import { base } from "./bottleneck.js";
 import { byId, onFile, show } from "./elements.js";
@@ -37,7 +37,7 @@ async function useTrace(file) {
     set({ [`${base()}.rate`]: `${rate} Mbit/s`, [`${base()}.varies`]: `{ kind = "trace", milliseconds = [${times.join(", ")}] }` });
   } catch (error) {
     if (!(error instanceof TraceError)) throw error;
-    show(`${file.name} cannot be read as a trace of mahimahi: ${error.message}.`);
+    show(`${file.name} cannot be read as a mahimahi trace: ${error.message}.`);
   }
 }
 

@@ -45,7 +45,7 @@ function since(column, time) {
 /** For how long a drop is seen: half a round-trip time, s. */
 const memory = () => (firstRtt() ?? 0.1) / 2;
 
-/** What is drawn with: the canvas, and colours, which are asked for once a picture. */
+/** The canvas and the colours, read once per picture. */
 function palette(canvas) {
   const colours = new Map();
   const colourOf = (position) => {
@@ -114,7 +114,7 @@ function scene({ pen, soft, line }, width, ends, queued) {
   pen.fillText("← ACKs", width / 2, ACKS + 2 * SIDE);
 }
 
-/** What was lost a moment ago, where it was: before the queue, or on the wire. */
+/** Recent losses at their places: before the queue, or on the wire. */
 function losses({ pen, warn }, ends, dropped, lost) {
   pen.fillStyle = warn;
   pen.font = "bold 12px system-ui, sans-serif";
@@ -128,7 +128,7 @@ function say(text) {
   told = text;
 }
 
-/** What the canvas shows, in words. */
+/** Describes the canvas in words. */
 function tell(packets, queued, dropped, lost) {
   const count = (leg) => packets.filter((one) => one.leg === leg).length;
   const shares = new Map();

@@ -1,4 +1,5 @@
-// The simulation, in a worker: it is given the module, told what to do by `page.js`, and answers with rows of figures.
+// The simulation in a worker. It receives the module, obeys the messages of `page.js`, and answers with rows of
+// numbers.
 
 import { load, list, rule, Scenario } from "../ackclock.js";
 import { csv } from "./csv.js";
@@ -11,7 +12,7 @@ const ROWS = 2000;
 /** Flows that may be added to each group while it runs, and to all of them. */
 const SPARE_OF_GROUP = 4;
 const SPARE = 32;
-/** What a message to the page is made of at most, in ms of work. */
+/** The maximal work for one message to the page, in ms. */
 const SLICE_MS = 10;
 const FRAME_MS = 14;
 /** Flows that are drawn. */
@@ -73,7 +74,7 @@ class Drive {
     });
   }
 
-  /** The links that a flow crosses: one that may be added has some of its own, called after it as those of the flow that it is like. */
+  /** The links on a flow's path. A spare flow has links of its own, named after it like the links of the flow that it copies. */
   route({ flows }, index, position, own) {
     const flow = flows[index < own ? index : this.spare[index - own]];
     const name = this.live.flowNames[index];
@@ -87,7 +88,7 @@ class Drive {
     post(type, { turn: this.turn, ...rest });
   }
 
-  /** One row: the time, what the bottleneck shows, and what each drawn flow shows. */
+  /** One row: the time, the state of the bottleneck, and the state of each drawn flow. */
   row(out) {
     const link = this.live.link(Math.max(0, this.bottleneck));
     out.push(this.live.now, link.rate_bps, link.backlog_packets, link.drops, link.marks, link.losses);
@@ -127,7 +128,7 @@ class Drive {
     return [...this.live.flowNames.keys()].filter((index) => this.groupOf[index] === this.groups[group]);
   }
 
-  /** Goes on to a time, making the changes that are due on the way. False at the end. */
+  /** Continues to a time, and makes the due changes on the way. Returns false at the end. */
   goOn(until) {
     while (this.done < this.changes.length && this.changes[this.done].at < until) {
       const change = this.changes[this.done];
@@ -138,7 +139,7 @@ class Drive {
     return this.live.step(until);
   }
 
-  /** Goes on for a slice of time, and has the page draw what came of it. */
+  /** Runs for a slice of time, and sends the new rows to the page. */
   slice() {
     const begin = performance.now();
     if (this.playing && this.isThere) this.until = this.live.now + (this.speed * Math.min(begin - this.last, 100)) / 1000;
@@ -163,7 +164,7 @@ class Drive {
     postMessage({ type: "rows", turn: this.turn, order: this.order, rests: this.idle, rows, packets }, buffers);
   }
 
-  /** Takes an order: what the page says of it may be late, but not early. */
+  /** Takes an order. The page may learn of the result late, but never early. */
   obey(order, act) {
     if (this.ended) return;
     this.order = order;
@@ -178,7 +179,7 @@ class Drive {
     this.until = Math.max(this.live.now, this.sentTo);
   }
 
-  /** Goes on to a time as fast as it can. */
+  /** Runs to a time at full speed. */
   send(until) {
     this.sentTo = Math.min(until, this.live.duration);
     this.until = this.sentTo;
@@ -199,7 +200,7 @@ class Drive {
     this.live = null;
     const document = result.document;
     result.free();
-    // How it was stepped through, and on which machine, is no part of what came out.
+    // The steps and the machine are not part of the result.
     const { events, engine_cpu_s, ...rest } = document;
     digest(JSON.stringify(rest)).then((sum) => this.post("done", { document: rest, sum, tables }));
   }

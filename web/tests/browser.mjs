@@ -8,5 +8,5 @@ export { sleep } from "./page.mjs";
 
 export const isFirefox = (browser) => basename(browser).startsWith("firefox");
 
-/** Uses a page, and ends the browser whatever happens: `use(page)`. */
+/** Calls `use(page)`, and then ends the browser in every case. */
 export const withPage = (browser, use) => (isFirefox(browser) ? firefox : chromium).withPage(browser, use);

@@ -10,7 +10,7 @@ const OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-de
 const COMPLAINTS = ["Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"];
 const text = JSON.stringify;
 
-/** Uses a page, and ends the browser whatever happens: `use(page)`. */
+/** Calls `use(page)`, and then ends the browser in every case. */
 export async function withPage(chromium, use) {
   const folder = mkdtempSync(join(tmpdir(), "ackclock-"));
   const browser = spawn(chromium, [...OPTIONS, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });

@@ -1,4 +1,4 @@
-// What is compared of a result: its texts, the columns of its samples, and their bytes, one column after another.
+// The compared parts of a result: its texts, the columns of its samples, and their concatenated bytes.
 
 export function collected(result) {
   const parts = [];

@@ -1,7 +1,7 @@
 // Each control of the page, by clicks and keys: node controls.mjs BROWSER ADDRESS FOLDER
 //
-// ADDRESS opens a scenario of one CUBIC flow, 300 s at 10 Mbit/s. Files that the page gives are left in FOLDER; what it copies,
-// and what it found of the last run, is printed as JSON.
+// ADDRESS opens a scenario of one CUBIC flow, 300 s at 10 Mbit/s. The page's exports are left in FOLDER. The program
+// prints the copied texts and the figures of the last run as JSON.
 
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
@@ -94,7 +94,7 @@ async function changing(page) {
   await page.press("#loss-range");
   await change(6, "bottleneck: loss 0.14 %");
   await page.enter("loss", 200);
-  await page.until("document.getElementById('message').textContent.startsWith('That cannot be changed while it runs: a probability is')");
+  await page.until("document.getElementById('message').textContent.startsWith('The running simulation does not accept this change: a probability is')");
   assert.equal(await page.value("loss"), "0.14");
   await page.enter("loss", 0);
   await change(7, "bottleneck: loss 0 %");
@@ -120,7 +120,7 @@ async function changing(page) {
   await page.until(`document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic" && document.getElementById('queue').value === "drop-tail"`);
 }
 
-/** What is set before it begins is a setting, and no change. */
+/** A choice before the start is a setting and not a live change. */
 async function before(page, address) {
   await page.motion(true);
   await page.visit(address);
@@ -130,7 +130,7 @@ async function before(page, address) {
   await page.enter("loss", 1);
   await page.until(`${SETS}.includes('topology.loss={ kind = "bernoulli", probability = 0.01 }')`);
   await page.enter("loss", 200);
-  await page.until("document.getElementById('message').textContent.startsWith('That cannot be set')");
+  await page.until("document.getElementById('message').textContent.startsWith('Invalid setting')");
   assert.equal(await page.value("loss"), "1");
   await page.choose("queue", "codel");
   await page.until(`${SETS}.includes("topology.queue=codel\\ntopology.queue.limit=7 packets")`);
@@ -170,7 +170,7 @@ async function texts(page) {
   assert.equal(await page.content("mistakes"), "");
 }
 
-/** A trace of capacity: chosen, dropped, and one that is none. */
+/** A capacity trace: chosen, dropped, and invalid. */
 async function traces(page) {
   const file = join(folder, "cellular.trace");
   writeFileSync(file, "1\n1\n2\n4\n");
@@ -200,17 +200,17 @@ async function traces(page) {
   await page.until(`${SETS} === ""`);
 }
 
-/** What can be taken away. */
+/** The exports. */
 async function away(page) {
   await page.evaluate("document.activeElement.blur()");
   await page.key("End");
   await page.state("done");
-  // What is chosen after the end begins it again.
+  // A choice after the end restarts the run.
   await page.choose("queue", "codel");
   await page.until(`${SETS} === "topology.queue=codel"`);
   await page.state("done");
   await page.click("copy-command");
-  // What became of copying is said once the browser has answered.
+  // The page confirms the copy once the browser has answered.
   await page.until("document.getElementById('away-text').value.startsWith('cat > scenario.toml') && document.getElementById('away-state').textContent.startsWith('Command')");
   const command = await page.value("away-text");
   for (const [id, name] of [["save-scenario", "scenario.toml"], ["save-svg", "scenario.svg"], ["save-flows", "scenario-flows.csv"], ["save-links", "scenario-links.csv"]]) {

@@ -1,6 +1,6 @@
 // Evaluates as `options` say, over a suite as data: node evaluate.mjs SUITE.json OPTIONS.json
 //
-// Prints what comes of it as JSON, with how far it was each time that it said so, and what it took. SUITE may be a name.
+// Prints the result as JSON, with each progress report and the time. SUITE may be a name.
 
 import { readFileSync } from "node:fs";
 import { evaluate } from "../evaluate.js";

@@ -1,6 +1,6 @@
 // The same as evaluate.mjs in Chromium: node evaluate_chromium.mjs CHROMIUM ADDRESS SUITE OPTIONS.json
 //
-// ADDRESS is that of a file of this package, which is served; SUITE the name of a suite beside the module.
+// ADDRESS is the address of a served file of this package. SUITE is the name of a suite next to the module.
 
 import { withPage } from "./chromium.mjs";
 

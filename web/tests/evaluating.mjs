@@ -1,6 +1,7 @@
 // The page that evaluates, used as a person uses it: node evaluating.mjs BROWSER ADDRESS FOLDER OWN [PHOTOGRAPHS]
 //
-// ADDRESS: of the live page, which leads to one with a small suite; OWN: the file of a suite. What the page gives is left in FOLDER. Prints what it showed as JSON.
+// ADDRESS opens the live page, which leads to an evaluation page with a small suite. OWN is the file of a suite. The
+// page's exports are left in FOLDER. The program prints the shown texts as JSON.
 
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +40,7 @@ await withPage(browser, async (page) => {
   await page.state("playing");
   await page.press("#rule-box summary");
   await page.type("rule", "grow = 3 / w\ncut = w / 2");
-  // What a click opens, without the click: the page is another one then.
+  // Read the target of the link without a click, because a click leaves this page.
   await page.evaluate("document.getElementById('evaluate').addEventListener('click', (event) => event.preventDefault())");
   await page.click("evaluate");
   const evaluation = await page.evaluate("document.getElementById('evaluate').href");
@@ -49,7 +50,7 @@ await withPage(browser, async (page) => {
   found.given = await page.value("rule");
   found.broken = await policy(page);
 
-  // A rule with a mistake: one message, and the page goes on.
+  // A rule with a mistake gives one message, and the page continues.
   await page.type("rule", "grow = 1/v\ncut = w/2");
   await page.click("start");
   await page.state("failed");
@@ -107,7 +108,7 @@ await withPage(browser, async (page) => {
   if (photographs !== undefined) await photographed(page, "several");
   await page.size(400, 900);
   found.wide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-  // What is no suite: one message.
+  // An invalid suite gives one message.
   await page.attach("own-suite", join(folder, "evaluation-core.csv"));
   found.refused = await page.until("document.getElementById('message').textContent");
   // The saved report alone, from disk.

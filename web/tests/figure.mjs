@@ -1,6 +1,6 @@
 // A figure of the documentation, by clicks on its button and on a slider: node figure.mjs BROWSER ADDRESS [PICTURE]
 //
-// Prints what it says of both runs as JSON; with PICTURE the figure is left there.
+// Prints the texts of both runs as JSON. With PICTURE, the figure is saved there.
 
 import assert from "node:assert/strict";
 import { withPage } from "./browser.mjs";

@@ -1,4 +1,5 @@
-// A page in a headless Firefox, which is driven over a socket, by its Marionette protocol: messages of JSON behind their lengths.
+// A page in a headless Firefox. The Marionette protocol drives it over a socket, with JSON messages behind their
+// lengths.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -23,14 +24,14 @@ const PREFERENCES = {
   "browser.download.always_ask_before_handling_new_types": false,
   "browser.download.alwaysOpenPanel": false,
 };
-/** Mistakes of pages; Firefox says of its own parts, too, what goes wrong in them. */
+/** Mistakes of pages. Firefox also reports mistakes in its own parts. */
 const COMPLAINTS = /^JavaScript (error|warning): (http|file|blob)/;
 const KEYS = { Enter: "\uE007", End: "\uE010", Tab: "\uE004", ArrowDown: "\uE015" };
 const CONTROL = "\uE009";
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 const text = JSON.stringify;
 
-/** Uses a page, and ends the browser whatever happens: `use(page)`. */
+/** Calls `use(page)`, and then ends the browser in every case. */
 export async function withPage(firefox, use) {
   const home = mkdtempSync(join(tmpdir(), "ackclock-"));
   const [profile, folder] = ["profile", "downloads"].map((name) => join(home, name));
@@ -160,7 +161,7 @@ class FirefoxPage extends Page {
     await this.until("document.visibilityState === 'visible'");
   }
 
-  /** The size of the page: that of the window has a lower bound. */
+  /** Sets the size of the page, because the size of the window has a lower bound. */
   size(width, height) {
     const bounds = Object.entries({ width, height }).flatMap(([side, pixels]) => ["min", "max"].map((bound) => `style.setProperty("${bound}-${side}", "${pixels}px");`));
     return this.inBrowser(`const { style } = gBrowser.selectedBrowser; ${bounds.join(" ")}`);

@@ -1,7 +1,7 @@
 // Runs scenarios and leaves their results whole: node golden.mjs MODULE.wasm RUNS.json FOLDER
 //
-// RUNS.json is a list of scenarios as trees. Of the n-th, FOLDER/n.json has the document, the histograms, and a table of columns for
-// each kind of samples; FOLDER/n.bin the bytes of all columns, one after another.
+// RUNS.json is a list of scenarios as trees. FOLDER/n.json contains the document, the histograms, and a table of
+// columns for each kind of samples. FOLDER/n.bin contains the concatenated bytes of all columns.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

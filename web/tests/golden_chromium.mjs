@@ -1,6 +1,6 @@
 // The same as golden.mjs in Chromium: node golden_chromium.mjs CHROMIUM ADDRESS RUNS.json FOLDER
 //
-// ADDRESS is that of a file of this package, which is served.
+// ADDRESS is the address of a served file of this package.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

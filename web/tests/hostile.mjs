@@ -1,6 +1,6 @@
-// Links that are not what they should be, scenarios that are too much, tabs in the background: node hostile.mjs BROWSER ADDRESS
+// Invalid links, oversized scenarios, tabs in the background: node hostile.mjs BROWSER ADDRESS
 //
-// Prints what it found as JSON.
+// Prints the messages as JSON.
 
 import assert from "node:assert/strict";
 import { isFirefox, sleep, withPage } from "./browser.mjs";
@@ -46,18 +46,33 @@ async function names(page) {
   assert.deepEqual(page.problems.splice(0), []);
 }
 
-/** A scenario with more events in a step than a person waits for: the worker is ended, and the page goes on. */
+/** A scenario with more events in a step than a person waits for. The page offers to wait or to stop, and a new run
+ * replaces it. */
 async function tooMuch(page) {
-  await page.visit(link(scenario("much", "1000000 s", "100 Gbit/s", '{ cc = "cubic", count = 50 }')));
+  const much = link(scenario("much", "1000000 s", "100 Gbit/s", '{ cc = "cubic", count = 50 }'));
+  const message = () => page.until("document.getElementById('message').textContent", 60);
+  const lesson = async () => {
+    await page.choose("lesson-list", "convergence");
+    await page.until(`document.documentElement.dataset.state === "playing" && ${CLOCK} > 0 && document.getElementById("message").textContent === ""`);
+  };
+  await page.visit(much);
   await page.until(`${CLOCK} > 0`);
   await page.click("finish");
-  const message = await page.until("document.getElementById('message').textContent", 60);
-  assert.equal(await page.evaluate("document.documentElement.dataset.state"), "none");
-  await page.choose("lesson-list", "convergence");
-  await page.state("playing");
-  await page.until(`${CLOCK} > 0`);
+  const offered = await message();
+  await page.press("#message button:first-of-type");
   assert.equal(await page.content("message"), "");
-  return message;
+  assert.equal(await message(), offered);
+  await page.press("#message button:last-of-type");
+  const stopped = await message();
+  assert.equal(await page.evaluate("document.documentElement.dataset.state"), "none");
+  await lesson();
+
+  await page.visit(much);
+  await page.until(`${CLOCK} > 0`);
+  await page.click("finish");
+  await message();
+  await lesson();
+  return { offered, stopped };
 }
 
 /** A tab that is behind another one, and one that the browser froze, lose nothing. */
@@ -83,7 +98,7 @@ async function background(page) {
   assert.equal(await page.content("message"), "");
 }
 
-/** Narrow and wide, light and dark: nothing beside the page, and colours that differ. */
+/** Narrow and wide, light and dark: the page fits its window, and the colours differ. */
 async function looks(page) {
   const papers = new Set();
   for (const width of [400, 1400]) {

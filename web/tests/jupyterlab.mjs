@@ -1,7 +1,7 @@
 // The panel of `explore()` in JupyterLab: node jupyterlab.mjs CHROMIUM ADDRESS [PICTURE]
 //
-// ADDRESS opens a notebook whose first cell makes the panel. Runs the cell, then the panel with another seed and buffer, typed by keys, some of
-// which are shortcuts of JupyterLab elsewhere. Prints as JSON what is told.
+// ADDRESS opens a notebook whose first cell makes the panel. Runs the cell, then the panel with another seed and
+// buffer. Some of the typed keys are shortcuts of JupyterLab elsewhere. Prints the shown texts as JSON.
 
 import { sleep, withPage } from "./chromium.mjs";
 
@@ -11,7 +11,7 @@ const ACCEPT = ".jp-Dialog .jp-mod-accept";
 const STATE = "document.querySelector('.rerun').dataset.state";
 const is = (page, selector) => page.evaluate(`document.querySelector(${JSON.stringify(selector)}) !== null`);
 
-/** Runs the first cell; JupyterLab asks for a kernel where it has none yet. */
+/** Runs the first cell. JupyterLab asks for a kernel if it has none. */
 async function runCell(page) {
   await page.press(".jp-Notebook .jp-Cell .jp-InputPrompt");
   await page.press(RUN);

@@ -1,6 +1,7 @@
-// Each lesson, by a click on the first change that it proposes, to its end: node lessons.mjs BROWSER ADDRESS [LESSON|all [FOLDER]]
+// Clicks the first change of each lesson, and runs it to its end: node lessons.mjs BROWSER ADDRESS [LESSON|all
+// [FOLDER]]
 //
-// With FOLDER all changes are tried, and pictures are left there. Prints what each change gave as JSON.
+// With FOLDER, the program tries all changes and saves pictures there. It prints the results as JSON.
 
 import { withPage } from "./browser.mjs";
 
@@ -20,7 +21,7 @@ async function photographs(page, name) {
   await page.size(1400, 1000);
 }
 
-/** Presses every change of a lesson, and lets it run to its end; gives what is shown. */
+/** Presses every change of a lesson, runs it to its end, and returns the shown figures. */
 async function lesson(page, name) {
   await page.choose("lesson-list", name);
   await page.until(`location.hash === "#lesson=${name}"`);
@@ -37,7 +38,7 @@ async function lesson(page, name) {
 
 await withPage(browser, async (page) => {
   await page.visit(`${page0}#lesson=bbr`);
-  await page.until("document.getElementById('lesson-title').textContent === \"BBR's phases\"");
+  await page.until("document.getElementById('lesson-title').textContent === \"The phases of BBR\"");
   const names = await page.evaluate("[...document.getElementById('lesson-list').options].map(({ value }) => value).filter((name) => name !== '')");
   const found = {};
   for (const name of names.filter((name) => ["all", name].includes(chosen))) found[name] = await lesson(page, name);

@@ -1,6 +1,6 @@
-// A run that was changed while it went on, and its link opened anew: node link.mjs BROWSER ADDRESS
+// Makes live changes, and opens the link of the run again: node link.mjs BROWSER ADDRESS
 //
-// Prints what it found as JSON.
+// Prints hashes and changes as JSON.
 
 import { withPage } from "./browser.mjs";
 

@@ -1,4 +1,4 @@
-// What the module says without running anything: node lists.mjs MODULE.wasm SCENARIO
+// The lists of the module, without a run: node lists.mjs MODULE.wasm SCENARIO
 //
 // SCENARIO is a tree with mistakes, as JSON. Prints them, all lists and the metrics as JSON.
 

@@ -1,6 +1,6 @@
-// Packets on the wire, and two set-ups beside each other: node packets.mjs BROWSER ADDRESS
+// Packets on the wire, and two runs compared: node packets.mjs BROWSER ADDRESS
 //
-// ADDRESS opens a scenario of one CUBIC flow. Prints what it found as JSON.
+// ADDRESS opens a scenario of one CUBIC flow. Prints hashes and figures as JSON.
 
 import assert from "node:assert/strict";
 import { withPage } from "./browser.mjs";
@@ -10,7 +10,7 @@ const WIRE = "document.getElementById('wire-state').textContent";
 const LINK = "document.getElementById('link-state').textContent";
 const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
 const isShown = (id) => `!document.getElementById("${id}").hidden`;
-/** Whether the words beside the packets say of the queue what the engine says of it. */
+/** Whether the words under the packets agree with the engine about the queue. */
 const AGREE = `${WIRE}.startsWith(/^(\\d+) packets queued/.exec(${LINK})[1] + " queued")`;
 /** The picture, as the address of an image. */
 const PICTURE = "document.getElementById('chart-wire').toDataURL()";
@@ -43,7 +43,7 @@ async function packets(page) {
   await page.until(`/ [1-9]\\d* lost/.test(${WIRE})`);
   await page.enter("loss", 0);
   await page.until("document.getElementById('changes').children.length === 2");
-  // Fast it is not drawn; slowly it is.
+  // The page draws packets only at slow speed.
   await page.click("play");
   await page.until(`!${isShown("wire")}`);
   await page.choose("speed", "0.1");
@@ -53,7 +53,7 @@ async function packets(page) {
   await page.until(`!${isShown("wire")}`);
 }
 
-/** Two set-ups, and a link that carries both. */
+/** Two runs, and a link that contains both. */
 async function compared(page) {
   await page.visit(address);
   await page.state("playing");
@@ -64,9 +64,9 @@ async function compared(page) {
   await page.state("playing");
   await page.click("pin");
   await page.until("document.getElementById('pinned').textContent.includes('still the same')");
-  await page.until(`${LINK}.includes("; B: ") && document.querySelector("#flows tbody td.n").textContent.includes("(B ")`);
+  await page.until(`${LINK}.includes(" · B: ") && document.querySelector("#flows tbody td.n").textContent.includes("(B ")`);
   await page.choose("queue", "codel");
-  await page.until("document.getElementById('pinned').textContent.includes('other changes while it runs')");
+  await page.until("document.getElementById('pinned').textContent.includes('different live changes')");
   await page.click("finish");
   await page.state("done");
   await page.until(isShown("result-beside"));

@@ -1,11 +1,12 @@
-// A page in a headless browser, used as a person uses it: clicks and keys go where a mouse and a keyboard send them. What a browser does in its own
-// way is in `chromium.mjs` and `firefox.mjs`; `browser.mjs` chooses.
+// A page in a headless browser, with real clicks and keys. `chromium.mjs` and `firefox.mjs` contain the differences
+// of the browsers, and `browser.mjs` chooses one.
 
 const text = JSON.stringify;
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What all browsers have in common. A browser adds `evaluate`, `visit`, `clickAt`, `key`, `insert`, `attach`, `behind`, `size`, `colours`, `motion` and `photograph`. */
+/** The common part of all browsers. A browser adds `evaluate`, `visit`, `clickAt`, `key`, `insert`, `attach`,
+ * `behind`, `size`, `colours`, `motion` and `photograph`. */
 export class Page {
   /** `folder`: where files come that the page gives. */
   constructor(folder) {
@@ -22,7 +23,7 @@ export class Page {
     throw new Error(`never true: ${expression}; the page: ${shown}; ${this.problems.join("; ")}`);
   }
 
-  /** What was asked for, beside a page and what it makes itself. */
+  /** Requests to other addresses than the page itself. */
   elsewhere(address) {
     return this.requests.filter((url) => url !== address.split("#")[0] && !/^(about|blob|data):/.test(url));
   }
@@ -39,7 +40,7 @@ export class Page {
     return this.evaluate(`document.getElementById("${id}").value`);
   }
 
-  /** Clicks the middle of what a selector finds, once it can be clicked there. */
+  /** Clicks the middle of an element once it is clickable. */
   async press(selector) {
     const place = await this.until(`(() => {
       const element = document.querySelector(${text(selector)});
@@ -57,7 +58,7 @@ export class Page {
     return this.press(`#${id}`);
   }
 
-  /** Replaces what is in a field by what is typed. */
+  /** Replaces the text of a field by typing. */
   async type(id, typed) {
     await this.until(`!document.getElementById("${id}").disabled`);
     await this.press(`#${id}`);
@@ -72,7 +73,7 @@ export class Page {
     await this.evaluate("document.activeElement.blur()");
   }
 
-  /** Chooses from a list: what a list shows when it is open is no part of the page, and cannot be clicked. */
+  /** Chooses from a list. An open list is not part of the page, so nothing can click it. */
   choose(id, value) {
     return this.evaluate(`(() => {
       const list = document.getElementById("${id}");

@@ -1,14 +1,14 @@
 // How fast the live page is: node page_speed.mjs CHROMIUM ADDRESS SPEED SECONDS
 //
-// ADDRESS opens a scenario. Prints as JSON: ms from opening the page to its first picture of a run, in a new browser and again, and what is drawn in
-// SECONDS at SPEED times the clock.
+// ADDRESS opens a scenario. The program prints two figures as JSON. One is the time to the first picture of a run, in
+// ms, in a new browser and again. The other is the number of frames drawn in SECONDS at SPEED times the clock.
 
 import { sleep, withPage } from "./chromium.mjs";
 
 const [chromium, address, speed, seconds] = process.argv.slice(2);
 const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
 
-/** Notes when the clock shows a run for the first time, and counts frames, and those of them in which it moved. */
+/** Notes the first time at which the clock shows a run. Counts frames, and frames in which the clock moved. */
 const watch = `(() => {
   const seen = (globalThis.seen = { first: null, frames: 0, pictures: 0 });
   let last = "";

@@ -1,8 +1,8 @@
-// What the content security policy of a page refuses.
+// Actions that the content security policy of a page refuses.
 
 import assert from "node:assert/strict";
 
-/** The directives that a script breaks which tries to execute and to load; nothing comes of it. */
+/** The directives that refuse a script's attempts to execute and to load. */
 export async function policy(page) {
   const broken = await page.evaluate(`(async () => {
     const broken = [];
@@ -19,7 +19,7 @@ export async function policy(page) {
     return broken.sort();
   })()`);
   assert.equal(await page.evaluate("window.executed"), undefined);
-  // What was refused is reported as a request, and as a complaint.
+  // The browser reports each refusal as a request and as a complaint.
   page.problems.splice(0);
   page.requests = page.requests.filter((url) => !url.startsWith("http://127.0.0.1:1/"));
   return broken;

@@ -1,6 +1,7 @@
-// Queues that are set while a run goes on: node queues.mjs MODULE SCENARIO QUEUES
+// Replaces queues during a run: node queues.mjs MODULE SCENARIO QUEUES
 //
-// For each of QUEUES, all as JSON: what it is in words and what came of a run in which it was set at the start, or why it was refused.
+// For each of QUEUES, prints the queue in words and the result of a run with it from the start. A refused queue gives
+// the reason. The output is JSON.
 
 import { readFile } from "node:fs/promises";
 import { load, Scenario } from "../ackclock.js";

@@ -1,7 +1,8 @@
 // How fast a report opens: node report_speed.mjs CHROMIUM ADDRESS
 //
-// Prints as JSON, in ms from when a new browser is told to open it: the first paint of its text, and the frame in which it can be used. It then is loaded, and its
-// script has read the data of its charts; those further down are drawn when they come near the screen.
+// Prints two times as JSON, in ms from the command that opens the page in a new browser. The first is the first paint
+// of text. The second is the first usable frame. The page is loaded then, and its script has read the data of the
+// charts. Charts further down are drawn when they come near the screen.
 
 import { withPage } from "./chromium.mjs";
 

@@ -1,7 +1,8 @@
-// A cell that is run again in the page of a report, or in the widget of a notebook: node rerun.mjs BROWSER ADDRESS OPEN MODE [PICTURE]
+// Reruns a cell of a report or of a notebook's widget: node rerun.mjs BROWSER ADDRESS OPEN MODE [PICTURE]
 //
-// OPEN is a JSON list of selectors, pressed one after another to come to the cell. With MODE `thorough` it is run with other seeds and
-// settings, too, with mistakes, and stopped. With PICTURE it is run with CUBIC, and left there. Prints what it found as JSON.
+// OPEN is a JSON list of selectors, pressed in order to reach the cell. MODE `thorough` adds other seeds and
+// settings, mistakes, and a stopped run. With PICTURE, the cell runs with CUBIC and its picture is saved there.
+// Prints the results as JSON.
 
 import assert from "node:assert/strict";
 import { withPage } from "./browser.mjs";
@@ -39,13 +40,13 @@ async function asStored(page) {
 
 async function run(page, ends = "done") {
   await page.press(".rerun button[type=submit]");
-  // What ended before does not count: it is running first.
+  // The run must start first, because an earlier end does not count.
   await page.until(`${STATE} !== "running" && ${STATE} !== undefined`);
   await page.until(`${STATE} === "${ends}"`);
   return page.evaluate(SHOWN);
 }
 
-/** Other seeds, settings and times; then what cannot be run, and what is stopped. */
+/** Other seeds, settings and times, then invalid settings, and a stopped run. */
 async function changed(page) {
   const found = {};
   await fill(page, "seed", "99");
@@ -78,7 +79,7 @@ async function changed(page) {
   return found;
 }
 
-/** Narrow and wide, light and dark: nothing beside the window. */
+/** Narrow and wide, light and dark: the page fits its window. */
 async function looks(page) {
   for (const width of [400, 1400]) {
     for (const scheme of ["light", "dark"]) {

@@ -1,7 +1,7 @@
 // How long runs take in Chromium: node speed.mjs CHROMIUM ADDRESS
 //
-// ADDRESS is that of a file of this package, which is served. Each line that comes in is a scenario as JSON; each line that goes out the milliseconds of CPU time that ten runs took in the process of
-// the page, which other programs on the machine do not take, and the packets forwarded.
+// ADDRESS is the address of a served file of this package. Each input line is a scenario as JSON. Each output line is
+// the CPU time of ten runs in ms, and the packets forwarded. CPU time excludes other programs on the machine.
 
 import { createInterface } from "node:readline";
 import { withPage } from "./chromium.mjs";

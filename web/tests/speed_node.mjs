@@ -1,6 +1,7 @@
 // The same as speed.mjs in Node: node --no-liftoff speed_node.mjs MODULE.wasm
 //
-// Milliseconds are of CPU time, which other programs on the machine do not take; without Liftoff all code is optimised at once.
+// Milliseconds are CPU time, which excludes other programs on the machine. Without Liftoff, V8 optimises all code at
+// once.
 
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -40,7 +40,7 @@ impl LeftOut {
             LeftOut::HeaderCut => "whose TCP header is cut; capture at least 128 bytes of each packet".into(),
             LeftOut::Malformed => "with malformed headers".into(),
             LeftOut::Copy => "captured again, as on a second interface; the first copy counts".into(),
-            LeftOut::Stray => "with sequence numbers far from those of their connection".into(),
+            LeftOut::Stray => "with sequence numbers far from the range of their connection".into(),
             LeftOut::Connection => format!("of connections after the first {MAX_CONNECTIONS}"),
         }
     }

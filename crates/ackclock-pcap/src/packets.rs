@@ -70,7 +70,7 @@ impl fmt::Display for NoCapture {
             NoCapture::Short => write!(f, "is shorter than a header of pcap, {PCAP_HEADER} bytes; {HINT}"),
             NoCapture::Unknown => write!(f, "is neither pcap nor pcapng; {HINT}"),
             NoCapture::Compressed { by, command } => {
-                write!(f, "is compressed by {by}, of which only gzip is read; decompress it first: {command} FILE")
+                write!(f, "is compressed by {by}, and only gzip is supported; decompress it first: {command} FILE")
             }
             NoCapture::TooLong => {
                 let limit = MAX_DECOMPRESSED >> 30;

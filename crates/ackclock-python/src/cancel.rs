@@ -31,7 +31,7 @@ impl Cancel {
 }
 
 impl Cancel {
-    /// What the engine looks at.
+    /// The flag that the engine checks.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }

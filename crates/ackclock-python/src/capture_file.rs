@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::catalog::to_json;
 
-/// A capture: a file, or what a run has captured.
+/// A capture: a file, or the captured packets of a run.
 #[pyclass(frozen, module = "ackclock._core")]
 pub struct CaptureFile {
     capture: Capture,
@@ -38,7 +38,7 @@ impl CaptureFile {
         to_json(&self.capture.summary())
     }
 
-    /// What the connection with this number, from 0, shows of its sender, as JSON.
+    /// The measurements of the connection with this number, from 0, at its sender, as JSON.
     ///
     /// Raises `ValueError` where it shows nothing.
     fn observe_json(&self, py: Python<'_>, flow: usize) -> PyResult<String> {
@@ -46,7 +46,7 @@ impl CaptureFile {
         to_json(&seen.map_err(|error| PyValueError::new_err(error.to_string()))?)
     }
 
-    /// The time-sequence plot of a connection, by its number from 0, as JSON; times are from its first packet on.
+    /// The time-sequence plot of a connection, by its number from 0, as JSON. Times count from its first packet.
     ///
     /// Raises `ValueError` where it has no data.
     fn sequence_json(&self, py: Python<'_>, flow: usize, from_ns: u64, to_ns: u64) -> PyResult<String> {

@@ -1,4 +1,4 @@
-//! What scenarios are made of: the schema, its keys, and everything that has a name.
+//! The parts of scenarios: the schema, its keys, and all names.
 
 use ackclock::cc::{CcSpec, RuleSource};
 use ackclock_scenario::{CATALOGS, Hint, catalog, document_schema, keys, kind_of_file, printable};
@@ -41,7 +41,7 @@ pub fn rule_json(line: &str) -> PyResult<String> {
     to_json(&CcSpec::Rule(source.into()))
 }
 
-/// The kind of the algorithm in a file and the key that names the file, by the file's name; none for other names.
+/// The kind of the algorithm in a file and the key that names the file, by the file's name. Other names give none.
 #[pyfunction]
 pub fn kind_of_code(name: &str) -> Option<(&'static str, &'static str)> {
     kind_of_file(name)

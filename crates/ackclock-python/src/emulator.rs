@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::error::Error;
 use crate::run::Outcome;
 
-/// What shells run in the place of the flows of a group: the group, on the host of the senders, on that of the receivers.
+/// Shell commands that replace the flows of a group: the group, the senders' command, and the receivers' command.
 pub type Programs = Option<(String, String, Option<String>)>;
 
 /// The packets that an emulation captured.
@@ -19,7 +19,7 @@ pub type Captured = ackclock_linux::Tap;
 #[cfg(not(target_os = "linux"))]
 pub enum Captured {}
 
-/// What an emulation needs beside its plan.
+/// The inputs of an emulation in addition to its plan.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is emulated"))]
 pub struct Needed {
     pub programs: Programs,

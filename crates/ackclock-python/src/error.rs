@@ -30,13 +30,13 @@ create_exception!(
     ackclock._core,
     BackendError,
     PyException,
-    "What the backend does not have, or the system does not allow."
+    "The backend lacks a feature, or the system does not permit it."
 );
 create_exception!(
     ackclock._core,
     CaptureError,
     PyValueError,
-    "A capture of what there is not: its arguments are `link` or `flow`, the name, and the names that there are."
+    "A capture of a missing item. Its arguments are `link` or `flow`, the name, and the existing names."
 );
 
 /// An error of the core that has an exception of its own.

@@ -4,8 +4,8 @@ use ackclock::tcp::Profile;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Runs the exchange script `text`, called `name` in messages and begun with the settings of `profile`, without holding the GIL;
-/// the report as JSON.
+/// Runs the exchange script `text` without holding the GIL, and returns the report as JSON. `name` is the script's
+/// name in messages, and `profile` gives its first settings.
 #[pyfunction]
 pub fn exchange_json(py: Python<'_>, text: &str, name: &str, profile: &str) -> PyResult<String> {
     let known = Profile::ALL.iter().find(|(known, _)| *known == profile);

@@ -1,4 +1,4 @@
-//! Python binding of the core library; holds no simulation logic.
+//! Python binding of the core library, without simulation logic.
 
 mod cancel;
 mod capture_file;

@@ -7,7 +7,7 @@ use ackclock::units::{Duration, Rate};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Time, arrival, what happened, and why.
+/// Time, arrival, event and reason.
 type Row = (u64, usize, &'static str, &'static str);
 
 /// Puts arrivals (time, bytes, flow, ECN-capable) through a queue in front of a transmitter.

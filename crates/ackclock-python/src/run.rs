@@ -1,4 +1,4 @@
-//! One run and what it left.
+//! One run and its results.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ pub struct Run {
     pub(crate) outcome: Outcome,
 }
 
-/// What the engine leaves.
+/// The results of the engine.
 pub struct Outcome {
     engine_cpu_s: f64,
     /// Without its samples, which are in the tables.
@@ -51,9 +51,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What a run left, as whoever asks for it gets it.
+    /// The results of a run, as callers read them.
     ///
-    /// `emulated`: how it was timed and what was captured, where it was in real time.
+    /// `emulated`: the timing and the captured packets of a real-time run.
     pub fn new(
         mut result: RunResult,
         engine_cpu_s: f64,
@@ -73,7 +73,7 @@ impl Outcome {
     }
 }
 
-/// The order of the keys is that of the output.
+/// The order of the keys is the order of the output.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -127,7 +127,8 @@ impl Run {
         self.outcome.packets.clone()
     }
 
-    /// The captured packets as a file of pcapng, of each no more than `snaplen` bytes; empty unless `capture` was given.
+    /// The captured packets as a pcapng file, with at most `snaplen` bytes of each. It is empty unless `capture` was
+    /// given.
     fn pcapng<'py>(&self, py: Python<'py>, snaplen: u32) -> Bound<'py, PyBytes> {
         let application = format!("ackclock {}", env!("CARGO_PKG_VERSION"));
         #[cfg(target_os = "linux")]
@@ -137,7 +138,7 @@ impl Run {
             return PyBytes::new(py, &py.detach(|| captured.pcapng(&header)));
         }
         let comment = format!(
-            "{}; a simulation, whose time 0 is 1000000000 s here; handshakes are made up where the scenario has none",
+            "{}; a simulation with time 0 at 1000000000 s; handshakes are generated where the scenario has none",
             self.what()
         );
         let header = Header { application: &application, comment: &comment, snaplen };
@@ -170,7 +171,7 @@ impl Run {
 }
 
 impl Run {
-    /// What the run was of.
+    /// The identity of the run.
     fn what(&self) -> String {
         format!("{} (scenario {}, seed {}, replicate {})", self.scenario, self.scenario_hash, self.seed, self.replicate)
     }

@@ -32,7 +32,7 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads TOML; `source` is the file's name in messages, `sets` are `KEY=VALUE` texts as of `--set`.
+    /// Reads TOML. `source` is the file's name in messages, and `sets` contains `KEY=VALUE` texts as for `--set`.
     #[staticmethod]
     #[pyo3(signature = (text, source = "<string>", sets = Vec::new()))]
     fn from_toml(text: &str, source: &str, sets: Vec<String>) -> Result<Self, Error> {
@@ -57,7 +57,7 @@ impl Scenario {
         self.inner.name()
     }
 
-    /// The canonical hash: equal for scenarios that give equal results; name and seed do not count.
+    /// The canonical hash, equal for scenarios with equal results. It ignores name and seed.
     #[getter]
     fn hash(&self) -> String {
         self.inner.hash()
@@ -103,18 +103,19 @@ impl Scenario {
         self.inner.resolved_json()
     }
 
-    /// The scenario as it was written, with the contents of its files, as JSON: settings reach what its flows share.
+    /// The scenario as written, with the contents of its files, as JSON. Settings reach the shared parts of its
+    /// flows.
     fn written_json(&self) -> String {
         self.inner.written_json()
     }
 
-    /// Equal for scenarios whose compiled plans are equal; name and seed do not count.
+    /// Equal for scenarios whose compiled plans are equal. It ignores name and seed.
     #[getter]
     fn fingerprint(&self, py: Python<'_>) -> String {
         py.detach(|| self.inner.fingerprint())
     }
 
-    /// Links, flows and random inputs in full, as JSON; of `most` flows a group, or all.
+    /// Links, flows and random inputs in full, as JSON. `most` limits the flows per group.
     #[pyo3(signature = (most = None))]
     fn describe_json(&self, py: Python<'_>, most: Option<u32>) -> PyResult<String> {
         py.detach(|| to_json(&self.inner.describe_first(most.unwrap_or(u32::MAX))))
@@ -122,9 +123,9 @@ impl Scenario {
 
     /// Runs one replicate, without holding the GIL. Ctrl-C in the main thread ends it.
     ///
-    /// Without `samples` nothing is sampled over time, whatever the scenario says; the other results are the same.
-    /// `capture`: where packets are captured, a link, `sender` or `receiver`, of which flows (of all if none are given), and
-    /// whether the states of senders are captured, too.
+    /// Without `samples` the run samples nothing over time, even if the scenario asks for it. The other results are
+    /// the same. `capture` gives the place of capture: a link, `sender` or `receiver`. It also gives the flows (all
+    /// if none are given), and whether to capture the states of senders.
     #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, capture = None))]
     fn run(
         &self,
@@ -149,10 +150,11 @@ impl Scenario {
 
     /// Runs one replicate in real time, with the TCP of the running kernel at both ends. Ctrl-C in the main thread ends it.
     ///
-    /// `seed`, `replicate`, `cancel`, `samples` as of `run`. `programs`: a group of flows, and what shells run in their
-    /// place: on the host of the senders, whose end is that of the run, and on that of the receivers, if anything.
-    /// `capture`: a link, `sender` or `receiver`, of which flows, and bytes of each packet that are kept.
-    /// `objects`: the folder with the compiled objects of the algorithms that the kernel has not.
+    /// `seed`, `replicate`, `cancel` and `samples` are as for `run`. `programs` lists a group of flows and the shell
+    /// commands that replace it. The first command runs on the host of the senders, and its end is the end of the
+    /// run. The second runs on the host of the receivers, if given. `capture` gives a link, `sender` or `receiver`,
+    /// the flows, and the bytes kept of each packet. `objects` is the folder of compiled objects for algorithms that
+    /// the kernel lacks.
     #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, programs = None, capture = None, objects = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn emulate(
@@ -182,7 +184,7 @@ impl Scenario {
         self.inner.plan(None, 0).capture_at(at, &flows, false).map_err(capture_error)
     }
 
-    /// The promises that the algorithm of the flows in a group breaks, as JSON; none for a group that has no algorithm.
+    /// The contract violations of the algorithm of a group, as JSON, or None for a group without an algorithm.
     fn check_cc_json(&self, py: Python<'_>, group: &str) -> PyResult<Option<String>> {
         let mut plan = self.inner.plan(None, 0);
         let cells = Cells::take();
@@ -199,7 +201,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// What is to run for a seed and a replicate, with or without samples, captured at a place if one is given.
+    /// The plan for a seed and a replicate, with or without samples, and with an optional place of capture.
     fn plan(
         &self,
         py: Python<'_>,

@@ -13,71 +13,76 @@ use ackclock::units::{Duration, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Channel {
-    /// The distributed coordination function of IEEE 802.11: stations count down random numbers of slots, and those who come to zero together collide.
+    /// The distributed coordination function (DCF) of IEEE 802.11. Stations count down random numbers of slots, and
+    /// stations that reach zero together collide.
     Dcf(Box<Dcf>),
 }
 
-/// The distributed coordination function of IEEE 802.11.
+/// The distributed coordination function (DCF) of IEEE 802.11. Stations count down random numbers of slots, and
+/// stations that reach zero together collide.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dcf {
     /// Source of the defaults.
     #[serde(default)]
     pub preset: Preset,
-    /// Rate of data, unless the link of a station has another one. Default: the highest of the preset.
+    /// Rate of data, unless the link of a station sets its own. Default: the highest of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// A step of the backoff. Default: 20 us (802.11b), 9 us (802.11a, 802.11g), 50 us (fhss).
+    /// Slot time of the backoff. Default: 20 us (802.11b), 9 us (802.11a, 802.11g), 50 us (fhss).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<Duration>,
-    /// Time between a frame and its answer. Default: 10 us (802.11b, 802.11g), 16 us (802.11a), 28 us (fhss).
+    /// Time between a frame and its response. Default: 10 us (802.11b, 802.11g), 16 us (802.11a), 28 us (fhss).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sifs: Option<Duration>,
     /// Idle time of the channel before counters resume. Default: SIFS and two slots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difs: Option<Duration>,
-    /// Propagation between any two stations.
+    /// Propagation delay between any two stations.
     #[serde(default = "one_microsecond")]
     pub propagation: Duration,
-    /// Counters are drawn from 0 to this: a power of two less one. Default: 31 (802.11b, fhss), 15 (802.11a, 802.11g).
+    /// Counters are drawn from 0 to this value, a power of two minus one. Default: 31 (802.11b, fhss), 15 (802.11a,
+    /// 802.11g).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_min: Option<u32>,
-    /// The largest bound of counters; each failure doubles the bound up to it. Default: 1023; fhss: 255.
+    /// The largest bound of counters. Each failure doubles the bound up to it. Default: 1023 (fhss: 255).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_max: Option<u32>,
-    /// Retransmissions of a frame; when they fail its packets are lost. Default: 6; fhss: 255, which is as good as no limit.
+    /// Retransmissions of a frame. After the last one its packets are lost. Default: 6 (fhss: 255, practically no
+    /// limit).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 255))]
     pub retries: Option<u32>,
     /// Preamble and header of the physical layer before each frame. Default: 192 us (802.11b), 20 us (802.11a, 802.11g), 128 us (fhss).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phy_header: Option<Duration>,
-    /// Overhead of a frame: MAC header, check sequence, LLC. Default: 36 B; fhss: 34 B.
+    /// Overhead of a frame: MAC header, check sequence, LLC. Default: 36 B (fhss: 34 B).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mac_header: Option<Size>,
     /// Size of an ACK of the MAC.
     #[serde(default = "ack")]
     pub ack: Size,
-    /// Rates of ACKs, RTS and CTS, ascending: the highest that is not above the rate of the data. Default: 1 and 2 Mbit/s (802.11b), 6, 12 and 24 Mbit/s (802.11a, 802.11g), 1 Mbit/s (fhss).
+    /// Rates of ACKs, RTS and CTS, ascending. A station uses the highest one that does not exceed its data rate.
+    /// Default: 1 and 2 Mbit/s (802.11b), 6, 12 and 24 Mbit/s (802.11a, 802.11g), 1 Mbit/s (fhss).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub basic_rates: Option<Vec<Rate>>,
-    /// Effect of a busy period on the counters of other stations. Default: freezes; fhss: counts-busy.
+    /// Effect of a busy period on the counters of other stations. Default: freezes (fhss: counts-busy).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub countdown: Option<CountdownName>,
-    /// Interframe space after a transmission without an ACK. Default: eifs; fhss: difs.
+    /// Interframe space after a transmission without an ACK. Default: eifs (fhss: difs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_failure: Option<AfterFailureName>,
-    /// Frames of at least this size, MAC header included, are announced by RTS and CTS; by default none is.
+    /// Frames of at least this size, MAC header included, are announced by RTS and CTS. By default none are announced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts_threshold: Option<Size>,
-    /// Packets that one transmission carries at most (A-MPDU).
+    /// Largest number of packets in one transmission (A-MPDU).
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 64))]
     pub aggregate: u32,
-    /// Probability that a transmission without a collision comes with wrong bits and is repeated, 0 to 1.
+    /// Probability that a transmission without a collision fails and is repeated, 0 to 1.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub frame_errors: f64,
@@ -105,7 +110,7 @@ pub enum Preset {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountdownName {
-    /// Nothing: they go on where they stopped.
+    /// None: they continue from their value.
     Freezes,
     /// It counts as one slot (Bianchi 2000).
     CountsBusy,
@@ -135,9 +140,9 @@ fn ack() -> Size {
 
 const OFDM_KBPS: &[u64] = &[6_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000];
 
-/// What a preset says.
+/// The values of a preset.
 struct Defaults {
-    /// The rates that there are; none where any goes.
+    /// The permitted rates, or none if any rate is permitted.
     rates_kbps: &'static [u64],
     rate_kbps: u64,
     basic_kbps: &'static [u64],
@@ -232,13 +237,13 @@ impl Channel {
         dcf
     }
 
-    /// Rate of data, unless the link of a station has another one.
+    /// Rate of data, unless the link of a station sets its own. Default: the highest of the preset.
     pub fn rate(&self) -> Rate {
         let dcf = self.dcf();
         dcf.rate.unwrap_or_else(|| rate_of(dcf.preset.defaults().rate_kbps))
     }
 
-    /// Propagation between any two stations.
+    /// Propagation delay between any two stations.
     pub fn propagation(&self) -> Duration {
         self.dcf().propagation
     }
@@ -253,7 +258,7 @@ impl Channel {
         self.dcf().frame_errors > 0.0 && !self.is_dead()
     }
 
-    /// Probability that a transmission without a collision comes with wrong bits.
+    /// Probability that a transmission without a collision fails and is repeated, 0 to 1.
     pub fn frame_errors(&self) -> f64 {
         self.dcf().frame_errors
     }

@@ -7,27 +7,27 @@ use ackclock::link::{DelayCourse, Outages};
 use ackclock::quantity::Problem;
 use ackclock::units::Duration;
 
-/// A delay over time. Delays are at least the one that stands beside it.
+/// A delay over time. They are at least the link's `delay`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DelayVaries {
     /// By a timetable: another delay at once, as a route that changes.
     Steps {
-        /// When each delay begins; the first one at "0 s".
+        /// Times at which the delays begin. The first time is "0 s".
         times: Vec<Duration>,
         /// The delays.
         delays: Vec<Duration>,
-        /// When everything begins again; by default the last delay stays.
+        /// Time at which the timetable starts again. By default the last delay stays.
         #[serde(skip_serializing_if = "Option::is_none")]
         repeat: Option<Duration>,
     },
     /// Linearly from point to point, as the distance to a satellite that passes.
     Linear {
-        /// When there is each delay; the first one at "0 s".
+        /// Times at which the delays are reached. The first time is "0 s".
         times: Vec<Duration>,
         /// The delays.
         delays: Vec<Duration>,
-        /// When everything begins again, at once; by default the last delay stays.
+        /// Time at which the timetable starts again, with a jump. By default the last delay stays.
         #[serde(skip_serializing_if = "Option::is_none")]
         repeat: Option<Duration>,
     },
@@ -37,11 +37,11 @@ pub enum DelayVaries {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutageTimes {
-    /// When each begins.
+    /// Times at which the outages begin.
     pub times: Vec<Duration>,
     /// Length of each outage.
     pub length: Duration,
-    /// When everything begins again; by default they come once.
+    /// Time at which the timetable starts again. By default the outages occur once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Duration>,
 }
@@ -81,7 +81,7 @@ impl DelayVaries {
         }
     }
 
-    /// What is added to a delay.
+    /// The part that is added to a delay.
     pub fn course(&self, delay: Duration) -> DelayCourse {
         let (times, delays, repeat) = self.keys();
         let points = times.iter().zip(delays).map(|(time, long)| (*time, *long - delay)).collect();
@@ -100,7 +100,7 @@ impl DelayVaries {
             return Err(("delays", Problem::WrongLength { expected, found: delays.len() }));
         }
         match delays.iter().find(|long| !(delay..=LONGEST).contains(long)) {
-            Some(wrong) => out_of_range("delays", wrong, format!("from {delay}, the delay beside it, to {LONGEST}")),
+            Some(wrong) => out_of_range("delays", wrong, format!("from {delay}, the link's delay, to {LONGEST}")),
             None => Ok(()),
         }
     }

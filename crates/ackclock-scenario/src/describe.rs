@@ -111,7 +111,7 @@ pub struct FlowDescription {
     pub reverse_path: Vec<String>,
     /// Propagation in both directions, or none for datagrams.
     pub base_rtt_s: Option<f64>,
-    /// When the application starts.
+    /// Time at which the application starts.
     pub start_s: f64,
     /// When it stops writing, if before the end.
     pub stop_s: Option<f64>,

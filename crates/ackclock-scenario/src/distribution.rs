@@ -33,7 +33,7 @@ pub enum RandomSizes {
     Pareto {
         /// Mean.
         mean: Size,
-        /// The exponent, above 1; below 2 the variance has no bound.
+        /// The exponent, above 1. Below 2 the variance is infinite.
         #[serde(default = "default_size_shape")]
         shape: f64,
     },
@@ -70,7 +70,7 @@ pub enum RandomTimes {
     Pareto {
         /// Mean.
         mean: Duration,
-        /// The exponent, above 1; below 2 the variance has no bound.
+        /// The exponent, above 1. Below 2 the variance is infinite.
         #[serde(default = "default_time_shape")]
         shape: f64,
     },
@@ -105,7 +105,7 @@ impl Sizes {
     /// Whether it can be drawn.
     ///
     /// # Errors
-    /// What is out of its range.
+    /// The key that is out of its range.
     pub fn check(&self) -> Result<(), Problem> {
         check(&self.distribution(), "at least 1 B", self)
     }
@@ -130,10 +130,10 @@ impl Times {
         Distribution { mean: self.mean().as_nanos() as f64, kind }
     }
 
-    /// Whether it can be drawn; a fixed time may be zero.
+    /// Checks that it can be drawn. A fixed time may be zero.
     ///
     /// # Errors
-    /// What is out of its range.
+    /// The key that is out of its range.
     pub fn check(&self) -> Result<(), Problem> {
         match self {
             Times::Fixed(_) => Ok(()),

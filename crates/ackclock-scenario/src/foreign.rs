@@ -141,7 +141,7 @@ mod tests {
         let error = read("{ kind = 'python', source = 'a.py:A', gain = 'much' }").unwrap_err();
         assert_eq!(error.to_string(), "s.toml:9: flows.test.cc.gain: takes a number");
         let error = Scenario::from_toml::<&str>(&SCENARIO.replace("CC", "'a.py:A'"), "s.toml", &[]).unwrap_err();
-        let expected = "s.toml:9: flows.test.cc.source: code from outside cannot be read here; the Python package can";
+        let expected = "s.toml:9: flows.test.cc.source: only the Python package can read user-supplied code";
         assert_eq!(error.to_string(), expected);
     }
 

@@ -14,7 +14,7 @@ use ackclock::units::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Impairments {
-    /// The delay over time, of which `delay` is the shortest; by default it is constant.
+    /// The delay over time. `delay` is its shortest value. By default it is constant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_varies: Option<DelayVaries>,
     /// Times in which every packet is lost.
@@ -22,7 +22,7 @@ pub struct Impairments {
     pub outages: Option<OutageTimes>,
     /// Extra delay of each packet, uniform between 0 and this.
     pub jitter: Duration,
-    /// Whether jitter may change the order of packets; if not, packets arrive in the order in which they were sent.
+    /// Whether jitter may reorder packets. If false, packets arrive in the order in which they were sent.
     pub jitter_reorders: bool,
     /// Packets that are held back, so that others overtake them (reordering).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub struct Impairments {
     /// Probability that a packet arrives twice, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub duplication: f64,
-    /// Probability that a packet arrives with wrong bits, to be discarded by its host, 0 to 1.
+    /// Probability that a packet arrives corrupted and its host discards it, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub corruption: f64,
 }
@@ -45,7 +45,7 @@ pub struct Reordering {
     /// Probability that a packet is held back, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
-    /// For how long.
+    /// Time for which such a packet is held back.
     pub delay: Duration,
 }
 
@@ -58,13 +58,13 @@ pub enum Loss {
     None,
     /// Each packet is lost with the same probability, independently.
     Bernoulli {
-        /// Probability, 0 to 1.
+        /// Probability that a packet is lost, 0 to 1.
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: f64,
     },
-    /// Each bit is wrong with the same probability, independently; a packet with a wrong bit is lost.
+    /// Each bit is wrong with the same probability, independently. A packet with a wrong bit is lost.
     BitErrors {
-        /// Probability of a bit error, 0 to 1; header and framing count as bits, too.
+        /// Probability of a bit error, 0 to 1. Bits of header and framing count as well.
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: f64,
     },
@@ -73,7 +73,7 @@ pub enum Loss {
         /// Probability that a good link is bad for the next packet, 0 to 1.
         #[schemars(range(min = 0.0, max = 1.0))]
         p: f64,
-        /// Probability that a bad link is good for the next packet, 0 to 1; a bad time lasts 1/r packets.
+        /// Probability that a bad link is good for the next packet, 0 to 1. A bad period lasts 1/r packets on average.
         #[schemars(range(min = 0.0, max = 1.0))]
         r: f64,
         /// Probability that a good link loses a packet, 0 to 1.
@@ -87,10 +87,10 @@ pub enum Loss {
     },
     /// Every n-th packet is lost.
     Periodic {
-        /// The n: at least 1.
+        /// The link loses one packet in this number, at least 1.
         #[schemars(range(min = 1))]
         period: u64,
-        /// Number of packets by which the first loss comes earlier; below the period.
+        /// Number of packets by which the first loss comes earlier. It must be below the period.
         #[serde(default)]
         offset: u64,
     },
@@ -102,7 +102,7 @@ pub enum Loss {
         /// Numbers of the packets that arrive late, so that others overtake them.
         #[serde(default)]
         late_packets: Vec<u64>,
-        /// Extra delay of those packets.
+        /// Extra delay of `late_packets`.
         #[serde(default)]
         late_by: Duration,
         /// Numbers of the packets that are marked (RFC 3168) if they are ECN-capable.
@@ -128,7 +128,7 @@ impl Loss {
         }
     }
 
-    /// Whether chance decides what is lost.
+    /// Whether losses are random.
     pub fn is_random(&self) -> bool {
         let (least, most) = self.odds();
         most > 0.0 && least < 1.0
@@ -139,10 +139,10 @@ impl Loss {
         self.odds().0 >= 1.0
     }
 
-    /// What no range says.
+    /// Problems that no range describes.
     ///
     /// # Errors
-    /// An offset that is not below the period; numbers of packets that do not ascend from 1.
+    /// An offset that is not below the period, or numbers of packets that do not ascend from 1.
     pub fn check(&self) -> Result<(), Problem> {
         match self {
             Loss::Periodic { period, offset } if offset >= period => {
@@ -183,11 +183,19 @@ impl Loss {
 }
 
 impl Impairments {
-    /// What one hardly means to do to the link of this name.
+    /// Impairments of the link of this name that are probably a mistake.
     pub fn warnings(&self, link: &str) -> Vec<String> {
         let mut warnings = Vec::new();
-        if self.loss.is_total() || self.corruption >= 1.0 {
-            warnings.push(format!("{link} lets nothing through: what crosses it ends in exponential back-off"));
+        if let Loss::Bernoulli { probability } = self.loss
+            && probability >= 1.0
+        {
+            warnings.push(format!("loss = 1 means 100 % loss on {link}; for one percent write 0.01 (or --loss 1%)"));
+        } else if self.loss.is_total() {
+            warnings.push(format!("{link} delivers nothing: it loses every packet"));
+        }
+        if self.corruption >= 1.0 {
+            warnings
+                .push(format!("corruption = 1 means that {link} corrupts every packet; for one percent write 0.01"));
         }
         if self.jitter_reorders && self.jitter.is_zero() {
             warnings.push(format!("{link} has jitter_reorders, but no jitter"));

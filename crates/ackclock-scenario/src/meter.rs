@@ -11,7 +11,7 @@ use ackclock::units::Rate;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Meter {
-    /// One rate and two bursts (RFC 2697); without an excess burst a token bucket.
+    /// One rate and two bursts (RFC 2697). Without an excess burst it is a token bucket.
     Srtcm(SingleRate),
     /// Two rates, each with its burst (RFC 2698).
     Trtcm(TwoRates),
@@ -21,14 +21,14 @@ pub enum Meter {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct SingleRate {
-    /// Bits on the wire per time that are green.
+    /// Rate of green packets, in bits on the wire.
     pub committed_rate: Rate,
     /// Committed burst size: bytes above that rate that are still green.
     pub committed_burst: Size,
-    /// Excess burst size: bytes that are yellow; its bucket fills when that of the committed burst is full.
+    /// Excess burst size: bytes that are yellow. Its bucket fills once the bucket of the committed burst is full.
     #[serde(default = "nothing")]
     pub excess_burst: Size,
-    /// Where it stands, and what it does.
+    /// Its place and its actions.
     #[serde(flatten)]
     pub edge: Edge,
 }
@@ -37,29 +37,31 @@ pub struct SingleRate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TwoRates {
-    /// Bits on the wire per time that are green.
+    /// Rate of green packets, in bits on the wire.
     pub committed_rate: Rate,
     /// Committed burst size: bytes above that rate that are still green.
     pub committed_burst: Size,
-    /// Bits on the wire per time that are green or yellow; at least the committed rate.
+    /// Rate of green and yellow packets, in bits on the wire. It is at least the committed rate.
     pub peak_rate: Rate,
     /// Peak burst size: bytes above that rate that are still green or yellow.
     pub peak_burst: Size,
-    /// Where it stands, and what it does.
+    /// Its place and its actions.
     #[serde(flatten)]
     pub edge: Edge,
 }
 
-/// Where a meter stands, and what it does.
+/// The place and the actions of a meter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Edge {
-    /// Name of the link in front of whose queue it stands; by default the first link of the path of its flows.
+    /// Name of the link in front of whose queue the meter is placed. By default it is the first link on the path of its
+    /// flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// Whether one profile is for all its flows together, or for each flow.
+    /// Whether all flows of the meter share one profile, or each flow has its own.
     pub per: Per,
-    /// Whether the colour that packets have counts (aware): what comes out of profile is yellow then, and not green.
+    /// Whether the meter respects the colour that packets already have. `aware`: packets that arrive out of profile
+    /// count as yellow. `blind`: it ignores their colour.
     pub colour: Sight,
     /// Whether red packets are dropped, or forwarded out of profile like yellow ones.
     pub red: Fate,
@@ -87,14 +89,14 @@ pub enum Sight {
     Aware,
 }
 
-/// What becomes of red packets.
+/// The treatment of red packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// They are dropped.
     #[default]
     Drop,
-    /// They go on out of profile.
+    /// They are forwarded out of profile.
     Out,
 }
 
@@ -103,14 +105,14 @@ fn nothing() -> Size {
 }
 
 impl Meter {
-    /// Where it stands, and what it does.
+    /// Its place and its actions.
     pub fn edge(&self) -> &Edge {
         match self {
             Meter::Srtcm(SingleRate { edge, .. }) | Meter::Trtcm(TwoRates { edge, .. }) => edge,
         }
     }
 
-    /// What it holds packets against.
+    /// The profile to which it holds packets.
     pub fn profile(&self) -> Profile {
         match self {
             Meter::Srtcm(SingleRate { committed_rate, committed_burst, excess_burst, .. }) => Profile::SingleRate {
@@ -129,7 +131,7 @@ impl Meter {
         }
     }
 
-    /// What can be said of the keys without knowing the network: the key that is wrong, and how.
+    /// Checks the keys without knowledge of the network. An error names the key and the problem.
     pub fn check(&self) -> Result<(), (&'static str, Problem)> {
         let below = |key, value: String, expected: String| Err((key, Problem::OutOfRange { value, expected }));
         match self {

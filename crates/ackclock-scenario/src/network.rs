@@ -25,23 +25,23 @@ pub enum Topology {
 pub struct Dumbbell {
     /// Rate of a shared link, in each direction.
     pub rate: Rate,
-    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
+    /// Capacity over time. `rate` is its highest value. By default it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
-    /// One-way propagation delay of such a link.
+    /// One-way propagation delay of a shared link.
     pub delay: Duration,
-    /// Queue of the data direction.
+    /// Queue of a shared link in the data direction.
     #[serde(default = "QueueSpec::one_bdp")]
     #[schemars(with = "Shorthand<QueueSpec>")]
     pub queue: QueueSpec,
     /// Impairments after the queue.
     #[serde(flatten)]
     pub impairments: Impairments,
-    /// The other direction of such a link.
+    /// The other direction of a shared link.
     #[serde(default)]
     pub reverse: Reverse,
-    /// Links that each flow has for itself on both sides.
+    /// Links for each single flow, at its source and its destination.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
 }
@@ -53,7 +53,7 @@ pub struct ParkingLot {
     /// Number of links.
     #[schemars(range(min = 1, max = 1000))]
     pub hops: u32,
-    /// Each of them.
+    /// Keys of each link.
     #[serde(flatten)]
     pub hop: Dumbbell,
 }
@@ -62,13 +62,14 @@ pub struct ParkingLot {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Link {
-    /// The channel of which the link is a station; each direction is one for itself. Propagation is then the channel's.
+    /// Name of the channel that the link uses as a station. Each direction is a station of its own. Propagation is then
+    /// the channel's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
-    /// Rate in each direction; without it a pure delay, or on a channel its rate.
+    /// Rate in each direction. Without it the link is a pure delay, or has the rate of its channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
+    /// Capacity over time. `rate` is its highest value. By default it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
@@ -91,14 +92,14 @@ pub struct Link {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Reverse {
-    /// Rate; by default that of the link.
+    /// Rate. By default it is the rate of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Capacity over time, of which `rate` is the highest value; by default it is constant.
+    /// Capacity over time. `rate` is its highest value. By default it is constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<Varies>")]
     pub varies: Option<Varies>,
-    /// Propagation; by default that of the link.
+    /// Propagation delay. By default it is the delay of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
     /// Queue in front of the transmitter.
@@ -114,7 +115,7 @@ pub struct Reverse {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Access {
-    /// Rate; without it a pure delay.
+    /// Rate. Without it the link is a pure delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// One-way propagation delay of each of the links.

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What each replicate draws around the values of the file.
+/// Values that each replicate draws around the values of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Replicates {
     /// The base RTT of each flow is drawn for itself, uniformly within this share of its value.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub rtt: f64,
-    /// All rates of links are multiplied by one number, drawn uniformly within this share of 1; those of channels stay.
+    /// All rates of links are multiplied by one number, drawn uniformly within this share of 1. Rates of channels stay.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub rate: f64,
 }

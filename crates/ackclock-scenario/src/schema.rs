@@ -1,7 +1,7 @@
 //! The document: every key of a scenario with its type, default and help.
 //!
 //! These types are the only place where a key is declared. The JSON Schema, the check for unknown keys,
-//! the tables of the documentation and the reading all come from them.
+//! the tables of the documentation and the parser all come from them.
 
 use std::collections::BTreeMap;
 
@@ -25,39 +25,39 @@ use ackclock::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, title = "ackclock scenario")]
 pub struct Document {
-    /// Version of the schema, 1 or 2: in files of version 2 the profile of the transport is "linux" by default.
+    /// Version of the schema, 1 or 2. In files of version 2 the default profile of the transport is "linux".
     #[schemars(range(min = 1, max = 2))]
     pub schema: u32,
-    /// Name of the scenario, up to 200 characters, none of them a control character; results do not depend on it.
+    /// Name of the scenario, up to 200 characters without control characters. Results do not depend on it.
     #[serde(default = "default_name")]
     pub name: String,
     /// Length of the run.
     pub duration: Duration,
-    /// Time at the beginning that metrics leave out.
+    /// Time at the beginning of the run that metrics leave out.
     #[serde(default)]
     pub warmup: Duration,
-    /// Root of all random streams.
+    /// Seed of all random streams.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// A network by its shape; or write `links`.
+    /// A network by its shape. A scenario contains `topology` or `links`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
-    /// A network link by link, by name; or write a `topology`.
+    /// A network link by link, by name. A scenario contains `links` or `topology`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, Link>,
-    /// Channels that stations contend for, by name; a link is a station of the one that its `channel` names.
+    /// Channels that stations contend for, by name. A link whose `channel` names one is a station of it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub channels: BTreeMap<String, Channel>,
     /// Meters by name, which colour the packets of groups of flows by a profile.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meters: BTreeMap<String, Meter>,
-    /// Transport of all flows; each flow may override every key.
+    /// Transport of all flows. Each flow may override every key.
     #[serde(default, skip_serializing)]
     pub transport: TransportKeys,
-    /// How far the network of a replicate may be from this one; by default all replicates have the same.
+    /// Ranges within which replicates vary the network. By default all replicates use the same network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicates: Option<Replicates>,
-    /// Samples over time.
+    /// Samples of flows and links over time.
     #[serde(default)]
     pub sampling: SamplingKeys,
     /// Groups of equal flows.
@@ -77,7 +77,8 @@ fn default_seed() -> u64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Flow {
-    /// Name of the group, `flow0`, `flow1`, ... by default. Single flows of a group with a count are called `test.0`, `test.1`, ...
+    /// Name of the group. Default: `flow0`, `flow1` and so on. The flows of a group `test` with a count are `test.0`,
+    /// `test.1` and so on.
     #[serde(default)]
     #[schemars(transform = without_default)]
     pub name: String,
@@ -85,7 +86,8 @@ pub struct Flow {
     #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
-    /// Congestion control: the name of an algorithm, or a table with its `kind` and parameters. Every flow but those of datagrams has one.
+    /// Congestion control: the name of an algorithm, or a table with its `kind` and parameters. All flows except
+    /// datagrams require it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Shorthand<CcSpec>", transform = without_default)]
     pub cc: Option<CcSpec>,
@@ -96,25 +98,26 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(with = "Shorthand<TrafficKeys>")]
     pub traffic: TrafficKeys,
-    /// Whether its packets are in profile: RIO drops them later than others.
+    /// Whether the packets of the group are in profile. RIO drops such packets later than others.
     #[serde(default)]
     pub in_profile: bool,
-    /// Name of the meter that says so from its link on; by default none does.
+    /// Name of the meter that decides from its link on whether packets are in profile. By default no meter does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meter: Option<String>,
-    /// When the application starts.
+    /// Time at which the application starts.
     #[serde(default)]
     pub start: Draw,
-    /// When the application stops writing; by default at the end of the run.
+    /// Time at which the application stops writing. By default it stops at the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// Base RTT of each flow; what the shared path leaves is added to the two directions of the source's side.
+    /// Base RTT of each flow. The difference from the RTT of the shared path is added at the source, in both
+    /// directions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Draw>,
-    /// Names of the links that data crosses, in order. Not needed where there is one link.
+    /// Names of the links that data crosses, in order. A network with one link does not need it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Vec<String>>,
-    /// Names of the links that ACKs cross, in order; by default the reverse of the path, backwards.
+    /// Names of the links that ACKs cross, in order. By default ACKs cross the links of the path in reverse order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_path: Option<Vec<String>>,
     /// Transport of this group.
@@ -157,7 +160,7 @@ pub enum Draw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// Lower and upper bound.
+    /// Lower and upper bound of the draw.
     pub uniform: [Duration; 2],
 }
 
@@ -200,15 +203,16 @@ impl Draw {
     }
 }
 
-/// Samples over time.
+/// Samples of flows and links over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SamplingKeys {
     /// Time between two samples, "auto" for a thousandth of the run, or "none". A run has at most 10000000 rows of samples.
     pub interval: Interval,
-    /// Number of flows that are sampled, in the order of declaration; counters are kept for all.
+    /// Number of flows that are sampled, in the order of declaration. Counters are kept for all flows.
     pub flows: u32,
-    /// Whether every packet is written down at every link, every change of a window, and every timer of a sender that goes off; at most 50000000 rows.
+    /// Whether to record every packet at every link, every change of a window and every expired timer of a sender. A
+    /// run has at most 50000000 such rows.
     pub packets: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The keys of traffic: what an application writes, or what is sent without any control.
+//! The keys of traffic: data of an application, or datagrams without congestion control.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use ackclock::tcp::TransportKeys;
 use ackclock::units::{Duration, Rate};
 use ackclock::variation::VariationPlan;
 
-/// What an application writes, or what is sent without any control.
+/// Data of an application, or datagrams without congestion control.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficKeys {
@@ -31,27 +31,28 @@ pub enum TrafficKeys {
     },
     /// One segment after the other, evenly spaced.
     RateLimited {
-        /// Payload per time.
+        /// Payload per unit of time.
         rate: Rate,
     },
-    /// Transfers that arrive as a Poisson process, whatever becomes of those before; the group's count is the number of transfers at one time.
+    /// Transfers that arrive as a Poisson process, independently of earlier transfers. The group's count bounds the
+    /// number of simultaneous transfers.
     Arrivals {
-        /// Mean time between two arrivals, of the whole group; a run may expect 10000000 of them.
+        /// Mean time between two arrivals of the whole group. A run may expect at most 10000000 arrivals.
         every: Duration,
-        /// A second mean, which alternates with the first.
+        /// A second mean time between arrivals, which alternates with the first.
         #[serde(skip_serializing_if = "Option::is_none")]
         alternating: Option<Alternating>,
-        /// Payload of each.
+        /// Payload of each transfer.
         size: Sizes,
     },
     /// A client at the receiver that requests something, gets all of it, and pauses before it requests again.
     Web {
-        /// Time between an answer and the next request.
+        /// Time between a response and the next request.
         think: Times,
         /// Payload of a request, which is one packet.
         #[serde(default = "default_request")]
         request: Size,
-        /// Payload of an answer.
+        /// Payload of a response.
         response: Sizes,
     },
     /// Keystrokes: small writes, one after the other, on a connection that stays open.
@@ -69,44 +70,45 @@ pub enum TrafficKeys {
         /// Time between two chunks, and the time that a chunk plays.
         #[serde(default = "default_chunk")]
         interval: Duration,
-        /// Time after which a chunk is late; the first one is played then.
+        /// Time after which a chunk is late. The first chunk is played then.
         #[serde(default = "default_chunk")]
         deadline: Duration,
     },
-    /// Datagrams at a constant rate, whatever happens to them.
+    /// Datagrams at a constant rate, without any response to loss.
     Cbr {
-        /// Rate in bits on the wire.
+        /// Rate, in bits on the wire.
         rate: Rate,
-        /// Bytes of each on the wire.
+        /// Size of each packet, in bytes on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
         /// Time between two packets: constant, or random with the same mean (a Poisson process).
         #[serde(default)]
         spacing: SpacingName,
-        /// A rate over time that is subtracted, so that it is left to others.
+        /// A varying rate that is subtracted from `rate` and thus left to other flows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Shorthand<Varies>", transform = without_default)]
         leaves: Option<Varies>,
     },
-    /// Datagrams from a population of sources. The number that sends varies, up to the group's count, so that under fair queueing other flows get a given rate.
+    /// Datagrams from a population of sources. The number of active sources varies up to the group's count. Under fair
+    /// queueing it leaves other flows a given rate.
     Population {
         /// The shared rate, in bits on the wire.
         capacity: Rate,
-        /// Bytes of each on the wire.
+        /// Size of each packet, in bytes on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
-        /// Number of flows beside the population.
+        /// Number of flows that compete with the population.
         #[schemars(range(min = 1))]
         beside: u32,
-        /// The rate that is left to those flows.
+        /// The rate that is left to the competing flows.
         #[schemars(with = "Shorthand<Varies>")]
         leaves: Varies,
     },
-    /// Datagrams in bursts at a constant rate, with pauses; it begins with a burst.
+    /// Datagrams in bursts at a constant rate, with pauses. A burst comes first.
     OnOff {
-        /// Bits on the wire per time in a burst.
+        /// Rate during a burst, in bits on the wire.
         rate: Rate,
-        /// Bytes of each on the wire.
+        /// Size of each packet, in bytes on the wire.
         #[serde(default = "default_packet")]
         packet: Size,
         /// Length of a burst.
@@ -116,15 +118,15 @@ pub enum TrafficKeys {
     },
     /// Frames of datagrams at even intervals, each of use only if it comes in time.
     Rtp {
-        /// Rate in bits on the wire.
+        /// Rate, in bits on the wire.
         rate: Rate,
-        /// The largest datagram on the wire; a larger frame is several datagrams.
+        /// The largest datagram on the wire. A larger frame is sent as several datagrams.
         #[serde(default = "default_frame_packet")]
         packet: Size,
         /// Time between two frames.
         #[serde(default = "default_interval")]
         interval: Duration,
-        /// Delay after which a packet is of no use.
+        /// Delay beyond which a packet is late.
         #[serde(default = "default_deadline")]
         deadline: Duration,
     },
@@ -136,7 +138,7 @@ pub enum TrafficKeys {
 pub struct Alternating {
     /// The other mean time between two arrivals.
     pub every: Duration,
-    /// Time for which each of the two holds.
+    /// Time for which each mean applies before the other one does.
     pub interval: Duration,
 }
 
@@ -151,12 +153,12 @@ pub enum SpacingName {
     Exponential,
 }
 
-/// That of ns-2's examples.
+/// The packet size of ns-2's examples.
 fn default_packet() -> Size {
     Size(1_000)
 }
 
-/// What fits an Ethernet frame.
+/// The largest packet in an Ethernet frame.
 fn default_frame_packet() -> Size {
     Size(1_500)
 }
@@ -197,7 +199,8 @@ impl TrafficKeys {
         }
     }
 
-    /// What is left to others, of datagrams that leave a rate that varies; or the key of it that does not fit, and why.
+    /// The rate that datagrams with `leaves` leave to others. An error names the key that does not fit, and the
+    /// problem.
     pub fn leaves(&self) -> Option<Result<VariationPlan, (&'static str, Problem)>> {
         match self {
             TrafficKeys::Cbr { rate, leaves: Some(leaves), .. } => Some(leaves.plan(*rate)),
@@ -206,7 +209,7 @@ impl TrafficKeys {
         }
     }
 
-    /// What can be said of the keys without knowing the network: the key that is wrong, and how.
+    /// Checks the keys without knowledge of the network. An error names the key and the problem.
     ///
     /// # Errors
     /// The first key that is out of its range.
@@ -260,7 +263,7 @@ impl TrafficKeys {
 }
 
 impl TrafficKeys {
-    /// What is random, and how it is drawn.
+    /// The random part, and its distribution.
     pub fn random_inputs(&self) -> Vec<(&'static str, String)> {
         let mut inputs = Vec::new();
         let mut random = |what, is_random: bool, how: String| {

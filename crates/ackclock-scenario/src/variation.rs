@@ -8,18 +8,18 @@ use ackclock::quantity::RateOrZero;
 use ackclock::units::{Duration, Rate};
 use ackclock::variation::{Leo, Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
-/// How a rate varies. Rates lie between 0 and the rate that stands beside it, and so do walks: they stay at a bound
-/// that they would leave.
+/// Variation of a rate. Rates lie between 0 and the rate of the link or source. Walks stay at a bound that they would
+/// leave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Varies {
     /// By a timetable.
     Steps {
-        /// When each rate begins; the first one at "0 s".
+        /// Times at which the rates begin. The first time is "0 s".
         times: Vec<Duration>,
         /// The rates.
         rates: Vec<RateOrZero>,
-        /// When everything begins again; by default the last rate stays.
+        /// Time at which the timetable starts again. By default the last rate stays.
         #[serde(skip_serializing_if = "Option::is_none")]
         repeat: Option<Duration>,
     },
@@ -29,7 +29,7 @@ pub enum Varies {
         high: RateOrZero,
         /// The low rate.
         low: RateOrZero,
-        /// Time at each of them.
+        /// Time at each of the two rates.
         interval: Duration,
     },
     /// From the low rate to the high one, in equal steps, again and again.
@@ -38,12 +38,12 @@ pub enum Varies {
         low: RateOrZero,
         /// The high rate.
         high: RateOrZero,
-        /// Time until everything begins again.
+        /// Time until the ramp starts again.
         period: Duration,
-        /// Whether the rate falls as slowly as it rises, or at once.
+        /// Fall of the rate: as slow as the rise, or at once.
         #[serde(default)]
         shape: Shape,
-        /// Steps in one direction.
+        /// Number of steps in one direction.
         #[serde(default = "fifty")]
         #[schemars(range(min = 1, max = 100_000))]
         steps: u32,
@@ -58,11 +58,11 @@ pub enum Varies {
         /// Time at each rate.
         step: Duration,
     },
-    /// Behind a rate B the next one is uniform from B - delta to B + delta.
+    /// After a rate B the next one is uniform from B - delta to B + delta.
     RandomWalk {
         /// The first rate.
         start: RateOrZero,
-        /// The largest change.
+        /// The largest change per step.
         delta: RateOrZero,
         /// Time at each rate.
         step: Duration,
@@ -70,11 +70,11 @@ pub enum Varies {
         #[serde(default)]
         min: RateOrZero,
     },
-    /// Behind a rate B the next one is uniform from 0 to B + delta.
+    /// After a rate B the next one is uniform from 0 to B + delta.
     AdditiveWalk {
         /// The first rate.
         start: RateOrZero,
-        /// The largest rise.
+        /// The largest rise per step.
         delta: RateOrZero,
         /// Time at each rate.
         step: Duration,
@@ -82,11 +82,12 @@ pub enum Varies {
         #[serde(default)]
         min: RateOrZero,
     },
-    /// Behind a rate B the next one is uniform from 0 to `factor` times B. Where the factor is below e it dies out in the long run, if `min` does not hold it.
+    /// The next rate is uniform from 0 to `factor` times the present one. With a factor below e the rate decays to
+    /// `min` in the long run.
     MultiplicativeWalk {
         /// The first rate.
         start: RateOrZero,
-        /// By how much it may rise; above 0.
+        /// Upper bound of the next rate as a multiple of the present one, above 0.
         #[schemars(range(min = 0.0, max = 1000.0))]
         factor: f64,
         /// Time at each rate.
@@ -109,10 +110,11 @@ pub enum Varies {
     },
     /// The delivery opportunities of a mahimahi trace, again and again.
     Trace {
-        /// The file: a line for each packet of 1504 B that can leave, with the millisecond. It is read once; the scenario then carries `milliseconds`.
+        /// File with one line per transmission opportunity of 1504 B: its time in milliseconds. It is read once. The
+        /// scenario then contains `milliseconds`.
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
-        /// The same lines, here.
+        /// The times of the lines of such a file, in milliseconds.
         #[serde(default)]
         milliseconds: Vec<u64>,
         /// Time over which transmission opportunities are averaged.
@@ -121,7 +123,7 @@ pub enum Varies {
     },
     /// As the rate of an 802.11n station: every 100 ms another coding, and shared with other stations.
     Wifi {
-        /// Other stations, each of which sends half of the time.
+        /// Number of other stations. Each of them sends half of the time.
         #[serde(default)]
         #[schemars(range(max = 1000))]
         stations: u32,
@@ -138,13 +140,13 @@ pub enum Varies {
     },
     /// As the rate of a Starlink terminal: another satellite, and another rate, every 15 s.
     Leo {
-        /// The lowest rate; by default a quarter of the highest.
+        /// The lowest rate. By default it is a quarter of the highest.
         #[serde(skip_serializing_if = "Option::is_none")]
         min: Option<RateOrZero>,
         /// Time with one satellite.
         #[serde(default = "slot_of_starlink")]
         slot: Duration,
-        /// Part of a slot at its beginning in which nothing is sent.
+        /// Time without transmission at the beginning of each slot.
         #[serde(default = "fifty_milliseconds")]
         interruption: Duration,
     },
@@ -187,7 +189,7 @@ fn fifty_milliseconds() -> Duration {
 
 /// Changes that come faster than packets do only cost time.
 const SHORTEST: Duration = Duration::from_micros(10);
-/// More opportunities than anybody looks at: an hour at 6.7 Mbit/s.
+/// A trace of this many opportunities lasts an hour at 6.7 Mbit/s.
 pub const MOST_OPPORTUNITIES: usize = 2_000_000;
 /// A hundred days.
 const LONGEST_TRACE_MS: u64 = 8_640_000_000;
@@ -196,7 +198,7 @@ const LONGEST_TRACE_MS: u64 = 8_640_000_000;
 type Misfit = (&'static str, Problem);
 
 impl Varies {
-    /// The plan beside a rate of `most`.
+    /// The plan for a rate of `most`.
     ///
     /// # Errors
     /// The key that does not fit, and why.
@@ -409,7 +411,7 @@ fn out_of_range(value: impl ToString, expected: &str) -> Problem {
 mod tests {
     use super::*;
 
-    /// Beside 10 Mbit/s.
+    /// With 10 Mbit/s.
     fn message(varies: &str) -> String {
         let varies: Varies = serde_json::from_str(varies).unwrap();
         match varies.plan(Rate::from_bps(10_000_000).unwrap()) {

@@ -57,7 +57,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     warnings.extend(meters::warnings(document, network));
     warnings.extend(network.parts().flat_map(|(name, _, impairments)| impairments.warnings(name)));
     for (name, _) in document.channels.iter().filter(|(_, channel)| channel.is_dead()) {
-        warnings.push(format!("{name} lets nothing through: every frame comes with wrong bits"));
+        warnings.push(format!("{name} delivers nothing: every frame arrives with bit errors"));
     }
     warnings.extend(flows().flat_map(|(flow, _)| cannot_undo(flow)));
     warnings.extend(flows().filter_map(|(flow, _)| no_window_rule(flow)));
@@ -85,10 +85,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
 fn deaf(flow: &Flow, place: Option<&str>) -> Option<String> {
     let cc = flow.cc.as_ref().filter(|cc| !cc.responds_to_marks())?;
     let (name, cc) = (&flow.name, cc.name());
-    Some(format!(
-        "{name} is ECN-capable, but {cc} has no response to marks, which {} sets: it will not slow down for them; write ecn = \"off\"",
-        place?
-    ))
+    Some(format!("{name} is ECN-capable, but {cc} does not respond to the marks of {}; write ecn = \"off\"", place?))
 }
 
 /// Warns where the undo of spurious recoveries needs a missing feature.
@@ -128,7 +125,7 @@ fn time_at_the_highest_rate(link: &DirectedLink) -> Option<String> {
     let Limit::Time(time) = link.queue.limit() else { return None };
     let (name, bytes) = (&link.name, rate.bytes_in_floor(time));
     Some(format!(
-        "the queue of {name} holds {time} at the link's rate of {rate}, {bytes} bytes; at a lower rate they take longer"
+        "the queue of {name} holds {time} at its rate of {rate} ({bytes} bytes); at a lower rate they take longer"
     ))
 }
 

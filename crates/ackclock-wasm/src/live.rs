@@ -272,7 +272,7 @@ fn algorithm(json: &str) -> Result<Algorithm, JsError> {
         table => serde_json::from_value(table)?,
     };
     if spec.is_foreign() {
-        return Err(JsError::new("code from outside does not run here; give the algorithm as a rule"));
+        return Err(JsError::new("user-supplied code does not run here; give the algorithm as a rule"));
     }
     spec.check().map_err(|mistake| JsError::new(&mistake.to_string()))?;
     Ok(spec.into())

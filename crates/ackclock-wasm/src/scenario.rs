@@ -53,7 +53,7 @@ impl Scenario {
         let inner = read.map_err(|error| scenario_error(&error))?;
         if let Some(spec) = inner.foreign().first() {
             let message =
-                format!("{}: code from outside does not run here; give the algorithm as a rule", spec.title());
+                format!("{}: user-supplied code does not run here; give the algorithm as a rule", spec.title());
             return Err(js_sys::Error::new(&message).into());
         }
         Ok(Scenario { inner })

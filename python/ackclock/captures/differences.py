@@ -1,4 +1,4 @@
-"""A capture beside its replay, in figures."""
+"""The figures of a capture and of its replay, and their differences."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _meta(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _mean_of(document: Mapping[str, Any], name: str) -> float | None:
-    """Return what Flent prints as the mean; of older files, the mean of the series. bit/s."""
+    """Return the mean that Flent prints, in bit/s. For older files, return the mean of the series."""
     told = number(_meta(document, name), "MEAN_VALUE")
     if told is not None:
         return _MBIT * told
@@ -90,7 +90,7 @@ def _mean_of(document: Mapping[str, Any], name: str) -> float | None:
 
 
 def _series(document: Mapping[str, Any], name: str) -> list[tuple[float, float]]:
-    """Return the values of a series at times from 0; raw ones where the file has them."""
+    """Return the values of a series at times from 0, raw values if the file contains them."""
     plain, _, key = name.partition("::tcp_")
     key = f"tcp_{key}" if key else "val"
     every = document.get("raw_values")

@@ -13,7 +13,7 @@ from ackclock.captures import flent, iperf3, qlog, ss
 from ackclock.captures.measured import Measured
 from ackclock.errors import ArgumentError, ArgumentValueError, InputError
 
-#: Bytes of a file that is read as a whole, decompressed; of a record of JSON-SEQ, and of all its records.
+#: Limits in bytes: a decompressed file that is read as a whole, a record of JSON-SEQ, and all records.
 MOST_BYTES, _MOST_RECORD, _MOST_LINES = 64 << 20, 4 << 20, 4 << 30
 _GZIP = b"\x1f\x8b"
 #: Transfers that a message lists.
@@ -47,9 +47,9 @@ _TEXT = tuple(bytes([byte]) for byte in b"0123456789SENFLC")
 
 
 def read(path: Path, wanted: str | None = None) -> Found:
-    """Return a transfer of a file, by its number or name; the largest one by default.
+    """Return a transfer of a file, by its number or name. By default return the largest one.
 
-    Raises `InputError` where the file holds none, `ArgumentError` where none is called so.
+    Raises `InputError` if the file contains no transfer, `ArgumentError` if none has this name.
     """
     try:
         return _read(path, wanted)
@@ -112,7 +112,7 @@ def _document(text: str) -> Any:
 
 
 def _is_records(start: bytes) -> bool:
-    """Whether a file has a record of JSON in each line: the first line is whole, and is not all of it."""
+    """Return whether each line of a file is a record of JSON, and its first line is not the last."""
     if start.startswith(b"\x1e"):
         return True
     line, newline, after = start.partition(b"\n")

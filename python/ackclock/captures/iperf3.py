@@ -96,7 +96,7 @@ def _side(ends: list[Mapping[str, Any]], index: int, side: str) -> Any:
 
 
 def _goodput(received: Any, sent: Any, intervals: list[Mapping[str, Any]]) -> tuple[float | None, list[str]]:
-    """Return what the receiver counted; or, where it has not answered, what the sender's socket took."""
+    """Return the bytes that the receiver counted, or without its answer the bytes of the sender's socket."""
     bits, seconds = number(received, "bytes"), number(received, "end") or number(received, "seconds")
     if bits and seconds:
         return 8 * bits / seconds, []

@@ -12,7 +12,7 @@ from typing import Any
 POINTS = 900
 #: Larger numbers in a file are damage.
 _MOST = 1e18
-#: A longer text is no number.
+#: The most characters of a number in a text.
 _DIGITS = 32
 
 #: Times in seconds since the beginning, and values.
@@ -21,7 +21,7 @@ Series = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Measured:
-    """Figures of one sender. What the file does not tell is None."""
+    """Figures of one sender. Figures that the file does not contain are None."""
 
     #: `iperf3`, `ss`, `Flent` or `qlog`.
     tool: str
@@ -30,7 +30,7 @@ class Measured:
     duration_s: float
     #: Payload that arrived, over the time that it took.
     goodput_bps: float | None = None
-    #: Segments that were sent again; of QUIC, packets that were declared lost.
+    #: Retransmitted segments. For QUIC, packets that were declared lost.
     retransmissions: int | None = None
     #: Segments or packets with data, retransmissions included.
     segments: int | None = None
@@ -77,7 +77,7 @@ class Measured:
 
 
 def mean(series: Series) -> float | None:
-    """Return the mean over time of values that hold until the next one; of a single value, that value."""
+    """Return the mean over time of values that hold until the next one, or a single value itself."""
     if not series:
         return None
     held = [(after[0] - before[0], before[1]) for before, after in pairwise(series)]
@@ -99,7 +99,7 @@ def ranges(series: Series, duration_s: float) -> list[dict[str, float]]:
 
 
 def number(table: Any, *keys: str) -> float | None:
-    """Return the first of these keys of a table that holds a finite number of 0 or more, also as text."""
+    """Return the value of the first key with a finite number of 0 or more, also as text."""
     for key in keys:
         value = table.get(key) if isinstance(table, Mapping) else None
         if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -120,12 +120,12 @@ def whole(table: Any, *keys: str) -> int | None:
 
 
 def tables(value: Any, key: str | None = None) -> list[Mapping[str, Any]]:
-    """Return the tables of a list, or of the list under a key; none where it is no list."""
+    """Return the tables of a list, or of the list under a key. Empty if it is not a list."""
     items = value.get(key) if key is not None and isinstance(value, Mapping) else value
     return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """Return the sum of the numbers that are known; None where there is none."""
+    """Return the sum of the known numbers, or None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None

@@ -1,4 +1,4 @@
-"""A capture file, its connections, and what one of them shows of its sender."""
+"""A capture file, its connections, and the figures of their senders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAGIC = (
 )
 #: Connections that a message lists.
 _LISTED = 8
-#: Packets after the last whole one: what is there instead of the end of the file.
+#: Descriptions of a file that continues after its last whole packet.
 _ENDS = {
     "cut": "it ends in the middle of a packet",
     "damaged": "what follows the last packet read is damaged",
@@ -68,7 +68,7 @@ class CaptureFile:
 
     @classmethod
     def from_file(cls, path: Path) -> CaptureFile:
-        """Read a file. Raises `InputError` where it is no capture."""
+        """Read a file. Raises `InputError` if it is not a capture."""
         try:
             return cls(_core.CaptureFile(path=str(path)), str(path))
         except ValueError as error:
@@ -78,21 +78,21 @@ class CaptureFile:
 
     @classmethod
     def from_bytes(cls, content: bytes, name: str) -> CaptureFile:
-        """Read what a run has captured."""
+        """Read the capture of a run."""
         return cls(_core.CaptureFile(content=content), name)
 
     @property
     def left_out(self) -> list[str]:
-        """What is not looked at, a sentence each."""
+        """A sentence for each ignored part of the file."""
         parts = [f"{count} of {self.packets} packets {reason}" for reason, count in self._left_out]
         told = [f"left out: {', '.join(parts)}"] if parts else []
         return told + ([_ENDS[self._end]] if self._end in _ENDS else [])
 
     def choose(self, wanted: str | None, option: str = "flow") -> Connection:
-        """Return the connection with this number or this end; by default the one with most data.
+        """Return the connection with this number or this end. By default return the one with most data.
 
-        `option` is what messages call the choice.
-        Raises `InputError` where there is none, `ArgumentError` where none or several are called so.
+        `option` is the name of the choice in messages.
+        Raises `InputError` without connections, `ArgumentError` if none or several match.
         """
         if not self.connections:
             told = "; ".join(
@@ -120,7 +120,7 @@ class CaptureFile:
         return ", ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
 
     def observe(self, flow: Connection) -> dict[str, Any]:
-        """Return what a connection shows, as the core describes it. Raises `InputError`."""
+        """Return the figures of a connection in the form of the core. Raises `InputError`."""
         try:
             observed: dict[str, Any] = json.loads(self._core.observe_json(flow.number - 1))
         except ValueError as error:
@@ -140,7 +140,7 @@ class CaptureFile:
 
 
 def is_capture(path: Path) -> bool:
-    """Return whether a file begins as pcap, pcapng or gzip do; not so where it cannot be read."""
+    """Return whether a file begins like pcap, pcapng or gzip. False if it cannot be read."""
     try:
         with open_regular(path, CAPTURE) as file:
             return file.read(4).startswith(_MAGIC)
@@ -149,7 +149,7 @@ def is_capture(path: Path) -> bool:
 
 
 def remarks(observed: dict[str, Any]) -> list[str]:
-    """Return what one should know before one compares, a sentence each."""
+    """Return remarks on a comparison, a sentence each."""
     place = observed["place"]
     told = [_PLACES[place["vantage"]].format(1e3 * place["to_sender_s"])]
     if (step := observed["clock_step"]) is not None:

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from ackclock.captures.measured import Measured, Series
 from ackclock.errors import InputError
 
-#: Headers of IP and TCP or QUIC, with options of TCP; of a packet beyond its payload.
+#: Bytes of a packet beyond its payload: headers of IP and TCP or QUIC, with options of TCP.
 _TCP_HEADER, _QUIC_HEADER, _IPV6 = 52, 38, 20
 #: Payload of a full segment where the file does not tell it, and the most that Ethernet carries.
 _USUAL_MSS = {False: 1448, True: 1252}
 #: Values below which a part of a transfer says little.
 _ENOUGH_RATES, _ENOUGH_SEGMENTS = 5, 50
-#: Packets that a replay sends at most; a longer transfer is replayed in part.
+#: The most packets of a replay. A longer transfer is replayed in part.
 _MOST_PACKETS = 400_000
 #: Names of Linux and others, and ours.
 _ALGORITHMS = {
@@ -95,7 +95,7 @@ def _rate(measured: Measured, goodput: float) -> tuple[float, float, str]:
     The link may be faster where losses or the receiver kept the sender from filling it.
     """
     if len(measured.rate) < _ENOUGH_RATES or measured.tool == "iperf3":
-        # What a socket of iperf3 takes in an interval is not what arrives.
+        # The bytes that a socket of iperf3 accepts in an interval differ from the bytes that arrive.
         return goodput, 0.1, "the mean goodput, which a slow start makes too low"
     base = measured.figures()["rtt_min_s"] or 0.0
     span = min(max(1.0, 20 * base), measured.duration_s / 4)

@@ -12,12 +12,12 @@ from ackclock.captures.measured import Measured, Series, number, tables, whole
 from ackclock.captures.ranges import Ranges
 from ackclock.errors import InputError
 
-#: Connections of a file, and packets of one whose fate is not known.
+#: The most connections of a file, and the most packets of a connection without a known outcome.
 _CONNECTIONS, _PACKETS = 1000, 2_000_000
 #: Values of a series: beyond them every second one is dropped.
 _VALUES = 1_000_000
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "ns": 1e-9}
-#: What follows an event is relative to.
+#: References of the times of events.
 _DELTA = ("delta", "relative_to_previous_event")
 #: Separates the records of JSON-SEQ (RFC 7464).
 SEPARATOR = "\x1e"
@@ -33,7 +33,7 @@ def is_qlog(document: Any) -> bool:
 
 @dataclass
 class Connection:
-    """What the events of a trace say so far."""
+    """The state that the events of a trace describe so far."""
 
     name: str
     is_delta: bool
@@ -127,7 +127,7 @@ class Connection:
             low, high = (ends[0], ends[-1]) if ends else (None, None)
             if low is None or high is None:
                 continue
-            # Old ranges come again with every ACK: only numbers on the way are looked at.
+            # Every ACK repeats old ranges, so only outstanding packet numbers are checked.
             numbers = self.numbers.get(space, [])
             first, last = bisect_left(numbers, min(low, high)), bisect_right(numbers, max(low, high))
             for packet in numbers[first:last]:
@@ -146,7 +146,7 @@ class Connection:
             _keep(self.delivered, self.now, total)
 
     def on_lost(self, data: Mapping[str, Any]) -> None:
-        """Note a packet that was declared lost; of mvfst, several of them."""
+        """Note a packet that was declared lost. An event of mvfst names several packets."""
         self.lost += whole(data, "lost_packets") or 1
         key = _packet(data)
         self.lost_bytes += whole(data, "lost_bytes") or (self.packets[key][1] if key in self.packets else 0)
@@ -192,7 +192,7 @@ def of_document(document: Mapping[str, Any]) -> list[Connection]:
 
 
 def of_records(records: Iterable[str], name: str) -> list[Connection]:
-    """Return the same of the records of JSON-SEQ; `name` is the file for messages. Raises `InputError`."""
+    """Return the same for the records of JSON-SEQ. `name` is the file in messages. Raises `InputError`."""
     every: dict[str, Connection] = {}
     trace: Mapping[str, Any] = {}
     damaged = 0
@@ -200,7 +200,7 @@ def of_records(records: Iterable[str], name: str) -> list[Connection]:
         try:
             event = json.loads(record)
         except (ValueError, RecursionError):
-            # RFC 7464 section 2.3: a parser goes on after a record that is cut.
+            # RFC 7464 section 2.3: a parser continues after a truncated record.
             damaged += 1
             if number_of == 0 or damaged > _CONNECTIONS:
                 raise InputError(f"{name}: record {number_of + 1} of qlog is not JSON") from None
@@ -283,7 +283,7 @@ def _take(
 
 
 def _as_table(event: Any, names: list[str]) -> Mapping[str, Any] | None:
-    """Return an event as a table; an array of older drafts has its fields by position."""
+    """Return an event as a table. An array of older drafts contains its fields by position."""
     if isinstance(event, Mapping):
         return event
     if not isinstance(event, list):
@@ -331,7 +331,7 @@ def _header(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _space(data: Mapping[str, Any]) -> str:
-    """Return the packet-number space; packets of 0-RTT and 1-RTT share one (RFC 9000 section 12.3)."""
+    """Return the packet-number space. Packets of 0-RTT and 1-RTT share one (RFC 9000 section 12.3)."""
     kind = str(_header(data).get("packet_type", data.get("packet_type", "1RTT"))).lower()
     return kind if kind in ("initial", "handshake") else "data"
 

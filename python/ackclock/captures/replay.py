@@ -23,8 +23,8 @@ _ENOUGH, _MOST = 50, 50_000_000
 def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], str]:
     """Return a scenario with the path that a capture shows, and a sentence that describes the path.
 
-    Rate: the fastest delivery over a second or more. Propagation: the least RTT. Queue: what the largest RTT
-    is longer. Raises `InputError` where there is too little to see.
+    The rate is the fastest delivery over a second or more. The propagation delay is the least RTT. The queue
+    is the difference between the largest and the least RTT. Raises `InputError` for too little data.
     """
     rtt, rate = observed["rtt_min_s"], observed["peak_bps"]
     if observed["segments"] < _ENOUGH:
@@ -36,8 +36,8 @@ def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], 
     lasts = observed["acked_until_s"]
     if (bulk := rate * lasts / 8 / observed["mss"]) > _MOST:
         raise InputError(
-            f"a replay of {lasts:.3g} s at {rate / 1e6:.3g} Mbit/s has {bulk:.2g} segments, "
-            f"and {_MOST:.0e} is the limit; take a part of the capture: editcap -A START -B END"
+            f"a replay of {lasts:.3g} s at {rate / 1e6:.3g} Mbit/s has {bulk:.2g} segments (limit "
+            f"{_MOST:.0e}); cut it: editcap -A START -B END"
         )
     header = _IPV6 if ipv6 else _IP
     full = observed["mss"] + header + _TIMESTAMPS * observed["timestamps"]
@@ -76,7 +76,7 @@ def flow_of(scenario: Scenario) -> str:
 
 
 def _path(tree: dict[str, Any], flow: dict[str, Any]) -> list[str]:
-    """Return the links of a flow; a dumbbell becomes links. Raises `InputError` for other topologies."""
+    """Return the links of a flow. A dumbbell becomes links. Raises `InputError` for other topologies."""
     topology = tree.pop("topology", None)
     if topology is None:
         # A flow without a path crosses the only link.
@@ -92,8 +92,8 @@ def _path(tree: dict[str, Any], flow: dict[str, Any]) -> list[str]:
 def replay(scenario: Scenario, observed: Mapping[str, Any], *, own_losses: bool) -> Scenario:
     """Return the scenario with the size, the length and the losses of a capture.
 
-    `own_losses`: queues and links lose what they lose; otherwise exactly the transmissions are lost that the
-    capture shows, by their numbers, before the path.
+    With `own_losses`, queues and links lose packets. Otherwise the transmissions that the capture shows as
+    lost are dropped before the path, by their numbers.
     """
     tree = json.loads(scenario.resolved_json)
     (flow,) = tree["flows"]

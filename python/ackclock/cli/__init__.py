@@ -1,7 +1,11 @@
-"""The command `ackclock`. stdout is data, stderr is talk; `docs/reference/shell.md` lists the exit codes."""
+"""The command `ackclock`. Data go to stdout, messages to stderr.
+
+`docs/reference/shell.md` lists the exit codes.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 
@@ -14,18 +18,18 @@ from ackclock.text.suggest import hint
 #: As a shell reports a program that SIGINT or SIGPIPE ended.
 _INTERRUPTED, _CLOSED_PIPE = 130, 141
 
-#: Each command's module and one line of help; a module is imported when its command runs.
+#: Each command with one line of help. Its module is imported when the command runs.
 _COMMANDS = {
     "run": "Run one scenario and print its metrics.",
-    "play": "Open the live page: a simulation to look at and to change, in a browser.",
+    "play": "Open the live page: watch and change a simulation in a browser.",
     "sequence": "Draw time-sequence plots of the connections of a scenario.",
     "compare-capture": "Compare a captured bulk transfer with a replay of it.",
     "check": "Check a scenario and print its links, base RTTs and random inputs.",
-    "new": "Write a folder to begin an algorithm in.",
+    "new": "Write a folder with a new algorithm, a scenario and a test.",
     "cc": "Load algorithms into the running kernel, list and unload them.",
-    "check-cc": "Check that an algorithm keeps what TCP asks of one.",
+    "check-cc": "Check that an algorithm keeps the contract of TCP.",
     "evaluate": "Compare an algorithm, or rank several, over a suite of environments.",
-    "evidence": "Write what RFC 9743 asks an author for: each criterion with what was measured.",
+    "evidence": "Measure the criteria of RFC 9743 and write a report.",
     "panel": "Run a suite's panel and store its scores, the baseline of regret.",
     "tune": "Search for the parameters with the smallest worst-case regret over a suite.",
     "study": "Run a grid of scenarios, or continue one that was stopped.",
@@ -38,7 +42,7 @@ _COMMANDS = {
     "schema": "Print the JSON Schema of scenario or study files, of evaluations or evidence.",
 }
 
-#: The groups of commands in the help text; each command is in one of them.
+#: The groups of commands in the help text. Each command is in one group.
 GROUPS = {
     "Run and look": ("run", "play", "sequence", "plot", "check", "list", "schema"),
     "Evaluate": ("new", "check-cc", "evaluate", "evidence", "panel", "tune"),
@@ -81,16 +85,20 @@ def cli() -> None:
     """A congestion-control laboratory: how good and how robust is an algorithm?"""
 
 
+#: The form in which click suggests options.
+_SUGGESTED = re.compile(r"\.? \(?Did you mean (?:one of: )?(.*?)\?\)?$")
+
+
 def _with_help(error: click.ClickException) -> str:
     """Return a message of click in the form of all others, with the command whose help explains it."""
-    message = error.format_message()
+    message = _SUGGESTED.sub(r"; did you mean \1?", error.format_message())
     message = message[:1].lower() + message[1:].rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message} (see {context.command_path} --help)" if context is not None else message
 
 
 def run_command_line() -> int:
-    """Run the command line and return its exit code; user mistakes become one message, never a traceback."""
+    """Run the command line and return its exit code. User mistakes become messages, never a traceback."""
     from ackclock.cli.console import talk
     from ackclock.errors import AckclockError, Interrupted, sets_called
 
@@ -106,30 +114,34 @@ def run_command_line() -> int:
     except AckclockError as error:
         from ackclock.text.pointer import with_pointers
 
-        talk(f"error: {with_pointers(error.shell_message)}")
+        messages = getattr(error, "messages", ()) or (error.shell_message,)
+        for message in messages:
+            talk(f"error: {with_pointers(message)}")
+        if more := getattr(error, "more", 0):
+            talk(f"... and {more} more mistakes")
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort, Interrupted) as error:
-        # Click has its own exception in place of Ctrl-C's, whose notes say what is kept.
+        # Click replaces the exception of Ctrl-C, whose notes say which results are kept.
         notes = getattr(error.__cause__ or error, "__notes__", ())
         talk("; ".join(["interrupted", *notes]))
         code = _INTERRUPTED
     except BrokenPipeError:
-        # Whoever read stdout has gone, as `head` does.
+        # The reader of stdout has closed it, as `head` does.
         discard_stdout()
         code = _CLOSED_PIPE
     except SystemExit as error:
-        # click and rich leave with 1 where they notice that; completion of words leaves with 0.
+        # click and rich exit with 1 in this case. Shell completion exits with 0.
         if error.code != 1:
             raise
         discard_stdout()
         code = _CLOSED_PIPE
     except (RecursionError, MemoryError) as error:
-        # The limits of input leave no known way here; what is left of the stack is enough for a line.
+        # The limits of inputs should prevent this. The rest of the stack is enough for one line.
         is_deep = isinstance(error, RecursionError)
         talk(f"error: the input is {'nested too deeply' if is_deep else 'too large for the memory'}")
         code = 2
     except OSError as error:
-        # Commands turn errors of files into errors with a path: this is stdout, redirected to a full disk.
+        # Commands name the path in errors of files, so this is stdout, redirected to a full disk.
         talk(f"error: output cannot be written: {error.strerror}")
         discard_stdout()
         code = 1

@@ -16,11 +16,11 @@ from ackclock.running.job import Capture, Outcome
 from ackclock.scenario import Scenario
 from ackclock.text.suggest import hint
 
-#: The place of a capture where nothing else is said.
+#: The default place of a capture.
 SENDER = "sender"
-#: Headers of IP and TCP fit.
+#: Large enough for the headers of IP and TCP.
 _SNAPLEN = 96
-#: More than any packet has.
+#: Larger than any packet, so packets are captured whole.
 _WHOLE = 2**20
 _QLOG_VERSION = "0.3"
 
@@ -32,24 +32,24 @@ def pcap_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--at",
             metavar="LINK|HOST",
-            help="Where to capture: the far end of a link, sender or receiver; sender by default.",
+            help="Place of the capture: the far end of a link, sender (default) or receiver.",
         ),
         click.option(
             "--capture",
             metavar="NAME,...",
-            help="Flows or groups to capture; all by default.",
+            help="Flows or groups to capture. Default: all.",
         ),
         click.option(
             "--snaplen",
             type=click.IntRange(0, 65535),
             metavar="BYTES",
-            help=f"Bytes of each packet to keep, {_SNAPLEN} by default; 0 for all. Headers are always whole.",
+            help=f"Bytes to keep of each packet, 0 for all. Default: {_SNAPLEN}. Headers are always whole.",
         ),
-        click.option("--qlog", metavar="FILE", help="File for what senders do, qlog."),
+        click.option("--qlog", metavar="FILE", help="File for the events of senders, qlog."),
         click.option(
             "--qlog-version",
             type=click.Choice(["0.3", "draft"]),
-            help="0.3 (by default), the newest that qvis opens, or that of the current drafts.",
+            help="Version of qlog: 0.3 (default, the newest for qvis) or draft (the current IETF drafts).",
         ),
     )
     for option in reversed(options):
@@ -58,7 +58,7 @@ def pcap_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Wanted(NamedTuple):
-    """What the options of a capture say."""
+    """The options of a capture."""
 
     pcap: str | None
     at: str | None
@@ -70,25 +70,23 @@ class Wanted(NamedTuple):
     def wanted(self, scenario: Scenario) -> Capture | None:
         """Return the capture, if one is wanted.
 
-        Raises `UsageError`, `ArgumentError` for an unknown name, `InputError` for files that cannot be.
+        Raises `UsageError`, `ArgumentError` for an unknown name, `InputError` for impossible files.
         """
         if self.qlog is not None and self.at not in (None, SENDER):
-            raise click.UsageError(
-                f"--qlog is of senders, but --at is {self.at}; capture one after the other"
-            )
+            raise click.UsageError(f"--qlog records senders, but --at is {self.at}; capture them in two runs")
         if self.pcap is None and (self.at, self.snaplen) != (None, None):
-            raise click.UsageError("--at and --snaplen say what --pcap captures; give it a file")
+            raise click.UsageError("--at and --snaplen need --pcap FILE")
         if self.qlog is None and self.qlog_version is not None:
-            raise click.UsageError("--qlog-version is that of the file of --qlog; give it a file")
+            raise click.UsageError("--qlog-version needs --qlog FILE")
         if self.pcap is None and self.qlog is None:
             if self.capture is not None:
-                raise click.UsageError("--capture names flows that --pcap and --qlog capture; give a file")
+                raise click.UsageError("--capture needs --pcap FILE or --qlog FILE")
             return None
         for path, option in ((self.pcap, "--pcap"), (self.qlog, "--qlog")):
             if path is not None:
                 check_target(Path(path), option)
         if self.pcap is not None and self.qlog is not None and _are_one(Path(self.pcap), Path(self.qlog)):
-            raise InputError(f"--qlog {self.qlog}: is the file of --pcap, too; name two files")
+            raise InputError(f"--qlog {self.qlog}: is also the file of --pcap; name two files")
         place = SENDER if self.at is None else self.at
         kept = _SNAPLEN if self.snaplen is None else self.snaplen or _WHOLE
         return Capture(
@@ -124,7 +122,7 @@ def check_flows(scenario: Scenario, place: str, flows: str | None, option: str =
 
 
 def _are_one(one: Path, other: Path) -> bool:
-    """Whether both names are those of one file, which a device may be."""
+    """Return whether both names belong to one file. A device may have both."""
     return one.resolve() == other.resolve() and (one.is_file() or not one.exists())
 
 
@@ -137,7 +135,7 @@ def check_target(path: Path, option: str) -> None:
 
 
 def write_capture(path: Path, content: bytes, what: str) -> None:
-    """Write a file that was asked for, in place of one that is there. Raises `StoreError`."""
+    """Write a file, which replaces an existing one. Raises `StoreError`."""
     try:
         write_target(path, content)
     except OSError as error:

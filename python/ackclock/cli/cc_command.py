@@ -65,8 +65,8 @@ def load(arguments: tuple[str, ...], rule: str | None, name: str, shell: str | N
 def compile_rule(arguments: tuple[str, ...], rule: str | None, out: Path) -> None:
     """Compile a rule given as text for the kernel and the simulator.
 
-    Any other option is a parameter of the rule: --a 1. The object is one for `ackclock cc load`, and for
-    `cc = { kind = "bpf", object = "my_cc.bpf.o" }`; it needs no compiler.
+    Any other option is a parameter of the rule: --a 1. Load the object with `ackclock cc load`, or simulate
+    it with `cc = { kind = "bpf", object = "my_cc.bpf.o" }`. No other compiler is needed.
     """
     file, parameters = _parsed(arguments)
     given = _given(file, rule)
@@ -83,7 +83,7 @@ def compile_rule(arguments: tuple[str, ...], rule: str | None, out: Path) -> Non
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[str | None, dict[str, float]]:
-    """Return what stands before the parameters, if anything does, and the parameters."""
+    """Return the algorithm before the parameters, if there is one, and the parameters."""
     if arguments and not arguments[0].startswith("--"):
         return arguments[0], _parameters(arguments[1:])
     return None, _parameters(arguments)
@@ -123,7 +123,7 @@ def _parameters(given: Sequence[str]) -> dict[str, float]:
 @command.command("list")
 @json_option
 def list_loaded(as_json: bool) -> None:
-    """List the congestion controls of the kernel, and what ackclock loaded with its parameters."""
+    """List the congestion controls of the kernel. Those that ackclock loaded have their parameters."""
     found = kernel.listing()
     if as_json:
         emit(json.dumps([asdict(entry) for entry in found], indent=2))

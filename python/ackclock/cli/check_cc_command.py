@@ -42,7 +42,7 @@ def command(cc: str, as_json: bool) -> int:
 
 
 def _kernel(cc: str) -> dict[str, Any] | None:
-    """Return whether a rule compiles for the kernel, and why not; nothing for other algorithms."""
+    """Return whether a rule compiles for the kernel, and why not. None for other algorithms."""
     algorithm = probe_scenario().with_algorithm(cc).resolved["flows"][0]["cc"]
     if algorithm["kind"] != "rule":
         return None

@@ -13,7 +13,7 @@ from ackclock.cli.options import file_argument, json_option, set_option
 from ackclock.errors import ScenarioError
 from ackclock.scenario import Scenario
 
-#: Flows and private links shown; `--json` has all.
+#: Flows and private links shown. `--json` prints all.
 _MAX_ROWS = 24
 
 
@@ -123,7 +123,7 @@ def _impairments(links: list[dict[str, Any]], link_count: int) -> None:
         if link["impairments"]:
             impaired.setdefault("; ".join(link["impairments"]), []).append(link)
     for words, some in impaired.items():
-        # The links of the flows that are left out are like those of the others.
+        # The links of omitted flows are equal to the links of the listed flows.
         left_out = link_count - len(links) if any(link["private"] for link in some) else 0
         rest = f" and {len(some) + left_out - 1} more" if len(some) + left_out > 1 else ""
         say(f"impaired: {some[0]['name']}{rest}: {words}")

@@ -34,17 +34,17 @@ _FEW = 1
     "scenario_file",
     type=click.Path(readable=False),
     metavar="FILE",
-    help="Path and sender of the replay, one flow; by default linux and cubic over a path that is estimated.",
+    help="Path and sender of the replay, one flow. Default: linux and cubic over an estimated path.",
 )
 @click.option("--profile", metavar="NAME", help="Profile of the sender: rfc, ns-2, linux or quic.")
 @click.option("--cc", metavar="ALGORITHM", help="Algorithm of the sender, as flows.NAME.cc takes it.")
-@click.option("--flow", metavar="NUMBER|ADDRESS:PORT", help="Connection; the one with most data by default.")
+@click.option("--flow", metavar="NUMBER|ADDRESS:PORT", help="Connection. Default: the one with most data.")
 @click.option(
     "--losses",
     type=click.Choice(["capture", "scenario"]),
     default="capture",
     show_default=True,
-    help="Lose what the capture shows, by position, or what the queues and links of the scenario lose.",
+    help="Source of losses: the capture, by position, or the queues and links of the scenario.",
 )
 @set_option
 @seed_option
@@ -70,12 +70,12 @@ def command(
 ) -> None:
     """Compare a bulk transfer in FILE with a replay of it.
 
-    FILE is a capture (pcap or pcapng, also compressed by gzip), or a measurement: iperf3 --json, a series of
-    ss -tin, a data file of Flent, or the qlog of a QUIC stack.
+    FILE is a capture (pcap or pcapng, also compressed by gzip) or a measurement. Measurements are
+    outputs of iperf3 --json and ss -tin, data files of Flent, and qlogs of QUIC stacks.
 
-    Data in flight, RTTs and losses of the captured sender come from its packets; its window is not in them.
-    The replay sends over the path of the scenario, and loses the same transmissions, by their numbers. Both
-    are drawn on top of each other.
+    Data in flight, RTTs and losses of the captured sender come from its packets, which do not contain its
+    window. The replay sends over the path of the scenario and loses the same transmissions, by their numbers.
+    The plot shows both over each other.
     """
     check_target(Path(out), "--out")
     if propose is not None:
@@ -118,7 +118,7 @@ def command(
 def _base(
     file: str | None, sets: tuple[str, ...], observed: dict[str, Any], flow: Connection
 ) -> tuple[Scenario, list[str]]:
-    """Return the scenario to replay over, and what is to be said of it."""
+    """Return the scenario of the replay, and remarks on it."""
     if file is None:
         tree, said = estimated(observed, flow.ipv6)
         return Scenario.from_dict(tree, sets, source="the estimated path"), [said]
@@ -136,7 +136,7 @@ def _propose(path: Path, base: Scenario, observed: dict[str, Any], told: list[st
 
 
 def _run(scenario: Scenario, seed: int | None) -> dict[str, Any]:
-    """Run a replay, and look at its packets as at those of the capture."""
+    """Run a replay, and return its packets in the form of a capture."""
     study = Study.of(scenario, seed=seed, samples=False, capture=Capture(SENDER, (), snaplen=_SNAPLEN))
     with Store(None) as store:
         (outcome,) = run_study(study, store, workers=1)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.page.over_time import Drawing
     from ackclock.text.table import Table
 
-#: Of each flow; the summary is compared as a whole.
+#: Compared metrics of each flow. The summary is compared as a whole.
 _OF_FLOWS = (
     "goodput_bps",
     "cwnd_mean_segments",
@@ -26,7 +26,19 @@ _OF_FLOWS = (
     "rtt_min_s",
     "completion_time_s",
 )
-#: Flows in the table and in drawings; JSON has all.
+#: Counts, and rates that stand for the count of a flow's events.
+_EVENTS = {
+    "congestion_events": "congestion_events",
+    "timeouts": "timeouts",
+    "retransmits": "retransmits",
+    "loss_rate": "retransmits",
+    "retransmit_rate": "retransmits",
+}
+#: Rates of events of the bottleneck.
+_AT_BOTTLENECK = {"drop_rate": "drops", "mark_rate": "marks"}
+#: Relative differences of fewer events are noise.
+LEAST_EVENTS = 30
+#: Flows in the table and in drawings. JSON contains all.
 _MOST_FLOWS = 4
 #: The range of a window.
 _RANGE = ((0.05, "cwnd_p05_segments", "cwnd, 5 %"), (0.95, "cwnd_p95_segments", "cwnd, 95 %"))
@@ -34,10 +46,10 @@ _RANGE = ((0.05, "cwnd_p05_segments", "cwnd, 5 %"), (0.95, "cwnd_p95_segments", 
 
 @dataclass(frozen=True)
 class Side:
-    """A scenario by one backend."""
+    """A scenario, run by one backend."""
 
     document: dict[str, Any]
-    #: Of each flow times in seconds and windows in segments.
+    #: By flow: times in seconds and windows in segments.
     windows: Mapping[str, Sequence[tuple[float, float]]]
     warmup_s: float
 
@@ -63,7 +75,7 @@ class Side:
         return None
 
     def share(self, flow: int) -> float | None:
-        """Return the part that a flow has of the goodput of all."""
+        """Return the share of a flow in the goodput of all."""
         goodputs = [row["goodput_bps"] or 0.0 for row in self.document["flows"]]
         return goodputs[flow] / math.fsum(goodputs) if any(goodputs) else None
 
@@ -71,18 +83,18 @@ class Side:
 class Difference(NamedTuple):
     """A metric by each backend."""
 
-    #: Name of the flow; empty for the summary.
+    #: Name of the flow, or empty for the summary.
     flow: str
     key: str
     label: str
     unit: str
     factor: float
-    #: In the order of the backends; None where it does not apply.
+    #: Values in the order of the backends. None where the metric does not apply.
     values: tuple[float | None, ...]
 
     @property
     def relative(self) -> tuple[float | None, ...]:
-        """How much more each is than the first, as a part of the first; None where that says nothing."""
+        """The difference of each from the first, relative to the first. None without a first value."""
         first = self.values[0]
         return tuple(None if value is None or not first else value / first - 1 for value in self.values)
 
@@ -115,6 +127,26 @@ def _of_flows(sides: Sequence[Side]) -> Iterator[tuple[Any, ...]]:
                 yield name, of_range, label, metric.unit, metric.factor, ranges
 
 
+def is_too_few(sides: Sequence[Side], row: Difference) -> bool:
+    """Return whether a row counts events, and every backend counts fewer than `LEAST_EVENTS` of them."""
+    if row.key in _EVENTS:
+        counts = [
+            sum(
+                flow.get(_EVENTS[row.key]) or 0
+                for flow in side.document["flows"]
+                if row.flow in ("", flow["name"])
+            )
+            for side in sides
+        ]
+    elif row.key in _AT_BOTTLENECK:
+        counts = [
+            sum(link.get(_AT_BOTTLENECK[row.key]) or 0 for link in side.document["links"]) for side in sides
+        ]
+    else:
+        return False
+    return max(counts) < LEAST_EVENTS
+
+
 def comparison(sides: Sequence[Side]) -> dict[str, Any]:
     """Return runs of one scenario with their differences, as JSON."""
     backends = [side.backend for side in sides]
@@ -136,7 +168,7 @@ def comparison(sides: Sequence[Side]) -> dict[str, Any]:
 
 
 def windows(sides: Sequence[Side]) -> Drawing:
-    """Return the windows of the first flows over time, those of all backends over one another."""
+    """Return the windows of the first flows over time, all backends over one another."""
     from ackclock.page.curves import Panel
     from ackclock.page.over_time import Drawing
 
@@ -152,9 +184,9 @@ def windows(sides: Sequence[Side]) -> Drawing:
 
 
 def comparison_table(sides: Sequence[Side]) -> Table:
-    """Return a table of runs of one scenario: values, and what the others have more than the first.
+    """Return a table of runs of one scenario: values, and differences from the first.
 
-    Of more than two it has what all of them have, with the units behind the labels.
+    For more than two runs it contains the common metrics, with the units after the labels.
     """
     from ackclock.text.table import Column, Table
 
@@ -173,7 +205,10 @@ def comparison_table(sides: Sequence[Side]) -> Table:
             table.add_section(row.flow)
             last = row.flow
         values = ("-" if value is None else f"{row.factor * value:.4g}" for value in row.values)
-        relative = ("-" if part is None else f"{100 * part:+.1f} %" for part in row.relative[1:])
+        few = is_too_few(sides, row)
+        relative = (
+            "-" if part is None else "too few" if few else f"{100 * part:+.1f} %" for part in row.relative[1:]
+        )
         if is_wide:
             table.add_row(f"{row.label}, {row.unit}" if row.unit else row.label, *values, *relative)
         else:

@@ -1,7 +1,7 @@
 """Output of commands: text and tables on stdout, messages and progress on stderr.
 
-Nothing that a terminal would obey gets through, wherever a text comes from. rich is imported for tables only:
-`run --json` starts without it.
+Control characters are escaped, because texts may come from untrusted files. Only tables
+import rich, so `run --json` starts without it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FULL = 10_000
 
 
 def width() -> int:
-    """Return how wide tables may be: `COLUMNS`, or that of the terminal, or 80."""
+    """Return the width of tables: `COLUMNS`, or the width of the terminal, or 80."""
     return shutil.get_terminal_size((80, 24)).columns
 
 
 def say(text: str) -> None:
-    """Print a sentence to stdout; it wraps at words if the width is known."""
+    """Print a sentence to stdout. It wraps at words if the width is known."""
     text = printable(text)
     if sys.stdout.isatty() or os.environ.get("COLUMNS"):
         from ackclock.text.table import wrapped
@@ -60,7 +60,7 @@ def show(table: Table, *, columns: int | None = None) -> None:
         width=columns or width(),
         no_color=bool(os.environ.get("NO_COLOR")),
         highlight=False,
-        # Names come from files: brackets and colons in them mean nothing.
+        # Names come from files, so their brackets and colons are not markup.
         markup=False,
         emoji=False,
     )
@@ -70,7 +70,7 @@ def show(table: Table, *, columns: int | None = None) -> None:
 class Lines:
     """Progress as lines on stderr: the first after some seconds, then at growing intervals."""
 
-    #: Seconds to the first line, and between lines at most; each interval doubles.
+    #: Seconds to the first line, and the most seconds between lines. Each interval doubles.
     FIRST_S, MOST_S = 10.0, 120.0
 
     def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -99,16 +99,16 @@ class Lines:
 
 
 def span(seconds: float) -> str:
-    """Return a time in one unit, as people say it."""
+    """Return a time in one unit, rounded for people."""
     if seconds < 120:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def show_widest(tables: Sequence[Table], otherwise: Table) -> None:
-    """Print the first table that fits, of those from all columns to the fewest, or else `otherwise`.
+    """Print the first table that fits, from all columns to the fewest, or else `otherwise`.
 
-    Where stdout is no terminal and nobody says its width, no column is lost: the first is printed in full.
+    If stdout is not a terminal and its width is unknown, the first table is printed with all columns.
     """
     if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
         show(tables[0], columns=width() if tables[0].fits(width()) else _FULL)

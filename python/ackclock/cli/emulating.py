@@ -1,4 +1,4 @@
-"""Options of commands whose runs may be emulations, and what is said of such runs."""
+"""Options and messages of commands whose runs may be emulations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ackclock.scenario import Scenario
     from ackclock.text.table import Table
 
-#: The synchronous model, which `run` has beside the backends of jobs.
+#: The synchronous model, which only `run` offers.
 MODEL = "model"
 _BACKEND_HELP = (
     "sim, the simulation, or linux, the running kernel's TCP in real time "
@@ -29,7 +29,7 @@ backend_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.optio
     type=click.Choice(BACKENDS),
     default=SIM,
     show_default=True,
-    help=f"What runs the scenarios: {_BACKEND_HELP}.",
+    help=f"Backend: {_BACKEND_HELP}.",
 )
 
 
@@ -41,18 +41,20 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "backends",
             type=click.Choice((*BACKENDS, MODEL)),
             multiple=True,
-            help=f"What runs the scenario: {_BACKEND_HELP}; model, the synchronous model "
-            "(docs/reference/synchronous-model.md). Several are compared.",
+            help=f"Backend: {_BACKEND_HELP}. Another one is model, the synchronous model "
+            "(docs/reference/synchronous-model.md). Several backends are compared.",
         ),
         click.option(
             "--exec",
             "command",
             metavar="COMMAND",
-            help="Run a shell command behind the scenario, in the place of the flows under test; the server "
-            "is at $ACKCLOCK_SERVER. The run ends with it.",
+            help="Run a shell command behind the scenario instead of the flows under test. The server is at "
+            "$ACKCLOCK_SERVER. The run ends when the command ends.",
         ),
         click.option(
-            "--shell", is_flag=True, help="Open a shell behind the scenario, for as long as it is open."
+            "--shell",
+            is_flag=True,
+            help="Open a shell behind the scenario. The run ends when the shell ends.",
         ),
         click.option("--serve", metavar="COMMAND", help="Run a shell command on the host of the receivers."),
     )
@@ -61,25 +63,25 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-#: A shell stays open for no longer.
+#: The longest time for which a shell stays open.
 _SHELL_LASTS = "duration=12 h"
 
 
 def programs_of(
     scenario: Scenario, groups: list[str], command: str | None, shell: bool, serve: str | None
 ) -> tuple[Scenario, Programs | None]:
-    """Return the programs that options ask for, and the scenario behind which they run.
+    """Return the programs of the options, and the scenario behind which they run.
 
-    Raises `UsageError`, or `InputError` where the scenario has no flow whose place they could take.
+    Raises `UsageError`, or `InputError` where the scenario has no flow that they could replace.
     """
     if command is not None and shell:
-        raise click.UsageError("--exec and --shell: give one of them")
+        raise click.UsageError("--exec and --shell exclude each other")
     if command is None and not shell:
         if serve is not None:
-            raise click.UsageError("--serve is beside --exec or --shell; give one of them")
+            raise click.UsageError("--serve needs --exec or --shell")
         return scenario, None
     if not groups:
-        raise InputError(f"{scenario.name}: has no flow of TCP, whose place on its path a program could take")
+        raise InputError(f"{scenario.name}: has no TCP flow that a program could replace")
     group = "test" if "test" in groups else groups[0]
     if command is None:
         scenario = scenario.with_sets([_SHELL_LASTS, "warmup=0 s"])
@@ -94,12 +96,12 @@ def chosen(backends: tuple[str, ...], is_program: bool) -> tuple[str, ...]:
     return given
 
 
-#: Keys of a flow that the emulator sets in the kernel, refuses, or that are not the transport's.
+#: Keys of a flow that the emulator sets in the kernel or refuses, and keys outside the transport.
 _OF_EMULATOR = {
     *("name", "count", "cc", "traffic", "in_profile", "start", "stop", "rtt", "profile", "protocol"),
     *("mss", "header", "framing", "timestamps", "ecn", "recovery", "peer_sack", "max_window"),
 }
-#: Keys that a message names.
+#: The most keys that a message names.
 _NAMED = 4
 
 
@@ -125,7 +127,7 @@ def tell_kernels_keys(scenario: Scenario) -> None:
 
 
 def tell_faults(document: dict[str, Any]) -> None:
-    """Print to stderr why a run does not count, if it does not."""
+    """Print to stderr why a run is not valid, if so."""
     if reasons := faults(document):
         talk(
             f"warning: NOT VALID: {'; '.join(reasons)}. Free a core, or pin other work to other cores, "
@@ -134,13 +136,13 @@ def tell_faults(document: dict[str, Any]) -> None:
 
 
 def tell_invalid(invalid: int, runs: int) -> None:
-    """Print to stderr how many runs do not count, if any."""
+    """Print to stderr how many runs are not valid, if any."""
     if invalid:
         talk(f"warning: {invalid} of {runs} emulations are invalid: the machine was too busy")
 
 
 def fidelity_table(emulation: dict[str, Any]) -> Table:
-    """Return how far an emulation kept its times."""
+    """Return a table of the time errors of an emulation."""
     from ackclock.text.table import Column, Table
 
     verdict = "valid" if emulation["valid"] else f"NOT VALID: {'; '.join(emulation['reasons'])}"

@@ -46,31 +46,31 @@ MOST_OF_A_NAME = 100
     "rules",
     multiple=True,
     metavar="TEXT",
-    help="A rule as a candidate, such as 'grow = 1/w; cut = w/2' (docs/reference/rules.md); may be repeated.",
+    help="A rule as a candidate, such as 'grow = 1/w; cut = w/2' (docs/reference/rules.md). May be repeated.",
 )
 @click.option(
     "--against",
     multiple=True,
     metavar="CC",
-    help="Algorithms to compare with, such as cubic,aimd; may be repeated. The first is the reference.",
+    help="Algorithms to compare with, such as cubic,aimd. May be repeated. The first is the reference.",
 )
 @suite_option
 @click.option(
-    "--replicates", type=click.IntRange(1), help="Replicates per environment; the suite's number by default."
+    "--replicates", type=click.IntRange(1), help="Replicates per environment. Default: the suite's number."
 )
 @click.option("--quick", is_flag=True, help="Three replicates, for a first impression.")
 @click.option(
     "--budget",
     metavar="BUDGET",
-    help="What the runs may take: seconds of one core, such as 30s, or a number of runs. Candidates that are "
-    "clearly worse are dropped early (docs/learn/how-algorithms-are-compared.md).",
+    help="Limit of all runs: seconds of one core, such as 30s, or a number of runs. Clearly worse "
+    "candidates are dropped early (docs/learn/how-algorithms-are-compared.md).",
 )
 @click.option(
     "--metric",
     type=click.Choice(RANKED),
     default=SHARES,
     show_default=True,
-    help="What the score of a candidate is made of.",
+    help="Metric that makes the score.",
 )
 @first_seed_option
 @set_option
@@ -92,7 +92,7 @@ MOST_OF_A_NAME = 100
     "--fail-if",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with 1 if a metric changed by this much, such as 'goodput < -2 %'; may be repeated. "
+    help="Exit with 1 if a metric changed by this much, such as 'goodput < -2 %'. May be repeated. "
     f"Metrics: {', '.join(METRICS)}.",
 )
 @click.option("--full", is_flag=True, help="Print all environments, regret and competitors.")
@@ -121,11 +121,17 @@ def command(
 ) -> int:
     """Compare the algorithm CC with a panel: print a scoreboard and a verdict, write report.html.
 
-    CC is a name (`ackclock list cc`), a name with parameters such as 'aimd(increase=2)', a file such as
-    my_cc.py:MyCc, my_cc.so or my-cc.rule, a rule such as
-    'rule grow = 1/w; cut = w/2', or an inline table such as '{ kind = "aimd", increase = 2 }'. Several are
-    ranked against each other with the same random draws: stdout has the ranking, the report the scores. Runs
-    that are already in the folder are not repeated.
+    CC is one of these:
+
+    \b
+    a name (`ackclock list cc`)  cubic
+    a name with parameters       'aimd(increase=2)'
+    a file                       my_cc.py:MyCc, my_cc.so, my-cc.rule
+    a rule                       'rule grow = 1/w; cut = w/2'
+    an inline table              '{ kind = "aimd", increase = 2 }'
+
+    Several algorithms are ranked against each other with the same random draws. The command then prints the
+    ranking, and the report shows the scores. Runs that are already in the folder are not repeated.
     """
     candidates = [*ccs, *(Candidate.from_rule(rule).text for rule in rules)]
     if not candidates:
@@ -175,14 +181,17 @@ def command(
     else:
         is_ranked = len(candidates) > 1 or budget is not None
         only = None if full else worst_environments(evaluation, WORST)
-        if not is_ranked:
+        if full or not is_ranked:
             say(legend(board))
             if only is not None and len(only) < len(board.results):
-                say(f"the {len(only)} environments with the worst scores; all {len(board.results)}: --full")
-        for table in [ranking_table(evaluation.ranking)] if is_ranked else tables(board, only):
-            show(table)
+                say(f"the {len(only)} worst environments by score (--full prints all {len(board.results)})")
+        shown = [ranking_table(evaluation.ranking)] if is_ranked else []
+        if full or not is_ranked:
+            shown += tables(board, only)
         if full and evaluation.rivals:
-            show(rivals_table(evaluation))
+            shown.append(rivals_table(evaluation))
+        for table in shown:
+            show(table)
         if full:
             say(evaluation.verdict)
         say("\n".join(verdict_lines(evaluation)))

@@ -27,7 +27,7 @@ _LONGEST = 100
     "--against",
     multiple=True,
     metavar="CC",
-    help="Algorithms to put beside it; by default those of the criteria, CUBIC, Reno and BBRv3.",
+    help="Algorithms to compare with. Default: CUBIC, Reno and BBRv3, which the criteria name.",
 )
 @click.option(
     "--criteria",
@@ -35,8 +35,8 @@ _LONGEST = 100
     show_default=True,
     help="Criteria by name, or a folder with a suite.toml and a criteria.toml.",
 )
-@click.option("--only", multiple=True, metavar="SECTION", help="A section, such as 5.1; may be repeated.")
-@click.option("--replicates", type=click.IntRange(1), help="Replicates per environment; 20 by default.")
+@click.option("--only", multiple=True, metavar="SECTION", help="A section, such as 5.1. May be repeated.")
+@click.option("--replicates", type=click.IntRange(1), help="Replicates per environment. Default: 20.")
 @click.option("--quick", is_flag=True, help="Two replicates, for a first impression.")
 @first_seed_option
 @set_option
@@ -56,12 +56,12 @@ def command(
     out: str | None,
     as_json: bool,
 ) -> int:
-    """Measure what RFC 9743 asks of CC, and write the report criterion by criterion.
+    """Measure the criteria of RFC 9743 for CC, and write a report by criterion.
 
-    CC is an algorithm as `ackclock evaluate` takes it: a name, a name with parameters, a rule, a file such
-    as my_cc.py:MyCc. Each criterion is measured, measured in part, or needs a human; none is judged to be
-    met. The folder gets evidence.html, evidence.md and evidence.json. Runs that are already in it are not
-    repeated.
+    CC is an algorithm in a form that `ackclock evaluate` takes, such as a name or my_cc.py:MyCc. Each
+    criterion is measured, measured in part, or needs a human. The command does not judge whether a criterion
+    is met. It writes evidence.html, evidence.md and evidence.json. Runs that are already in the folder are
+    not repeated.
     """
     folder = Path(out or f"ackclock-out/evidence-{_slug(cc)[:_LONGEST]}")
     with progress("running") as tell:

@@ -24,15 +24,15 @@ from ackclock.text.printable import printable
     metavar="NAME",
     default="rfc",
     show_default=True,
-    help="Profile of the transport that scripts begin with; one that runs `defaults.sh` sets linux itself.",
+    help="Transport profile at the start of scripts. A script that runs `defaults.sh` selects linux.",
 )
 @json_option
 def command(paths: tuple[str, ...], profile: str, as_json: bool) -> int:
     """Run packetdrill scripts against the simulated sender and receiver.
 
-    Of a folder all scripts are run, those in folders below it, too. The exit code is 1 if a script sees a
-    segment that it does not expect, and 2 if one cannot be read. Scripts about something else than a sender
-    and a receiver are named and skipped.
+    Given a folder, it runs every script in it, including subfolders. The exit code is 1 if a script sees an
+    unexpected segment, and 2 if a script cannot be read. Scripts that need more than a sender and a receiver
+    are named and skipped.
     """
     files = [file for path in paths for file in _files(path)]
     reports = [_run(file, profile, quiet=as_json) for file in files]

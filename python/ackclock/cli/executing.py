@@ -30,7 +30,7 @@ def executor_of(dask: str | None, workers: int | None) -> Iterator[Executor]:
         raise click.UsageError("--workers sets the number of local threads; it cannot be used with --dask")
     from ackclock.running.cluster import dask_executor
 
-    # What goes wrong reaches the user as one message, not by Dask's log.
+    # Errors reach the user as one message and not in the log of Dask.
     logging.disable(logging.CRITICAL)
     with dask_executor(dask) as executor:
         if not executor.has_workers():

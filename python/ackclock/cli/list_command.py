@@ -15,7 +15,7 @@ from ackclock.text.suggest import hint
 if TYPE_CHECKING:
     from ackclock.evaluation.suite import Suite
 
-#: What the core can list, and suites and papers, which are files.
+#: The lists of the core, and suites and papers, which are files.
 _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "suite", "paper")
 
 

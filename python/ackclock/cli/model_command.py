@@ -17,9 +17,9 @@ from ackclock.synchronous.model import model, plot, trajectory
 if TYPE_CHECKING:
     from ackclock.text.table import Table
 
-#: What is drawn where no algorithm is named.
+#: Algorithms that are drawn if none is named.
 _PLOTTED = ("aimd", "aimd-fc", "aimd-fc+", "new-aimd")
-#: Round trips at which windows are shown; --json has all of them.
+#: Round trips at which windows are shown. --json prints all of them.
 _EXPANSION_SHOWN = (0, 2, 4, 6, 8, 20)
 #: Cycles that are shown of each rule.
 _CYCLES_SHOWN = 5
@@ -33,7 +33,7 @@ _USER_KEYS = ("window", "start", "stop")
     "more_cc",
     multiple=True,
     metavar="CC",
-    help="Another algorithm, such as 'aimd(increase=0.5)'; may be repeated.",
+    help="Another algorithm, such as 'aimd(increase=0.5)'. May be repeated.",
 )
 @click.option("--x-goal", type=float, default=100.0, show_default=True, help="Capacity in segments.")
 @click.option("--duration", type=float, default=200.0, show_default=True, help="Length in round trips.")
@@ -43,7 +43,7 @@ _USER_KEYS = ("window", "start", "stop")
     multiple=True,
     metavar="window=W[,start=T][,stop=T]",
     help=(
-        "Initial window (segments), arrival and departure (round trips) of a user; may be repeated. "
+        "Initial window (segments), arrival and departure (round trips) of a user. May be repeated. "
         "By default two users with windows of 10 and 50."
     ),
 )
@@ -65,8 +65,8 @@ def command(
 ) -> None:
     """Compare closed forms of the synchronous model with computed figures.
 
-    For each algorithm CC its trajectory is computed, too: --json prints it, --plot draws it, and the table
-    of cycles shows it. CC is a name (`ackclock list cc`) or a name with parameters, such as
+    The command also computes the trajectory of each algorithm CC. The option --json prints it, --plot draws
+    it, and the table of cycles shows it. CC is a name (`ackclock list cc`) or a name with parameters, such as
     'aimd(increase=0.5)'.
     """
     from ackclock.cli.rules import parse_rule

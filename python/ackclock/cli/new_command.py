@@ -27,13 +27,13 @@ _FIRST = {
     type=click.Choice(LANGUAGES),
     default="python",
     show_default=True,
-    help="What the algorithm is written in.",
+    help="Language of the algorithm.",
 )
 def command(what: str, folder: Path, language: str) -> None:
-    """Write a FOLDER to begin an algorithm in: the algorithm, a scenario, a README and a test.
+    """Write a new FOLDER with an algorithm, a scenario, a README and a test.
 
-    The last part of FOLDER is the name of the algorithm. What is written runs as it stands; you may use it
-    without any condition (MIT-0).
+    The last part of FOLDER is the name of the algorithm. The files run unchanged. You may use them without
+    any condition (MIT-0).
     """
     for path in create(folder, language):
         emit(str(path))

@@ -14,12 +14,12 @@ set_option: Callable[[Command], Command] = click.option(
     "sets",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key of the scenario, such as flows.test.cc.increase=2; may be repeated.",
+    help="Set a key of the scenario, such as flows.test.cc.increase=2. May be repeated.",
 )
 interactive_option: Callable[[Command], Command] = click.option(
     "--interactive",
     is_flag=True,
-    help="Put the simulator into report.html: any run of it can be run again in the reader's browser.",
+    help="Embed the simulator in report.html, so that readers can repeat any run in their browser.",
 )
 json_option: Callable[[Command], Command] = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON."
@@ -28,7 +28,7 @@ seed_option: Callable[[Command], Command] = click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
     default=None,
-    help="Seed of all random streams; the scenario's by default.",
+    help="Seed of all random streams. Default: the scenario's.",
 )
 suite_option: Callable[[Command], Command] = click.option(
     "--suite", default="core", show_default=True, help="Name of a suite, or folder with a suite.toml."
@@ -41,6 +41,6 @@ first_seed_option: Callable[[Command], Command] = click.option(
     help="Seed of all random streams.",
 )
 workers_option: Callable[[Command], Command] = click.option(
-    "--workers", type=click.IntRange(1), help="Number of threads; one per core by default."
+    "--workers", type=click.IntRange(1), help="Number of threads. Default: one per core."
 )
 file_argument: Callable[[Command], Command] = click.argument("file", type=click.Path(readable=False))

@@ -20,10 +20,10 @@ from ackclock.files.writing import write_whole
 @first_seed_option
 @workers_option
 @click.option(
-    "--out", type=click.Path(dir_okay=False), help="File to write; panel.json of the suite by default."
+    "--out", type=click.Path(dir_okay=False), help="File to write. Default: panel.json of the suite."
 )
 def command(suite: str, seed: int, workers: int | None, out: str | None) -> None:
-    """Run the panel of a suite and store its scores in panel.json beside it.
+    """Run the panel of a suite and store its scores in panel.json, in the folder of the suite.
 
     `ackclock evaluate` measures regret against the best of these scores. At least 40 replicates are run.
     """

@@ -29,22 +29,22 @@ _LONGEST = 100_000
     "--save",
     type=click.Path(path_type=Path),
     metavar="WHERE",
-    help="Write the page and end: NAME.html is the live page in one file; any other name a folder, with the "
-    "page of evaluations beside it.",
+    help="Write the page and exit. NAME.html is the live page in one file. Any other name is a folder with "
+    "the live page and the page of evaluations.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; a free one by default.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port. Default: a free one.")
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
 def command(file: str | None, save: Path | None, port: int, no_open: bool) -> int:
     """Serve the live page on 127.0.0.1 until Ctrl-C, with the scenario FILE in it.
 
-    Everything is computed in the page. What it shows is in its address, so that a link gives others the same
-    run. With --save it is a file instead, which any browser opens from disk, and which begins with FILE.
+    The page computes everything itself. Its address contains the scenario, so a link shows others the same
+    run. With --save it is a file that any browser opens from disk.
     """
     fragment = "" if file is None else opening(Path(file))
     if save is not None:
         write(save, fragment)
         return 0
-    # What is missing is said before a browser opens, and what is compressed once is kept.
+    # A missing module is reported before a browser opens. The compressed page is kept.
     live.live_page()
     try:
         server = _Server(("127.0.0.1", port), _Pages)
@@ -78,7 +78,7 @@ def opening(file: Path) -> str:
 
 
 def packed(text: str) -> str:
-    """The fragment of an address that opens a scenario, whatever its length."""
+    """The fragment of an address that opens a scenario of any length."""
     document = json.dumps({"text": text, "sets": [], "changes": []})
     return "1j." + base64.urlsafe_b64encode(document.encode()).decode().rstrip("=")
 
@@ -103,18 +103,18 @@ def write(where: Path, fragment: str) -> None:
 
 
 class _Server(ThreadingHTTPServer):
-    """A server that says nothing of clients which leave early."""
+    """A server that ignores clients which leave early."""
 
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Pass over a connection that was closed or reset; anything else is a fault of ours."""
+        """Ignore a connection that was closed or reset, and report any other fault."""
         if not isinstance(sys.exception(), OSError):
             talk(f"error: a request was not answered: {sys.exception()!r}")
 
 
 class _Pages(BaseHTTPRequestHandler):
-    """The two pages, made of their sources each time that they are asked for."""
+    """The two pages, made of their sources at each request."""
 
     #: Seconds that a client may wait with its request.
     timeout = 10
@@ -139,11 +139,11 @@ class _Pages(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(page)))
-        # The page itself says what it may do, but for this.
+        # The page contains the rest of its policy. A page cannot forbid frames itself.
         self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
         self.send_header("Cache-Control", "no-cache")
         self.end_headers()
         self.wfile.write(page)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing of what is asked for."""
+        """Print nothing about requests."""

@@ -23,20 +23,20 @@ FROM runs WHERE samples AND {SOUND} ORDER BY rowid
 
 @click.command("plot")
 @click.argument("folder", type=click.Path(file_okay=False))
-@click.option("--run", "number", type=click.IntRange(1), metavar="N", help="Number of the run, as of --list.")
+@click.option("--run", "number", type=click.IntRange(1), metavar="N", help="Number of the run in --list.")
 @click.option("--list", "listed", is_flag=True, help="List the stored runs that have samples over time.")
 @click.option(
     "--out",
     default=TERMINAL,
     show_default=True,
     metavar="FILE",
-    help=f"File for the plot, .svg or .png; or {TERMINAL}, a line of text for each flow.",
+    help=f"File for the plot (.svg, .png), or {TERMINAL} for a line of text per flow.",
 )
 def command(folder: str, number: int | None, listed: bool, out: str) -> None:
     """Draw a stored run over time: window, RTT, goodput and queue.
 
-    FOLDER is one that `ackclock run --out`, `study` or `evaluate` has filled; only runs with samples over
-    time can be drawn.
+    FOLDER is the folder of an earlier `ackclock run --out`, `study` or `evaluate`. Only runs with samples
+    over time can be drawn.
     """
     check_picture(out, "--out")
     with Store.reading(Path(folder)) as store:

@@ -12,7 +12,7 @@ from ackclock.errors import InputError
 if TYPE_CHECKING:
     from ackclock.page.over_time import Drawing
 
-#: In the place of a file.
+#: Draws in the terminal instead of a file.
 TERMINAL = "term"
 _SUFFIXES = (".svg", ".png")
 

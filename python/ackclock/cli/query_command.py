@@ -18,7 +18,7 @@ from ackclock.text.cells import csv_text
 if TYPE_CHECKING:
     import polars
 
-#: Rows of a table; --json and --csv print all.
+#: Rows of a table. --json and --csv print all.
 _MOST_ROWS = 100
 
 
@@ -28,7 +28,7 @@ _MOST_ROWS = 100
     "--store",
     "folder",
     type=click.Path(file_okay=False),
-    help="Folder of the results; the most recent one in ackclock-out by default.",
+    help="Folder of the results. Default: the most recent one in ackclock-out.",
 )
 @click.option("--tables", is_flag=True, help="List the tables and their columns.")
 @click.option(
@@ -43,9 +43,13 @@ def command(
 ) -> None:
     """Answer the query SQL over stored results.
 
-    `--tables` lists the tables and columns. Columns carry their units. The settings of a study are columns
-    with the names of the keys that vary; names with a dot go in double quotes, as in
-    'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'. A query cannot change the results.
+    `--tables` lists the tables and columns, whose names contain their units. The settings of a study are
+    columns with the names of the varied keys. Write names with a dot in double quotes:
+
+    \b
+    'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'
+
+    A query cannot change the results.
     """
     if bool(sql) == tables:
         raise click.UsageError("give a query in quotes, or --tables")

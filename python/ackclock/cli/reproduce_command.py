@@ -29,21 +29,21 @@ from ackclock.running.backend import prepare
 
 @click.command("reproduce")
 @click.argument("paper")
-@click.option("--quick", is_flag=True, help="Few replicates and one reading, for a first impression.")
+@click.option("--quick", is_flag=True, help="Few replicates and one interpretation, for a first impression.")
 @click.option(
     "--readings",
     type=click.IntRange(1),
-    help="Number of readings of what the paper leaves open; by default all that change one choice.",
+    help="Number of interpretations of open choices in the paper. Default: all that change one choice.",
 )
 @click.option(
     "--claim",
     "claims",
     multiple=True,
-    help="Judge only claims that match, such as 'loss-*'; may be repeated.",
+    help="Judge only claims that match, such as 'loss-*'. May be repeated.",
 )
 @click.option("--extended", is_flag=True, help="Include experiments that go beyond the paper.")
 @click.option(
-    "--replicates", type=click.IntRange(1), help="Replicates per cell; the paper's number by default."
+    "--replicates", type=click.IntRange(1), help="Replicates per cell. Default: the paper's number."
 )
 @first_seed_option
 @workers_option
@@ -68,8 +68,9 @@ def command(
     """Run the experiments of PAPER and judge its claims: print tables and verdicts, write report.html.
 
     PAPER is a name (`ackclock list paper`), or a folder with a paper.toml. Runs that are already in the
-    folder are not repeated. --backend linux runs the chosen reading again with the TCP of the running kernel,
-    and says which verdicts change. A claim that does not hold is a result, not an error: the exit code is 0.
+    folder are not repeated. The option --backend linux also runs the chosen interpretation on the running
+    kernel, and names the changed verdicts. A failed claim is a result and not an error: the exit
+    code is 0.
     """
     prepare(backend)
     if interactive:

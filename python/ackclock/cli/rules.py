@@ -14,7 +14,7 @@ from ackclock.synchronous.model import trajectory
 def parse_rule(text: str) -> dict[str, Any]:
     """Return the algorithm that `text` names, with every parameter.
 
-    Raises `InputError` with all rules and their parameters for what is none, or is more than a window rule.
+    Raises `InputError` with all rules and their parameters for any text that is not a window rule.
     """
     try:
         resolved = Candidate.parse(text).resolved

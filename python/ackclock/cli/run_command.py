@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ackclock.cli.capturing import Wanted, pcap_options
-from ackclock.cli.comparing import Side, comparison, comparison_table, windows
+from ackclock.cli.comparing import (
+    LEAST_EVENTS,
+    Side,
+    comparison,
+    comparison_table,
+    differences,
+    is_too_few,
+    windows,
+)
 from ackclock.cli.console import emit, say, show, show_widest, talk
 from ackclock.cli.emulating import (
     MODEL,
@@ -51,8 +59,8 @@ if TYPE_CHECKING:
     "report",
     type=click.Path(readable=False),
     metavar="REPORT",
-    help="Run a cell of this report again; FILE is then the name of the cell, such as slow-1/cubic, or "
-    "slow-1/cubic#3 for replicate 3.",
+    help="Run a cell of this report again. FILE is then the name of the cell, such as slow-1/cubic. "
+    "slow-1/cubic#3 is its replicate 3.",
 )
 @seed_option
 @set_option
@@ -61,7 +69,7 @@ if TYPE_CHECKING:
     "--all",
     "everything",
     is_flag=True,
-    help="Print every metric with 4 decimals; by default the headline metrics with 3 significant digits.",
+    help="Print every metric with 4 decimals. Default: the headline metrics with 3 significant digits.",
 )
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the result and its samples.")
 @click.option(
@@ -75,8 +83,8 @@ if TYPE_CHECKING:
     "--plot",
     "picture",
     metavar="FILE",
-    help="Draw window, RTT, goodput and queue over time into this file (.svg, .png) or the terminal (term); "
-    "of several backends the windows over one another.",
+    help="Draw window, RTT, goodput and queue over time, into a file (.svg, .png) or the terminal (term). "
+    "For several backends, draw their windows over one another.",
 )
 @emulation_options
 @pcap_options
@@ -98,15 +106,20 @@ def command(
 ) -> int:
     """Run the scenario FILE once and print its metrics.
 
-    Without FILE the scenario is one bottleneck, which --rate, --trace, --rtt, --queue, --limit and --loss
-    describe, and the flows of --flows through it; --save writes it.
+    Without FILE the scenario is one bottleneck with the flows of --flows. The options --rate, --trace, --rtt,
+    --queue, --limit and --loss describe it, and --save writes it to a file.
 
-    --out writes the result (`summary.json`), the resolved scenario (`scenario.json`) and samples over time
-    (Parquet files in `samples/`). --pcap writes packets as Wireshark and tshark read them, --qlog what
-    senders do as qvis reads it; both replace a file that is there. With --backend linux the run takes as long
-    as the scenario says; what did not keep its times is marked as not valid. --backend model gives the
-    synchronous model of the scenario, and says what it leaves out. --from runs a cell of a report again, and
-    writes its exact scenario into `scenarios/` beside the report.
+    \b
+    --out             writes the result (summary.json), the resolved scenario
+                      (scenario.json) and samples over time (samples/*.parquet)
+    --pcap            writes packets for Wireshark and tshark
+    --qlog            writes events of senders for qvis
+    --backend linux   takes as long as the scenario lasts, and marks a run that
+                      could not keep its times as not valid
+    --backend model   computes the synchronous model of the scenario, and names
+                      the features that it leaves out
+    --from            runs a cell of a report again, and writes its scenario
+                      into the folder scenarios of the report
     """
     chosen_backends = chosen(backends, command is not None or shell)
     for backend in chosen_backends:
@@ -172,11 +185,13 @@ def command(
         emit(json.dumps(document, indent=2))
     elif len(documents) > 1:
         show(comparison_table(sides))
+        if any(is_too_few(sides, row) for row in differences(sides)):
+            say(f"too few: fewer than {LEAST_EVENTS} events, whose relative difference is noise")
     else:
-        _show(document, scenario.is_random, everything)
+        _show(document, scenario, everything)
     if out is not None:
         talk(f"kept in {out}")
-    # Last, so that a disk that is full loses nothing else.
+    # Last, so that a full disk loses nothing else.
     for outcome in list(done.values())[:1]:
         wanted.write(outcome)
     program_exit = documents[0].get("emulation", {}).get("program_exit")
@@ -190,15 +205,15 @@ def _with_groups(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _last(study: Study) -> Study:
-    """Return its last replicate alone; where nothing is random there is only one."""
+    """Return only its last replicate. Without random inputs there is only one."""
     return Study(study.jobs[-1:])
 
 
 def _cell_of(report: str, name: str | None, sets: Sequence[str], shorthand: Shorthand) -> Found:
-    """Return the run that a cell of a report names, tell which it is, and write it where `--save` says."""
+    """Return the run of a cell of a report, print its title, and write its scenario to `--save`."""
     shorthand.check(f"--from {report}")
     if name is None:
-        raise InputError(f"--from {report}: which cell? such as: ackclock run --from {report} slow-1/cubic")
+        raise InputError(f"--from {report}: name a cell, such as: ackclock run --from {report} slow-1/cubic")
     found = find(report, name, sets)
     talk(f"{found.title}, replicate {found.replicate}, seed {found.seed}")
     if found.path is not None:
@@ -225,7 +240,7 @@ def _drawing(sides: Sequence[Side], done: Mapping[str, Outcome]) -> Drawing:
 
 
 def _side(scenario: Scenario, outcome: Outcome | None) -> Side:
-    """Return what a backend gave; the model, where there was no run."""
+    """Return the result of a backend, or of the model if there was no run."""
     warmup_s = scenario.describe(0)["warmup_s"]
     if outcome is None:
         from ackclock.synchronous.modelled import modelled
@@ -263,16 +278,16 @@ def _refused(group: dict[str, Any]) -> str:
 
 
 class _Shown(NamedTuple):
-    """A column of a table: which value of a row, its heading, and how it is shown."""
+    """A column of a table: its key, heading and number format."""
 
     key: str
     heading: str
-    #: From the value to what the heading says; None for names.
+    #: From the value to the unit of the heading. None for names.
     factor: float | None = 1
     digits: int = 0
-    #: Whether it is left out where no row has a value.
+    #: Whether the column is left out where no row has a value.
     optional: bool = False
-    #: Where a table is too wide, columns with a number go, the highest first.
+    #: If a table is too wide, columns with the highest number are left out first.
     spare: int = 0
 
     def text(self, row: dict[str, Any]) -> str:
@@ -347,7 +362,7 @@ _LINK_COLUMNS = (
     _metric("links", "marks"),
     _metric("links", "queue_delay_mean_s", 3),
 )
-#: Why queues drop and mark; only some count it.
+#: Reasons for drops and marks, which only some queues count.
 _REASONS = (
     _metric("links", "early_drops"),
     _metric("links", "forced_drops"),
@@ -355,31 +370,59 @@ _REASONS = (
     _metric("links", "early_marks"),
     _metric("links", "forced_marks"),
 )
-#: What happens after the transmitter; only impaired links count it.
+#: Events after the transmitter, which only impaired links count.
 _IMPAIRMENTS = (
     _metric("links", "losses"),
     _metric("links", "duplicates"),
     _metric("links", "corruptions"),
     _metric("links", "reordered"),
 )
-#: What stations of a channel tried.
+#: Transmissions of the stations of a channel.
 _ATTEMPTS = (
     _metric("links", "forwarded"),
     _metric("links", "attempts"),
     _metric("links", "failed_attempts"),
     _metric("links", "losses"),
 )
-#: Rows shown; `--json` has all.
+#: Rows shown. `--json` prints all.
 _MAX_ROWS = 20
 
 
-def _show(document: dict[str, Any], is_random: bool, everything: bool) -> None:
+#: Shares of the queueing delay at the bottleneck, and delays, below which a note names the other queues.
+_LEAST_SHARE, _LEAST_DELAY_S = 0.5, 1e-3
+
+
+def _notes(document: Mapping[str, Any], everything: bool) -> Iterator[str]:
+    """Give explanations of figures that would surprise: above 100 %, or not of the bottleneck."""
+    summary = document["summary"]
+    if everything and (summary["delivery_ratio"] or 0) > 1:
+        yield "delivery ratio above 100 %: data received out of order in the warm-up was delivered after it"
+    if (summary["utilization"] or 0) > 1:
+        yield "utilization above 100 %: a packet that the link began to send in the warm-up counts in full"
+    whole, at_bottleneck = summary["queue_delay_mean_s"], summary["bottleneck_queue_delay_mean_s"]
+    if not whole or at_bottleneck is None or whole < _LEAST_DELAY_S or at_bottleneck >= _LEAST_SHARE * whole:
+        return
+    drops = sum(flow.get("access_drops") or 0 for flow in document["flows"])
+    lost = f", and {drops} segments were dropped at access links" if drops else ""
+    yield f"{100 * (1 - at_bottleneck / whole):.0f} % of the queueing delay is not at the bottleneck{lost}"
+
+
+def _recoveries(scenario: Scenario) -> dict[str, str]:
+    """Return the loss recovery of groups whose senders use more than the scoreboard."""
+    return {
+        flow["name"]: f"{flow['recovery']}+rack"
+        for flow in json.loads(scenario.resolved_json)["flows"]
+        if flow.get("rack") and flow.get("recovery") == "sack"
+    }
+
+
+def _show(document: dict[str, Any], scenario: Scenario, everything: bool) -> None:
     from ackclock.text.table import Column, Table
 
     title = f"{document['scenario']}: {coverage(document)}"
     summary = Table("metric", Column("value", right=True), "unit", title=title)
     for row in shown(document["summary"]) if everything else headline(document["summary"]):
-        # Why a run has no value is not why the model has none.
+        # The reasons for missing values describe runs and not the model.
         if "model" not in document or row[1] != "-":
             summary.add_row(*row)
     for share in shares_of(document):
@@ -390,7 +433,12 @@ def _show(document: dict[str, Any], is_random: bool, everything: bool) -> None:
                 share.unit,
             )
     show(summary)
-    _show_rows(_FLOW_COLUMNS, document["flows"], "flows")
+    recoveries = _recoveries(scenario)
+    flows = [
+        {**flow, "recovery": recoveries.get(flow["group"], flow["recovery"])} if "recovery" in flow else flow
+        for flow in document["flows"]
+    ]
+    _show_rows(_FLOW_COLUMNS, flows, "flows")
     _show_rows(_TRANSFER_COLUMNS, document.get("transfers", ()), "groups")
     _show_rows(_DATAGRAM_COLUMNS, document.get("datagrams", ()), "rows")
     _show_rows(_METER_COLUMNS, document.get("meters", ()), "meters")
@@ -403,8 +451,12 @@ def _show(document: dict[str, Any], is_random: bool, everything: bool) -> None:
         return
     if "model" in document:
         return
+    for note in _notes(document, everything):
+        talk(f"note: {note}")
     randomness = (
-        f"seed {document['seed']}" if is_random else "nothing is random; every run gives the same result"
+        f"seed {document['seed']}"
+        if scenario.is_random
+        else "nothing is random; every run gives the same result"
     )
     speed = (
         document["packets_forwarded"] / document["engine_cpu_s"] / 1e6 if document["engine_cpu_s"] else 0.0
@@ -421,7 +473,7 @@ def _show_rows(columns: Sequence[_Shown], rows: Sequence[dict[str, Any]], what: 
         for column in columns
         if not column.optional or any(row.get(column.key) is not None for row in rows)
     ]
-    # From all columns down to those that no table goes without.
+    # From all columns down to the columns that every table contains.
     steps = sorted({column.spare for column in given}, reverse=True)
     tables = [_table([column for column in given if column.spare <= step], rows) for step in steps]
     show_widest(tables, otherwise=tables[-1])

@@ -18,7 +18,7 @@ from ackclock.studies import keys
     "what", type=click.Choice(["scenario", "study", "evaluation", "evidence"]), default="scenario"
 )
 def command(what: str) -> None:
-    """Print the JSON Schema of scenario or study files, or of what `evaluate` and `evidence --json` print."""
+    """Print the JSON Schema of scenario or study files, or of the output of `evaluate` or `evidence`."""
     written = {
         "study": keys.json_schema,
         "evaluation": evaluation.json_schema,

@@ -31,10 +31,10 @@ _MOST_SEGMENTS = 300_000
 @click.option(
     "--flows",
     metavar="NAME,...",
-    help="Flows or groups to draw, all by default; of a capture, the number or an end of a connection.",
+    help="Flows or groups to draw, all by default. For a capture, the number or an end of a connection.",
 )
 @click.option("--from", "from_s", type=float, default=0.0, metavar="SECONDS", help="Beginning of the plot.")
-@click.option("--to", "to_s", type=float, metavar="SECONDS", help="Its end; that of the run by default.")
+@click.option("--to", "to_s", type=float, metavar="SECONDS", help="End of the plot. Default: the run's.")
 @click.option("--out", default="sequence.svg", show_default=True, metavar="FILE", help="File for the plot.")
 def command(
     file: str,
@@ -47,9 +47,9 @@ def command(
 ) -> None:
     """Draw time-sequence plots: all connections of the scenario FILE, or one of the capture FILE.
 
-    A plot has data, retransmissions and losses as they leave the sender, ACKs and SACK blocks as they come
-    to it, and the byte up to which the window lets it send. Of a capture (pcap or pcapng) it has the packets
-    where they were captured, without losses and the congestion window.
+    A plot shows data, retransmissions and losses as they leave the sender. It shows ACKs and SACK blocks as
+    they arrive, and the last byte that the window lets the sender send. For a capture (pcap or pcapng) it
+    shows the packets at its place, without losses and the congestion window.
     """
     if is_capture(Path(file)):
         if seed is not None or sets:

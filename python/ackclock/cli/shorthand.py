@@ -19,13 +19,13 @@ from ackclock.metrics.quantities import number_of
 from ackclock.scenario import SCHEMA, Scenario, algorithm_text
 from ackclock.studies.vary import parts
 
-#: What the options stand for where they are not given; `docs/reference/scenario.md` has the reasons.
+#: Defaults of the options. `docs/reference/scenario.md` explains them.
 _RATE, _RTT, _QUEUE, _LIMIT, _FLOWS, _DURATION = "20 Mbit/s", "40 ms", "drop-tail", "1 BDP", "cubic", "30 s"
 #: Parts of the duration: the warm-up, and the time within which several flows start.
 _WARMUP_PART, _START_PART = 10, 30
 #: A trace of mahimahi has opportunities of 1504 B.
 _OPPORTUNITY_BITS, _LEAST_LIMIT = 1504 * 8, 10
-#: What a file has in the place of each option, for whoever gives both.
+#: The key of a file that corresponds to each option, for the message about both.
 _KEYS = {
     "rate": "topology.rate",
     "trace": "topology.varies",
@@ -48,11 +48,11 @@ _OPTIONS = {
 #: `cubic*2`: an algorithm and a number of flows.
 _COUNTED = re.compile(r"([^=]*\S)\s*\*\s*(\d+)", re.DOTALL)
 _QUANTITY = re.compile(r"([\d.]+)\s*(\D+)")
-#: What a name of flows may not have.
+#: Characters that a name of flows may not contain.
 _UNNAMED = re.compile(r"[^A-Za-z0-9_+-]+")
 _LONGEST_NAME = 40
 
-#: The file of a command that goes without one, too.
+#: The file of a command that may do without it.
 optional_file: Callable[[Callable[..., Any]], Callable[..., Any]] = click.argument(
     "file", required=False, type=click.Path(readable=False)
 )
@@ -62,23 +62,23 @@ def shorthand_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that stand for a scenario to a command."""
     options = (
         click.option(
-            "--rate", metavar="RATE", help=f"Without FILE: rate of the bottleneck; {_RATE} by default."
+            "--rate", metavar="RATE", help=f"Without FILE: rate of the bottleneck. Default: {_RATE}."
         ),
         click.option("--trace", metavar="FILE", help="Without FILE: mahimahi trace, which the rate follows."),
-        click.option("--rtt", metavar="TIME", help=f"Without FILE: base RTT; {_RTT} by default."),
-        click.option("--queue", metavar="NAME", help=f"Without FILE: queue discipline; {_QUEUE} by default."),
+        click.option("--rtt", metavar="TIME", help=f"Without FILE: base RTT. Default: {_RTT}."),
+        click.option("--queue", metavar="NAME", help=f"Without FILE: queue discipline. Default: {_QUEUE}."),
         click.option(
             "--limit",
             metavar="SIZE",
-            help=f"Without FILE: limit of the queue; {_LIMIT} for {_QUEUE}, else the discipline's own.",
+            help=f"Without FILE: limit of the queue. Default: {_LIMIT} for {_QUEUE}, else the queue's own.",
         ),
         click.option(
-            "--loss", metavar="PART", help="Without FILE: random loss, such as .1%; none by default."
+            "--loss", metavar="PART", help="Without FILE: random loss, such as 0.1%. Default: none."
         ),
         click.option(
             "--flows",
             metavar="CC,...",
-            help=f"Without FILE: algorithms, such as 'cubic*2,reno,my_cc.py:MyCc'; {_FLOWS} by default.",
+            help=f"Without FILE: algorithms, such as 'cubic*2,reno,my_cc.py:MyCc'. Default: {_FLOWS}.",
         ),
         click.option("--duration", metavar="TIME", help=f"Without FILE: {_DURATION} by default."),
         click.option("--save", metavar="FILE", help="Write the scenario, or study, into this file (TOML)."),
@@ -102,7 +102,7 @@ class Shorthand(NamedTuple):
     save: str | None
 
     def scenario(self, file: str | None, sets: Iterable[str]) -> Scenario:
-        """Return the scenario of the file, or of the options without one; both are a mistake.
+        """Return the scenario of the file, or else of the options. Both together are a mistake.
 
         Writes it where `--save` says. Raises `UsageError`, `InputError` or `ScenarioError`.
         """
@@ -118,7 +118,7 @@ class Shorthand(NamedTuple):
     def scenario_and_tree(
         self, file: str | None, sets: Iterable[str]
     ) -> tuple[Scenario, Mapping[str, Any] | None]:
-        """Return the scenario, and what the options stand for without a file."""
+        """Return the scenario, and the tree of the options if there is no file."""
         self.check(file)
         if self.save is not None:
             check_target(Path(self.save), "--save")
@@ -140,7 +140,7 @@ class Shorthand(NamedTuple):
             )
 
     def _tree(self) -> tuple[dict[str, Any], str]:
-        """Return the scenario as a file has it, and what it is in a sentence. Raises `InputError`."""
+        """Return the scenario in the form of a file, and its description. Raises `InputError`."""
         rtt, duration = self.rtt or _RTT, self.duration or _DURATION
         queue = _table_or_name("--queue", self.queue or _QUEUE)
         queue = dict(queue) if isinstance(queue, Mapping) else {"kind": queue}
@@ -184,19 +184,19 @@ class Shorthand(NamedTuple):
 
 
 def lasting_tree(save: str | None, scenario: Scenario, tree: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return what a file in this place has to hold to mean the same: as short as `tree` if that does."""
+    """Return an equivalent file: `tree` itself if it is complete, or else a longer one."""
     if tree is not None and save is not None:
         try:
             if Scenario.from_dict(tree, source=save).hash == scenario.hash:
                 return tree
         except ScenarioError:
-            # Of a path that is relative to another folder, for one.
+            # The file may, for example, contain a path relative to another folder.
             pass
     return scenario.written
 
 
 def _read(tree: Mapping[str, Any], sets: Iterable[str]) -> Scenario:
-    """Return the scenario of the options' tree; its mistakes are those of the options."""
+    """Return the scenario of the options' tree. Its mistakes name the options."""
     try:
         return Scenario.from_dict(tree, sets, source="options")
     except ScenarioError as error:
@@ -204,7 +204,7 @@ def _read(tree: Mapping[str, Any], sets: Iterable[str]) -> Scenario:
         for mistake in error.mistakes:
             if mistake.set is None:
                 mistake = replace(mistake, file=_option(mistake.key), key="")
-            # What a mistake in an option leads to says nothing more.
+            # Mistakes that follow from a mistake in an option add no information.
             first.setdefault(mistake.set or mistake.file, mistake)
         if not first:
             raise
@@ -237,7 +237,7 @@ def _divided(option: str, text: str, divisor: int, digits: int = 12) -> str:
 
 
 def _opportunities(trace: str) -> list[int]:
-    """Return the milliseconds of a trace; none where the scenario will say what is wrong with it."""
+    """Return the milliseconds of a trace, or nothing if the scenario will report a mistake in it."""
     try:
         return [int(line) for line in text_of(Path(trace)).split()]
     except (OSError, ValueError):
@@ -288,7 +288,7 @@ def _groups(text: str) -> list[dict[str, Any]]:
 
 
 def _name(cc: Any, taken: list[str]) -> str:
-    """Return a name that no other group has: that of the algorithm, or of the class."""
+    """Return an unused name for a group: the name of the algorithm, or of the class."""
     text = str(cc.get("kind", "flows")) if isinstance(cc, Mapping) else str(cc)
     text = text.split("(")[0].removesuffix(".so").rsplit("/", 1)[-1].rsplit(":", 1)[-1]
     name = _UNNAMED.sub("-", text).strip("-")[:_LONGEST_NAME] or "flows"

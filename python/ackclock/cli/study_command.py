@@ -44,7 +44,7 @@ _MOST_ROWS = 40
     "--vary",
     multiple=True,
     metavar="KEY=VALUES",
-    help="Vary a key of a scenario: topology.queue.limit=.1..16BDP, flows.0.cc=cubic,reno; may be repeated.",
+    help="Vary a key of a scenario: topology.queue.limit=0.1..16BDP, flows.0.cc=cubic,reno. May be repeated.",
 )
 @set_option
 @shorthand_options
@@ -55,7 +55,7 @@ _MOST_ROWS = 40
 @workers_option
 @dask_option
 @click.option(
-    "--replicates", type=click.IntRange(1), help="Replicates of each point; the file's number by default."
+    "--replicates", type=click.IntRange(1), help="Replicates of each point. Default: the file's number."
 )
 @click.option(
     "--until",
@@ -86,13 +86,13 @@ def command(
 ) -> None:
     """Run the study FILE: every point of its grid, with several replicates each.
 
-    With --vary FILE is a scenario; without FILE, too, the scenario is that of --rate, --rtt, --flows and so
-    on, as of `ackclock run`.
+    With --vary, FILE is a scenario. Without FILE, --rate, --rtt, --flows and the other options describe the
+    scenario, as for `ackclock run`.
 
-    Runs that are already in the folder are not repeated, so the same command continues a study that was
-    stopped or killed. `summary.csv` and `summary.parquet` hold the mean and the interval of each metric at
-    each point; use `ackclock query` for everything else. --report draws them, --interactive with the
-    simulator in the page.
+    Runs that are already in the folder are not repeated. The same command therefore continues a study that
+    was stopped or killed. `summary.csv` and `summary.parquet` contain the mean and the interval of each
+    metric at each point. Use `ackclock query` for everything else. --report draws charts, and --interactive
+    adds the simulator to the page.
     """
     prepare(backend)
     if interactive:
@@ -110,6 +110,8 @@ def command(
     folder = Path(out or f"ackclock-out/study-{grid.name}{emulated}")
     for warned in grid.warnings:
         talk(f"warning: {warned.line('points')}")
+    if (still := _without_chance(grid, replicates)) is not None:
+        talk(f"note: {still}")
     if plan:
         if dask is not None:
             raise click.UsageError(
@@ -143,12 +145,22 @@ def command(
         talk(f"report: {written}")
 
 
+def _without_chance(grid: Grid, replicates: int | None) -> str | None:
+    """Return why points have one run where an option asks for more."""
+    once = sum(point.most == 1 for point in grid.points)
+    if replicates is None or replicates < 2 or not once:
+        return None
+    if once == len(grid.points):
+        return f"nothing is random in this scenario: 1 run per point instead of {replicates}"
+    return f"nothing is random at {once} of {len(grid.points)} points: 1 run each instead of {replicates}"
+
+
 def _loaded(options: Shorthand, file: str | None, sets: Sequence[str], **settings: Any) -> Grid:
     """Return the grid of a study file, which no option changes."""
     if file is None or any(value is not None for value in options):
-        raise click.UsageError("needs a study FILE, or --vary KEY=VALUES to vary keys of a scenario")
+        raise click.UsageError("give a study FILE, or --vary KEY=VALUES to vary keys of a scenario")
     if sets:
-        raise click.UsageError(f"--set is of scenarios, with --vary; {file} may have `set`")
+        raise click.UsageError(f"--set needs --vary; {file} may contain `set`")
     return Grid.load(file, **settings)
 
 
@@ -244,7 +256,7 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
 def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
     metrics = shown_of(found)
     tables = [_table(grid, found, metrics[:count]) for count in range(len(metrics), 0, -1)]
-    # Where settings alone are too wide, the table turns on its side, and has room for all.
+    # If the settings alone are too wide, the table is transposed and contains all metrics.
     show_widest(tables, otherwise=tables[0])
     if len(found) > _MOST_ROWS:
         say(f"  and {len(found) - _MOST_ROWS} more points (summary.csv has all)")
@@ -274,7 +286,7 @@ def _table(grid: Grid, found: Sequence[PointSummary], metrics: Sequence[Metric])
 
 
 def _marks(summary: PointSummary) -> str:
-    """Return what to say beside a number of runs."""
+    """Return the remarks after a number of runs."""
     invalid = f" ({summary.invalid} invalid)" if summary.invalid else ""
     return f"{'' if summary.met else ' !'}{invalid}"
 
@@ -303,6 +315,6 @@ def _value(summary: PointSummary, metric: Metric) -> str:
     mean, half = metric.factor * value.mean, value.half_width
     if half is None:
         return f"{mean:.4g}"
-    # To the first digit that is uncertain.
+    # Print figures up to their first uncertain digit.
     digits = min(max(-math.floor(math.log10(metric.factor * half)), 0), 4) if half > 0 else 4
     return f"{mean:.{digits}f} ±{metric.factor * half:.{digits}f}"

@@ -32,7 +32,7 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
     "--over",
     multiple=True,
     metavar="PARAM=lo..hi",
-    help="Search this parameter in this range; may be repeated. By default all with a known range.",
+    help="Search this parameter in this range. May be repeated. Default: all with a known range.",
 )
 @click.option(
     "--metric",
@@ -51,7 +51,7 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
     "keep",
     multiple=True,
     metavar="RELATION",
-    help="Try only settings that keep this relation, such as 'alpha < beta'; may be repeated.",
+    help="Try only settings that keep this relation, such as 'alpha < beta'. May be repeated.",
 )
 @click.option(
     "--replicates",
@@ -63,7 +63,7 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
 @click.option(
     "--check-replicates",
     type=click.IntRange(1),
-    help="Replicates per environment in the final check; the suite's number by default.",
+    help="Replicates per environment in the final check. Default: the suite's number.",
 )
 @first_seed_option
 @workers_option

@@ -1,4 +1,4 @@
-"""Evaluation: an algorithm against a panel, over a suite of environments, with common random numbers."""
+"""Evaluates an algorithm against a panel, over a suite of environments, with common random numbers."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from ackclock.page.plane import Spot
     from ackclock.page.plots import Plot
 
-#: The upright axis of the plane.
-_CARRIED = "share of the links carried, %"
-#: What `quick` makes of a suite: fewer replicates, for a first impression.
+#: The vertical axis of the chart of throughput against delay.
+_CARRIED = "utilisation, %"
+#: The number of replicates with `quick`, for a first impression.
 QUICK_REPLICATES = 3
-#: Candidates whose scores and charts are shown in full: the first of the ranking.
+#: The number of candidates, from the top of the ranking, whose scores and charts are shown in full.
 SHOWN = 3
 
 
@@ -46,61 +46,57 @@ SHOWN = 3
 class Evaluation:
     """A scoreboard and its runs.
 
-    What a page or a notebook finds in it:
-
-    - `board.results`: one `Result` per environment; `scores[candidate]` has a `Score` per metric, with
-      `values` per replicate, `value` (an `Estimate`: `mean`, `low`, `high`, `half_width`) and
-      `cost_difference`, the paired difference to the reference.
-    - `regrets`: by candidate, one `Regret` per metric: `worst_case`, `total` (each an `Estimate`), `mean`,
-      `worst` (the id of the worst environment), `by_environment`, `scale` (`name`, `heading`, `digits`) and
-      `noise_floor`, the regret of equal algorithms (`worst_case_mean`, `worst_case_high`, `total_mean`,
-      `total_high`, `algorithms`), or None.
-    - `regret_baseline`: what regret is measured against: `title`, `stored`, `algorithms`, `reason`.
+    - `board.results`: one `Result` per environment. `scores[candidate]` has a `Score` per metric. Its
+      `values` are per replicate, and its `value` is an `Estimate` (`mean`, `low`, `high`, `half_width`).
+      Its `cost_difference` is the paired difference to the reference.
+    - `regrets`: by candidate, one `Regret` per metric. `worst_case` and `total` are estimates. `worst` is the
+      id of the worst environment, and `by_environment` the regret in each. `scale` names the metric.
+      `noise_floor` is the regret of equal algorithms, or None.
+    - `regret_baseline`: the baseline of regret (`title`, `stored`, `algorithms`, `reason`).
     - `first`: the runs of the first replicate, with samples.
-    - `ranking`: all candidates by score: `ranking.entries` has an `Entry` each, with `candidate`, `rank`,
-      `standing` (`best`, `tied`, `worse`, `dropped`, `failed`), `score` (`value`, an `Estimate`; `values` per
-      replicate; None for what failed), `failure` and `index`, its place in the list that was given.
+    - `ranking`: all candidates by score. `ranking.entries` has an `Entry` for each, with `candidate`, `rank`,
+      `standing`, `score`, `failure` and `index`. `standing` is `best`, `tied`, `worse`, `dropped` or
+      `failed`. `score` has a `value` and `values` per replicate, and is None for a failed candidate. `index`
+      is the place in the given list.
+    - `rivals`: one `Rival` per competing algorithm, with `candidate`, `difference` of scores and `judgement`.
+      `starved` is `yes`, `maybe` or `no`. `beside` contains the environments with their `shares`.
 
-    - `rivals`: how the best candidate compares with each algorithm of the panel, and what share it leaves to
-      those that it meets: a `Rival` each, with `candidate`, `difference` of scores, `judgement`, `starved`
-      (`yes`, `maybe`, `no`), `beside` (environments with their `shares`).
-
-    Of several candidates `board` and `regrets` have the first few of the ranking, the best first. An
+    With several candidates, `board` and `regrets` contain the top of the ranking, best first. An
     evaluation can be pickled.
     """
 
     board: Scoreboard
-    #: Jobs and outcomes of `[environment][candidate]`, the first replicate each.
+    #: The job and outcome of the first replicate, by `[environment][candidate]`.
     first: tuple[tuple[tuple[Job, Outcome], ...], ...]
     ranking: Ranking
-    #: The runs behind the scoreboard, and those among them that are emulations that did not keep their times.
+    #: The number of runs, and the number of emulated runs that missed their times.
     runs: int = 0
     invalid: int = 0
-    #: What scenarios say of themselves, each distinct warning once with the ids of its environments.
+    #: The distinct warnings of scenarios, each with the ids of its environments.
     warnings: tuple[Warned, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """How the algorithm, or the best of several, compares with the reference and with its rivals."""
+        """The comparison of the best candidate with the reference and the competitors, in sentences."""
         if self.best is None:
             return "Every candidate failed."
-        marked = [f"NOT VALID ({self.invalid} of {self.runs} runs did not keep their times):"]
+        marked = [f"NOT VALID ({self.invalid} of {self.runs} runs missed their times):"]
         told = [verdict(self.board), *sentences(self.rivals, self.ranking.objective)]
         return " ".join([*(marked if self.invalid else []), *told])
 
     @cached_property
     def rivals(self) -> tuple[Rival, ...]:
-        """The panel, and what other flows run: how the best candidate compares, what it leaves to them."""
+        """The comparison of the best candidate with each competing algorithm."""
         return rivals(self.board, self.ranking)
 
     @property
     def best(self) -> Entry | None:
-        """The candidate with the best score; None where all failed."""
+        """The candidate with the best score, or None if all failed."""
         return self.ranking.best
 
     @property
     def regrets(self) -> tuple[tuple[Regret, ...], ...]:
-        """Regret by candidate, one per metric."""
+        """The regret by candidate and metric."""
         return self.board.regrets
 
     @property
@@ -127,9 +123,9 @@ class Evaluation:
         return f"<p>{html.escape(self.verdict)}</p>{drawn}<pre>{html.escape(text)}</pre>"
 
     def plot(self) -> Plot:
-        """Draw throughput against delay, means over all environments: a figure of matplotlib.
+        """Draw throughput against delay, as means over all environments, with matplotlib.
 
-        Raises `InputError` without matplotlib, or where every algorithm failed somewhere.
+        Raises `InputError` without matplotlib, or if every algorithm failed in some environment.
         """
         from ackclock.page.notebook import drawer
 
@@ -163,22 +159,23 @@ def evaluate(
     backend: str = SIM,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
-    """Compare an algorithm, or several, with a panel over a suite; all get the same random draws.
+    """Compare an algorithm, or several, with a panel over a suite. All use the same random draws.
 
-    `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as
-    `{ kind = "aimd", increase = 2 }`, rule text, the dict of an algorithm, or a subclass of
-    `CongestionControl`, which runs in this process; or a list of these, which are ranked. `against`: the
-    panel of the suite by default; its first is the reference. `sets`: changes to every scenario.
-    `budget`: seconds (`30s`) or runs (`2000`): what is clearly worse is dropped early, and replicates are
-    added until the budget is used up, or there are `replicates` of them. `metric`: what the score of a
-    candidate is made of (docs/learn/how-algorithms-are-compared.md). `within_table`: measure regret
-    against the best of this table, not against the stored scores of the panel. `backend`: `sim`, or
-    `linux`, the running kernel's TCP in real time. The kernel has no stored scores, so regret is measured
-    within the table. `out`: a folder to keep the runs in, which a second evaluation takes up. `progress` is
-    called with the number of finished runs and of all runs; by default notebooks have a bar.
+    - `cc`: a name, `aimd(increase=2)`, `my_cc.py:MyCc`, an inline table such as
+      `{ kind = "aimd", increase = 2 }`, rule text, or the dict of an algorithm. A subclass of
+      `CongestionControl` runs in this process. A list of these is ranked.
+    - `against`: the panel, by default the panel of the suite. Its first algorithm is the reference.
+    - `sets`: changes to every scenario.
+    - `budget`: seconds (`30s`) or runs (`2000`). Clearly worse candidates are dropped early. The evaluation
+      adds replicates until the budget is used up, or until it has `replicates` of them.
+    - `metric`: the metric of the score (docs/learn/how-algorithms-are-compared.md).
+    - `within_table`: measure regret against the best of this table, and not against the stored scores.
+    - `backend`: `sim`, or `linux`, the running kernel's TCP in real time. The kernel has no stored scores,
+      so regret is measured within the table.
+    - `out`: a folder for the runs. A second evaluation reuses them.
+    - `progress`: called with the number of finished runs and of all runs. By default notebooks show a bar.
 
-    Raises `AckclockError`; of a list, a candidate of which a run fails does not keep the others from being
-    ranked.
+    Raises `AckclockError`. In a list, a failing candidate does not stop the ranking of the others.
     """
     replicates = optional_number("replicates", replicates, least=1)
     seed = whole_number("seed", seed)
@@ -194,13 +191,13 @@ def evaluate(
     everyone = distinct([Candidate.parse(text) for text in (*given, *others_given)])
     candidates, panel = everyone[: len(given)], everyone[len(given) :]
     others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
-    # Whatever is wrong with them is told before a folder is made.
+    # Mistakes in the scenarios are reported before a folder is created.
     for environment in loaded.environments if sets else ():
         environment.scenario(candidates[0].text, loaded.test_groups, sets)
     count = replicates or (QUICK_REPLICATES if quick else loaded.replicates)
     most = replicates or (QUICK_REPLICATES if quick else MOST) if budget is not None else count
     limits = Limits(most, min(count, most), None if budget is None else Budget.parse(budget))
-    # The stored scores are those of simulations.
+    # Only simulations have stored scores.
     within_table = within_table or backend != SIM
     names = [each.label for each in (*candidates, *others)]
     baseline = choose_regret_baseline(loaded, names, sets, within_table=within_table)
@@ -229,7 +226,7 @@ def evaluate(
 
 
 def _shown(ranking: Ranking) -> list[Candidate]:
-    """Return the first few candidates of those that were run to the end, each once."""
+    """Return the first few finished candidates, without duplicates."""
     found: list[Candidate] = []
     last = ranking.rounds[-1].replicates
     for entry in ranking.entries:
@@ -246,7 +243,7 @@ def _evaluation(
     panel: Sequence[Candidate],
     within_table: bool,
 ) -> Evaluation:
-    """Return the scoreboard of some candidates, whose runs are stored but for samples."""
+    """Return the scoreboard of some candidates. Their runs are stored, except for samples."""
     suite, sets = track.suite, track.sets
     reference = next(
         (index for index, other in enumerate(candidates) if panel and other.resolved == panel[0].resolved), 0

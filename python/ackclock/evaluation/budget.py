@@ -1,4 +1,4 @@
-"""How much a search or a race may cost."""
+"""The budget of a search or a race."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True)
 class Budget:
-    """Runs, or seconds; whoever spends them says what a second is."""
+    """A number of runs, or of seconds. The user of a budget defines the second."""
 
     text: str
     runs: int | None = None
@@ -33,12 +33,14 @@ class Budget:
         if unit in _SECONDS:
             return cls(text.strip(), time_s=float(number) * _SECONDS[unit])
         if "." in number:
-            raise ArgumentValueError("budget", f"{text!r}: runs are whole; a time has a unit: s, min or h")
+            raise ArgumentValueError(
+                "budget", f"{text!r}: a number of runs is an integer, and a time needs a unit: s, min or h"
+            )
         return cls(text.strip(), runs=int(number))
 
     @property
     def amount(self) -> float:
-        """The number of runs, or of seconds."""
+        """The number of runs or seconds."""
         amount = self.runs if self.time_s is None else self.time_s
         assert amount is not None, "a budget is of runs or of seconds"
         return float(amount)
@@ -48,7 +50,7 @@ class Budget:
         return f"{math.ceil(amount)} {'runs' if self.time_s is None else 's'}"
 
     def allows(self, runs: int, elapsed_s: float) -> bool:
-        """Return whether more may follow: so many runs in all, so much later."""
+        """Return whether the budget covers so many runs, or so much time."""
         if self.time_s is not None:
             return elapsed_s < self.time_s
         return self.runs is not None and runs <= self.runs

@@ -1,4 +1,4 @@
-"""An algorithm under evaluation, as a command line names it."""
+"""An algorithm under evaluation, as named on the command line."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ackclock.foreign.complete import OWN_KEYS, described
 from ackclock.foreign.describe import Parameter
 from ackclock.scenario import Algorithm, algorithm_text, probe_scenario
 
-#: Where an algorithm is tried.
+#: The key of the algorithm in the probe scenario.
 _PLACE = "flows.test.cc"
-#: Characters of an algorithm that messages show.
+#: The largest number of characters of an algorithm in messages.
 _LONGEST = 500
 #: The form of a label: kind and parameters.
 _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
-#: A rule, told to be one.
+#: A rule, marked by the word `rule`.
 _RULE = re.compile(r"\s*rule\s+(.+)", re.DOTALL)
-#: What may be a file of one's own, with parameters.
+#: A file name, with optional parameters.
 _FILE = re.compile(r"([^\s(){}=]+)(?:\(\s*(.*?)\s*\))?")
 
 
 def split_list(text: str) -> list[str]:
-    """Return the algorithms that a text names one after the other, with commas between them.
+    """Return the algorithms in a comma-separated list.
 
-    Commas in parentheses, braces and quotes belong to what is around them.
+    Commas in parentheses, braces and quotes do not separate algorithms.
     """
     parts, depth, quote = [""], 0, ""
     for char in text:
@@ -49,18 +49,18 @@ def split_list(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An algorithm with its parameters, as a command line names it."""
+    """An algorithm with its parameters."""
 
     #: A name such as `new-aimd`, or an inline table such as `{ kind = "aimd", increase = 2 }`.
     text: str
-    #: What it is called where another candidate would have the same label; `distinct` gives it.
+    #: The name that `distinct` assigns if another candidate has the same label.
     alias: str = ""
 
     @classmethod
     def parse(cls, cc: Algorithm) -> Candidate:
         """Take a name, an inline table, a label such as `aimd(increase=2)`, a file, or a `cc` of `run`.
 
-        A file is read here, once: `my_cc.py:MyCc`, `my_cc.py:MyCc(gain=2)`, `my_cc.so`. Raises
+        This method reads the file, once: `my_cc.py:MyCc`, `my_cc.py:MyCc(gain=2)`, `my_cc.so`. Raises
         `ScenarioError` with a suggestion.
         """
         if isinstance(cc, str) and (rule := _RULE.fullmatch(cc)) is not None:
@@ -85,7 +85,7 @@ class Candidate:
         return candidate._with_content() if candidate.is_foreign else candidate
 
     def _with_content(self) -> Candidate:
-        """Return the algorithm as it was given, with the content of its file."""
+        """Return the algorithm with the contents of its file."""
         written = toml_of(f"cc = {self.text}")["cc"] if self.text.startswith("{") else {}
         keys = [key for key in (*OWN_KEYS[self.kind], *written) if key in self.resolved]
         return Candidate(as_toml({key: self.resolved[key] for key in keys}))
@@ -97,12 +97,12 @@ class Candidate:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether its code is in a file of one's own."""
+        """Whether its code is in a user-supplied file."""
         return self.kind in OWN_KEYS
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of code from outside."""
+        """The parameters of user-supplied code."""
         return described(self.resolved).parameters if self.is_foreign else ()
 
     @classmethod
@@ -134,11 +134,11 @@ class Candidate:
 
     @property
     def _named(self) -> str:
-        """The text for messages: whatever is long in it is the code."""
+        """The text for messages, without the end of long code."""
         return self.text if len(self.text) <= _LONGEST else f"{self.text[:_LONGEST]}..."
 
     def _mistake(self, mistake: Mistake) -> str:
-        """Return a mistake without the place of the probe scenario, which the user does not know."""
+        """Return a mistake without the key of the probe scenario, which the user does not know."""
         parameter = mistake.key.removeprefix(_PLACE).removeprefix(".")
         if parameter == "kind" and "{" in self.text:
             try:
@@ -176,9 +176,9 @@ class Candidate:
 
 
 def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates with labels that tell them apart.
+    """Return the candidates with distinct labels.
 
-    Classes of the same name are called by their files, and numbered where these are the same, too.
+    Classes of the same name are labelled by their files, and numbered if the files also have the same name.
     """
     by_file = [
         replace(each, alias=each.labelled(str(each.resolved[OWN_KEYS[each.kind][1]])))

@@ -1,10 +1,9 @@
 """The constraints of Reddy et al., section 3.2, under which a linear control keeps its kind.
 
-A control adds and multiplies, `w <- a_I + b_I w` per round trip and `w <- a_D + b_D w` at congestion. An
-additive part that is large beside the window looks like a multiplicative one, and a factor near 1 like an
-additive part. The paper asks that additive parts change the window by at most about 10 %, multiplicative ones
-by more; for its smallest windows it prints AI <= 3, AD <= 3, MI > 0.1, MD < 0.9 as what follows from that,
-"approximately".
+A control adds and multiplies: `w <- a_I + b_I w` per round trip, and `w <- a_D + b_D w` at congestion. A
+large additive part acts like a multiplicative one, and a factor near 1 acts like an additive part. The paper
+demands that additive parts change the window by at most about 10 %, and multiplicative parts by more. For its
+smallest windows it derives the limits AI <= 3, AD <= 3, MI > 0.1 and MD < 0.9, "approximately".
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: The smallest windows, in segments, that grow and that are cut in the paper: "about 12-15", "about 25-20".
+#: The paper's smallest windows in segments, before an increase ("about 12-15") and a cut ("about 25-20").
 INCREASE_WINDOW, DECREASE_WINDOW = 12.0, 20.0
-#: What separates an additive part from a multiplicative one: a share of the window.
+#: The share of the window that separates an additive part from a multiplicative part.
 _SHARE = 0.1
 _MOST_ADDED = _MOST_REMOVED = 3.0
 _MOST_REMAINING = 0.9
@@ -24,7 +23,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Linear:
-    """The four coefficients of a linear control; windows in segments."""
+    """The four coefficients of a linear control, for windows in segments."""
 
     #: `a_I` and `b_I`.
     increase_add: float
@@ -35,7 +34,7 @@ class Linear:
 
     @classmethod
     def of(cls, cc: Mapping[str, Any]) -> Linear | None:
-        """Return the coefficients of an algorithm with all its parameters; nothing if it is not linear."""
+        """Return the coefficients of a resolved algorithm, or None if it is not linear."""
         match cc["kind"]:
             case "aimd":
                 return cls(cc["increase"], 1.0, 0.0, cc["remaining"])
@@ -58,10 +57,10 @@ class Constraint:
 
     #: Such as `AI <= 3`.
     text: str
-    #: What is compared with the limit.
+    #: The value that the limit applies to.
     value: float
     holds: bool
-    #: Whether the paper prints it so; otherwise it follows from the smallest windows.
+    #: Whether the paper prints this limit. Otherwise it follows from the smallest windows.
     printed: bool
 
 
@@ -71,11 +70,11 @@ def constraints(
     increase_window: float = INCREASE_WINDOW,
     decrease_window: float = DECREASE_WINDOW,
 ) -> tuple[Constraint, ...]:
-    """Return the constraints on the parts that a control has; none if it is not linear.
+    """Return the constraints on the parts of a linear control, and none for other algorithms.
 
-    `cc`: kind and all parameters. `increase_window`, `decrease_window`: the smallest windows that grow and
-    that are cut, in segments. The printed limits are looser than the 10 % that they stand for, 3 segments
-    being 25 % of 12, so both are returned.
+    `cc`: kind and all parameters. `increase_window`, `decrease_window`: the smallest windows before an
+    increase and a decrease, in segments. The printed limits are looser than 10 %, as 3 segments are 25 % of
+    12. The result therefore contains both.
     """
     linear = Linear.of(cc)
     if linear is None:
@@ -103,7 +102,7 @@ def constraints(
 
 
 def meets_printed(cc: Mapping[str, Any]) -> bool:
-    """Return whether a linear control meets the limits as printed."""
+    """Return whether a linear control meets the printed limits."""
     return all(constraint.holds for constraint in constraints(cc) if constraint.printed)
 
 

@@ -1,4 +1,4 @@
-"""Distributions over the replicates of an environment: queueing delay, and completion times."""
+"""The distributions of queueing delays and completion times over the replicates of an environment."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from ackclock.evaluation.export import StoredRun
 from ackclock.page.lines import Line
 
-#: Points of a curve at the most.
+#: The largest number of points of a curve.
 _POINTS = 40
-#: Quantiles of the completion times of flow arrivals that results hold.
+#: The quantiles of completion times that results contain for flow arrivals.
 _QUANTILES = (("fct_p50_s", 0.5), ("fct_p95_s", 0.95), ("fct_p99_s", 0.99), ("fct_max_s", 1.0))
 
 
 def delay_curves(runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Line]:
-    """Return for each algorithm the share of data packets that spent at most so many ms in queues."""
+    """Return the distribution of the queueing delays of data packets, in ms, for each algorithm."""
     found = []
     for label in labels:
         packets: dict[int, int] = {}
@@ -31,10 +31,10 @@ def delay_curves(runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Line]
 
 
 def completion_curves(runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Line]:
-    """Return for each algorithm the share of finite flows that took at most so many seconds.
+    """Return the distribution of the completion times of finite flows, in seconds, for each algorithm.
 
-    Of flow arrivals the quantiles that results hold, as means over replicates; of single transfers all
-    times. Nothing where no flow ended.
+    Flow arrivals contribute their quantiles, as means over replicates. Single transfers contribute all times.
+    Algorithms without a finished flow have no curve.
     """
     found = []
     for label in labels:
@@ -48,13 +48,13 @@ def completion_curves(runs: Sequence[StoredRun], labels: Sequence[str]) -> list[
 
 
 def curve(name: str, points: Iterable[tuple[float, int]]) -> Line:
-    """Return the distribution function of values, so many of each, from the least on."""
+    """Return the distribution function of sorted values with their counts."""
     values, counts = zip(*points, strict=True)
     total, below = sum(counts), 0
     x, y, least = [values[0]], [0.0], 0.0
     for value, count in zip(values, counts, strict=True):
         below += count
-        # Always the last; of the others so many that the curve is smooth.
+        # The curve contains the last value, and enough others to be smooth.
         if below == total or below / total >= least:
             x.append(value)
             y.append(below / total)
@@ -74,7 +74,7 @@ def arrivals_curve(name: str, groups: Sequence[dict[str, Any]]) -> Line:
 
 
 def _of_paths(histograms: Sequence[dict[str, Any]]) -> Iterable[tuple[int, int]]:
-    """Give the classes of the data of all flows on their paths."""
+    """Yield the classes of the histograms of whole paths."""
     for histogram in histograms:
         if histogram["link"] is None:
             yield from zip(histogram["up_to_ns"], histogram["packets"], strict=True)

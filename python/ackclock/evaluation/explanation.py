@@ -1,4 +1,4 @@
-"""An environment in plain words, per group of flows: from the runs alone."""
+"""Explains an environment in sentences, per group of flows, from its runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class GroupRow:
-    """Means over runs of one group of flows under one algorithm, by docs/reference/metrics.md."""
+    """One group of flows under one algorithm, as means over runs (docs/reference/metrics.md)."""
 
     group: str
     cc: str
@@ -28,7 +28,7 @@ class GroupRow:
 
 
 def group_rows(runs: Sequence[StoredRun]) -> list[GroupRow]:
-    """Return a row per group and candidate, groups together."""
+    """Return a row per group and candidate, sorted by group."""
     documents: dict[str, list[Document]] = {}
     for run in runs:
         documents.setdefault(run.cc, []).append(run.document)
@@ -57,13 +57,13 @@ def _row(group: str, cc: str, documents: Sequence[Document]) -> GroupRow:
 
 
 def _loss_rate(flows: Sequence[Document]) -> float | None:
-    """Return segments lost over segments sent of all flows together; none where none was sent."""
+    """Return lost over sent segments of all flows, or None if no segment was sent."""
     sent = sum(flow["sent"] for flow in flows)
     return sum(flow["lost"] for flow in flows) / sent if sent else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the values that there are."""
+    """Return the mean of the values that are not None."""
     there = [value for value in values if value is not None]
     return math.fsum(there) / len(there) if there else None
 
@@ -86,13 +86,13 @@ def explain(board: Scoreboard, result: Result, worst: Score, runs: Sequence[Stor
             parts = [
                 f"{_flow(row.group, row.flows)} {row.goodput_mbps:.2f} Mbit/s" for row in rows if row.cc == cc
             ]
-            sentences.append(f"With {cc}, goodput is: {'; '.join(parts)}.")
+            sentences.append(f"With {cc}, goodput is: {', '.join(parts)}.")
     sentences += _differences(rows, name, reference)
     return sentences
 
 
 def _differences(rows: Sequence[GroupRow], name: str, reference: str) -> list[str]:
-    """Losses and timeouts of the first candidate's flows beside those of the reference's."""
+    """Compare losses and timeouts of the first candidate with the reference."""
     ours, theirs = ([row for row in rows if row.cc == cc] for cc in (name, reference))
     sentences = []
     for own, other in zip(ours, theirs, strict=True):

@@ -1,4 +1,4 @@
-"""The data of a report as CSV and Parquet: every run, flow and score, and the samples that are drawn."""
+"""Writes the data of a report as CSV and Parquet: runs, flows, scores, and the samples of its charts."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from ackclock.text.cells import csv_text
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
 
-#: Where the files go, below the folder of the report.
+#: The folder of the files, below the folder of the report.
 FOLDER = "data"
 
-#: Tables whose text is compressed: some ten times the size of Parquet otherwise.
+#: Tables with compressed CSV, which is otherwise about ten times the size of Parquet.
 _LARGE = ("flow_samples", "link_samples")
 
-#: What each table holds.
+#: The contents of each table.
 TABLES = {
-    "runs": "a row per run: the metrics of its summary",
+    "runs": "a row per run, with the metrics of its summary",
     "flows": "a row per flow of a run",
     "links": "a row per shared link of a run",
-    "scores": "a row per environment, algorithm and metric: mean, interval, judgement",
+    "scores": "a row per environment, algorithm and metric, with mean, interval and judgement",
     "flow_samples": "the flows over time, first replicate",
     "link_samples": "the shared links over time, first replicate",
 }
@@ -41,7 +41,7 @@ TABLES = {
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run of an evaluation, as the store has it."""
+    """A stored run of an evaluation."""
 
     environment: str
     cc: str
@@ -56,7 +56,7 @@ class StoredRun:
 
     @property
     def labels(self) -> dict[str, Any]:
-        """The columns that tell runs apart."""
+        """The columns that identify a run."""
         return {
             "environment": self.environment,
             "cc": self.cc,
@@ -66,9 +66,9 @@ class StoredRun:
 
 
 def stored_runs(evaluation: Evaluation, store: Store) -> Iterator[StoredRun]:
-    """Yield every run of a scoreboard: environment by environment, algorithm by algorithm.
+    """Yield every run of a scoreboard, by environment and algorithm.
 
-    Raises `StoreError` where the store does not hold one.
+    Raises `StoreError` if the store lacks a run.
     """
     board = evaluation.board
     for result, row in zip(board.results, evaluation.first, strict=True):

@@ -16,23 +16,23 @@ from ackclock.files.declaration import SETS, ListOf, MapOf, Number, Place, Table
 from ackclock.files.documents import read_json
 from ackclock.statistics.estimates import Estimate, paired_difference
 
-#: What a condition may name.
+#: The metrics that a condition may name.
 METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
 _FORM = re.compile(
     r"(?:([\w.-]+)\s*/\s*)?([\w-]+)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)"
 )
-#: By how much metrics that lie between two bounds can change, in their units.
+#: The largest possible change of bounded metrics, in their units.
 _MOST_CHANGE = {"loss_rate": 100.0, "jain_index": 1.0}
 _FILE = "scoreboard.json"
 _RENAMED = {"contenders": "candidates", "contender": "candidate"}
 
 
 def _part(required: Mapping[str, Type]) -> Table:
-    """Return a table of a scoreboard, of which the gate reads these keys."""
+    """Return a table of a scoreboard with the keys that the gate reads."""
     return Table("a scoreboard", required, is_open=True, renamed=_RENAMED)
 
 
-#: What is read of the scoreboard of a baseline.
+#: The parts of a baseline's scoreboard that the gate reads.
 _BOARD = _part(
     {
         "suite": _part({"name": Text(), "version": Whole()}),
@@ -64,11 +64,11 @@ class Condition:
 
     text: str
     metric: str
-    #: The id of an environment; all that have the metric if None.
+    #: The id of an environment, or None for all environments with the metric.
     environment: str | None
     below: bool
     limit: float
-    #: Whether the limit is per cent of the baseline; otherwise it has the unit of the metric.
+    #: Whether the limit is a percentage of the baseline. Otherwise it has the unit of the metric.
     relative: bool
 
     @classmethod
@@ -98,7 +98,7 @@ class Condition:
 
     @property
     def _out_of_reach(self) -> str:
-        """Why no change is beyond the limit; nothing if one may be."""
+        """The reason why no change can exceed the limit, or an empty text."""
         most = _MOST_CHANGE.get(self.metric, math.inf)
         if self.relative:
             nothing = self.below and self.limit <= -100 and self.metric != WATCH
@@ -114,12 +114,12 @@ class Check:
     condition: Condition
     environment: str
     heading: str
-    #: The algorithm minus the baseline, in per cent or in the unit of the metric.
+    #: The algorithm minus the baseline, in percent or in the unit of the metric.
     change: Estimate
 
     @property
     def failed(self) -> bool:
-        """True if the mean is beyond the limit, and the paired interval leaves no doubt that it changed."""
+        """Whether the mean exceeds the limit, and the paired interval excludes zero."""
         if self.condition.below:
             beyond = self.change.mean < self.condition.limit
         else:
@@ -189,9 +189,9 @@ class Baseline:
                 raise InputError(f"{self.path}: the baseline has {what} {theirs}, this is {ours}; {hint}")
 
     def check(self, board: Scoreboard, conditions: Sequence[Condition]) -> tuple[Check, ...]:
-        """Check the first candidate of a scoreboard, replicate by replicate.
+        """Check the first candidate of a scoreboard against the baseline.
 
-        Compares the replicates that both have. Raises `InputError` for a single one that is random.
+        Compares the common replicates. Raises `InputError` for a single random replicate.
         """
         checks = []
         for condition in conditions:
@@ -208,8 +208,8 @@ class Baseline:
                 count = min(len(before), len(score.values))
                 if count == 1 and not result.exact:
                     raise InputError(
-                        f"--fail-if {condition.text!r}: {name} is random, and both have one replicate only: "
-                        "one replicate cannot show significance; use --replicates 2 or more"
+                        f"--fail-if {condition.text!r}: {name} is random, and one replicate cannot show "
+                        "significance; use --replicates 2 or more"
                     )
                 change = _change(score.values[:count], before[:count], relative=condition.relative)
                 if math.isnan(change.mean):
@@ -221,7 +221,7 @@ class Baseline:
 
 
 def gate_json(baseline: Baseline, checks: Sequence[Check]) -> dict[str, Any]:
-    """Return the result of the gate; a change from zero has no percentage, and is null."""
+    """Return the result of the gate. A relative change from zero is null."""
     return {
         "baseline": str(baseline.path.parent),
         "passed": not any(check.failed for check in checks),
@@ -253,7 +253,7 @@ def _change(ours: Sequence[float], before: Sequence[float], *, relative: bool) -
 
 
 def _per_cent(part: float, whole: float) -> float:
-    """Return a share; anything is infinitely more than nothing."""
+    """Return a percentage, which is infinite for a whole of zero."""
     if whole:
         return 100 * part / whole
     return math.copysign(math.inf, part) if part else 0.0

@@ -1,4 +1,4 @@
-"""An evaluation at a glance: every environment by every algorithm, and throughput against delay."""
+"""The overview of an evaluation: heat maps of environments and algorithms, and a summary in sentences."""
 
 from __future__ import annotations
 
@@ -14,19 +14,27 @@ from ackclock.statistics.estimates import Estimate, compared, estimate
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
 
-#: What a cell is compared by: the score, which puts the metrics together, or one of them.
+#: The name of the heat map that compares by score. All other maps compare by one metric.
 SCORE = "score"
-#: What a cell says, with its sign: better or worse than the reference; what the runs cannot tell; the
-#: reference itself; where the metric does not apply, or runs failed.
+#: The judgement of a cell. `open` is a difference that is not significant. `none` is a metric that does not
+#: apply.
 BETTER, WORSE, OPEN, REFERENCE, NONE, FAILURE = "better", "worse", "open", "reference", "none", "failed"
 SIGNS = {BETTER: "▲", WORSE: "▼", OPEN: "·", REFERENCE: "=", NONE: "", FAILURE: "✕"}
 WORDS = {
     BETTER: "better",
     WORSE: "worse",
-    OPEN: "cannot tell",
+    OPEN: "no significant difference",
     REFERENCE: "the reference",
     NONE: "does not apply",
     FAILURE: "failed",
+}
+
+#: The words for a worse and for a better value, by the direction in which a metric improves.
+_DIRECTIONS = {
+    "higher": ("below", "above"),
+    "lower": ("above", "below"),
+    "near-one": ("farther from 1 than", "closer to 1 than"),
+    "reach-one": ("farther below 1 than", "closer to 1 than"),
 }
 
 
@@ -35,15 +43,15 @@ class Cell:
     """One algorithm in one environment, by one metric."""
 
     judgement: str
-    #: The value of the metric; what the environment adds to the score, if it is the score.
+    #: The value of the metric, or the contribution of the environment to the score.
     value: Estimate | None = None
-    #: Paired difference of costs to the reference: below zero is better.
+    #: The paired difference of costs to the reference. A negative difference is better.
     difference: Estimate | None = None
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Cells by one metric."""
+    """The cells of one metric."""
 
     name: str
     heading: str
@@ -52,7 +60,7 @@ class HeatMap:
     cells: tuple[tuple[Cell, ...], ...]
 
     def count(self, entry: int, judgement: str) -> int:
-        """Return in how many environments an algorithm is that."""
+        """Return the number of environments with this judgement of an algorithm."""
         return sum(row[entry].judgement == judgement for row in self.cells)
 
 
@@ -63,7 +71,7 @@ class Overview:
     entries: tuple[Entry, ...]
     #: The place of the reference among them.
     reference: int
-    #: The first is that of the score.
+    #: The heat maps, starting with the score.
     maps: tuple[HeatMap, ...]
 
     @property
@@ -118,7 +126,7 @@ def overview(evaluation: Evaluation) -> Overview:
 
 
 def _by(metric: Metric | None, entry: Entry, reference: Entry, environment: str) -> Cell:
-    """Return the cell of a metric, None being one that the environment does not have."""
+    """Return the cell of a metric. None stands for a metric that the environment does not score."""
     if metric is None:
         return Cell(NONE)
     ours, theirs = (each.values.get(environment, {}).get(metric.name) for each in (entry, reference))
@@ -134,7 +142,7 @@ def _cell(
     reference: Entry,
     environment: str,
 ) -> Cell:
-    """Compare costs per replicate; those that only one of the two has are left out of the difference."""
+    """Compare costs per replicate. Replicates without a partner do not count."""
     if ours is None:
         return Cell(FAILURE if entry.standing == FAILED else NONE)
     value = estimate(ours)
@@ -147,11 +155,37 @@ def _cell(
     return Cell(OPEN if difference is None else difference.judgement or OPEN, value, difference)
 
 
+def cell_text(cell: Cell, metric: Metric | None, digits: int, reference: str) -> str:
+    """Return a cell in words: its value, and the signed difference to the reference with its interval.
+
+    `metric`: None for the score, which improves downwards.
+    """
+    if cell.value is None:
+        return ""
+    label, unit, better = ("score", "", "lower")
+    if metric is not None:
+        label, unit, better = metric.label, metric.unit, metric.better
+    value = f"{label} {_fixed(cell.value.mean, digits)} {unit}".rstrip()
+    if (found := cell.difference) is None:
+        return value
+    sign = -1.0 if found.mean < 0 else 1.0
+    # A positive difference of costs is worse: a lower value if more is better.
+    worse, improved = _DIRECTIONS[better]
+    direction = worse if sign > 0 else improved
+    size = f"{_fixed(abs(found.mean), digits)} {'points' if unit == '%' else unit}".rstrip()
+    interval = ""
+    if found.low is not None and found.high is not None:
+        low, high = sorted((sign * found.low, sign * found.high))
+        interval = f", 95 % CI {_fixed(low, digits)} to {_fixed(high, digits)}"
+    doubt = "" if cell.judgement != OPEN else ", not significant"
+    return f"{value} ({size} {direction} {reference}{interval}{doubt})"
+
+
 def sentences(evaluation: Evaluation, found: Overview) -> list[str]:
-    """Tell an evaluation in three short sentences without a word that needs an explanation."""
+    """Summarise an evaluation in three short sentences, without technical terms."""
     best = evaluation.best
     if best is None:
-        return ["Every candidate failed; what was run before is shown below."]
+        return ["Every candidate failed. The tables show the runs before the failures."]
     name, reference = best.candidate.label, found.entries[found.reference]
     other = reference.candidate.label
     spots = {spot.name: spot for spot in whole_plane(found.entries, found.environments)}
@@ -160,17 +194,17 @@ def sentences(evaluation: Evaluation, found: Overview) -> list[str]:
         said.append(_compared(found, name, other))
         ours, theirs = spots[name], spots[other]
         said.append(
-            f"It carries {ours.throughput:.0f} % of what the links can, and its packets wait "
-            f"{_ms(ours.delay)} on average ({other}: {theirs.throughput:.0f} % and {_ms(theirs.delay)})."
+            f"It achieves a utilisation of {ours.throughput:.0f} % with a mean queueing delay of "
+            f"{_ms(ours.delay)} ({other}: {theirs.throughput:.0f} % and {_ms(theirs.delay)})."
         )
     else:
         ours = spots[name]
-        said.append(f"All others are compared with {name}.")
+        said.append(f"{name} is the reference of this comparison.")
         said.append(
-            f"It carries {ours.throughput:.0f} % of what the links can, and its packets wait "
-            f"{_ms(ours.delay)} on average."
+            f"It achieves a utilisation of {ours.throughput:.0f} % with a mean queueing delay of "
+            f"{_ms(ours.delay)}."
         )
-    said.append(_neighbours(evaluation))
+    said.append(_coexistence(evaluation))
     return said
 
 
@@ -179,20 +213,26 @@ def _compared(found: Overview, name: str, other: str) -> str:
     total = len(score.cells)
     better, worse = score.count(at, BETTER), score.count(at, WORSE)
     left = total - better - worse
-    rest = f"; in {left} the runs cannot tell" if left else ""
-    return f"{name} does better than {other} in {better} of {total} networks and worse in {worse}{rest}."
+    rest = f" In {left}, the difference is not significant." if left else ""
+    counts = f"in {better} of {total} environments and worse in {worse}"
+    return f"By score, {name} is better than {other} {counts}.{rest}"
 
 
-def _neighbours(evaluation: Evaluation) -> str:
+def _coexistence(evaluation: Evaluation) -> str:
     met = [(rival.worst, rival) for rival in evaluation.rivals if rival.worst is not None]
     if not met:
-        return "What it leaves to connections of other kinds was not tried."
+        return "Coexistence with other algorithms was not tested."
     worst, rival = min(met, key=lambda each: each[0].theirs.mean)
-    share = f"{100 * worst.theirs.mean:.0f} % of an equal part"
+    share = f"{100 * worst.theirs.mean:.0f} % of their fair share"
     where = f"{rival.candidate.label}, in “{worst.environment.title}”"
     if worst.theirs.mean >= 1:
-        return f"It takes nothing from its neighbours: the least that one gets is {share} ({where})."
-    return f"The neighbour that gets least beside it has {share} ({where})."
+        return f"All competing flows get at least {share} ({where})."
+    return f"The competing flows that suffer most get {share} ({where})."
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Return a value with so many decimals. Zero never has a sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _ms(value: float) -> str:

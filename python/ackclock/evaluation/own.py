@@ -1,8 +1,9 @@
-"""The page of one candidate: its source, where it wins and loses, and how to look at a run of it."""
+"""The section about one candidate: its source, wins and losses, and a command that reruns it."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 from collections.abc import Mapping
@@ -22,17 +23,17 @@ from ackclock.statistics.estimates import compared
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
 
-#: Algorithms that it is compared with, at the most.
+#: The largest number of algorithms in the table of wins and losses.
 _OTHERS = 6
-#: The formulas of a rule, in the order of its page.
+#: The formulas of a rule, in display order.
 _FORMULAS = ("grow", "cut", "pacing", "state")
-#: The text of an algorithm that is written in Python.
+#: The key of the source text of a Python algorithm.
 _CODE = "code"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What of a candidate is clearly better and worse than an algorithm, in one environment."""
+    """The metrics in which a candidate is significantly better or worse than another algorithm."""
 
     better: tuple[str, ...]
     worse: tuple[str, ...]
@@ -43,15 +44,15 @@ class Row:
     """A candidate in one environment."""
 
     result: Result
-    #: What the environment adds to the score.
+    #: The contribution of the environment to the score.
     score: float
-    #: Against each of the other algorithms.
+    #: The comparison with each of the other algorithms.
     comparisons: tuple[Comparison, ...]
 
 
 @dataclass(frozen=True)
 class Source:
-    """What an algorithm is: its text, if it has one, and its parameters."""
+    """The definition of an algorithm: its text, if it has one, and its parameters."""
 
     text: str
     parameters: Mapping[str, str]
@@ -59,25 +60,32 @@ class Source:
 
 @dataclass(frozen=True)
 class Own:
-    """The page of the best candidate."""
+    """The section about the best candidate."""
 
     candidate: Candidate
     summary: str
     source: Source
-    #: With its interval.
+    #: The score with its interval.
     score_text: str
     others: tuple[Candidate, ...]
-    #: The environment that adds most to the score first.
+    #: One row per environment, sorted by contribution to the score.
     rows: tuple[Row, ...]
-    #: The command that runs the first replicate of the first row again, with samples.
+    #: The command that reruns the first replicate of the first row, with samples.
     command: str
-    #: A connection of that run.
+    #: The time-sequence plot of a connection of that run.
     plot: Plot | None
-    #: Whether one replicate is all there is, which shows no difference.
+    #: Whether there is a single replicate, which cannot show a difference.
     is_single: bool
 
+    @property
+    def largest(self) -> str:
+        """The largest contribution to the score, with its share of the score."""
+        part, whole = self.rows[0].score, math.fsum(row.score for row in self.rows)
+        share = f" of {whole:.3g} ({100 * part / whole:.0f} %)" if whole > 0 else ""
+        return f"{part:.3g}{share}"
+
     def count(self, other: int) -> tuple[int, int, int]:
-        """Return in how many environments it wins, loses, and does both, against one of the others."""
+        """Return the number of environments with wins, losses and mixed results, against another."""
         both = [row.comparisons[other] for row in self.rows]
         return (
             sum(bool(each.better) and not each.worse for each in both),
@@ -87,7 +95,7 @@ class Own:
 
 
 def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
-    """Return the page of the best candidate; nothing where all failed."""
+    """Return the section about the best candidate, or None if all failed."""
     best = evaluation.best
     if best is None or best.score is None:
         return None
@@ -124,12 +132,12 @@ def _first_run(evaluation: Evaluation, row: Row) -> tuple[Job, Outcome]:
 
 
 def scenario_path(folder: Path, environment: str) -> Path:
-    """Return where the scenario of the best candidate in an environment is kept."""
+    """Return the path of the best candidate's scenario in an environment."""
     return folder / SCENARIOS / f"{environment}.json"
 
 
 def scenarios(evaluation: Evaluation) -> dict[str, str]:
-    """Return the text of each scenario of the best candidate, by environment."""
+    """Return the scenarios of the best candidate as text, by environment."""
     return {
         result.environment.id: json.dumps(json.loads(row[0][0].scenario_json), indent=2) + "\n"
         for result, row in zip(evaluation.board.results, evaluation.first, strict=True)
@@ -137,7 +145,7 @@ def scenarios(evaluation: Evaluation) -> dict[str, str]:
 
 
 def source_of(cc: Mapping[str, Any]) -> Source:
-    """Return the text and the parameters of an algorithm with all its parameters."""
+    """Return the text and the parameters of a resolved algorithm."""
     if cc["kind"] == "rule":
         texts = [key for key in cc if key != "kind" and isinstance(cc[key], str)]
         ordered = sorted(texts, key=lambda key: _FORMULAS.index(key) if key in _FORMULAS else 9)
@@ -147,7 +155,7 @@ def source_of(cc: Mapping[str, Any]) -> Source:
 
 
 def _formula_lines(key: str, text: str) -> list[str]:
-    """Return a formula, or the assignments of a state or an event, a line each."""
+    """Return a formula, or the assignments of a state or an event, one per line."""
     if key in ("grow", "cut", "pacing"):
         return [f"{key} = {text.strip()}"]
     return [f"{key}  {part}" for part in map(str.strip, text.split(";")) if part]
@@ -162,13 +170,13 @@ def _shown(cc: Mapping[str, Any], left_out: set[str]) -> dict[str, str]:
 
 
 def _summary(candidate: Candidate) -> str:
-    """Return what is known of an algorithm in a sentence."""
+    """Return the summary of a built-in algorithm, or an empty text."""
     known: dict[str, str] = {entry["name"]: entry["summary"] for entry in json.loads(_core.list_json("cc"))}
     return known.get(candidate.resolved["kind"], "")
 
 
 def _compared(result: Result, other: int) -> Comparison:
-    """Compare the first candidate with another, metric by metric, with the same random draws."""
+    """Compare the first candidate with another by metric, with the same random draws."""
     found: dict[int, list[str]] = {-1: [], 1: []}
     for ours, theirs in zip(result.scores[0], result.scores[other], strict=True):
         if ours.metric.name != GOODPUT.name and (sign := _sign(ours, theirs, result.exact)):
@@ -177,7 +185,7 @@ def _compared(result: Result, other: int) -> Comparison:
 
 
 def _sign(ours: Score, theirs: Score, exact: bool) -> int:
-    """Return 1 where the cost is clearly higher, -1 where it is lower, 0 where nothing can be said."""
+    """Return 1 for a significantly higher cost, -1 for a lower one, otherwise 0."""
     difference = compared(ours.costs, theirs.costs, exact=exact)
     return {"worse": 1, "better": -1}.get("" if difference is None else difference.judgement, 0)
 

@@ -1,4 +1,4 @@
-"""The reference panel of a suite: stored best scores, which do not depend on the other candidates."""
+"""The stored scores of a suite's panel, which do not depend on the candidates."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ackclock.files.documents import read_json
 if TYPE_CHECKING:
     from ackclock.evaluation.score import Scoreboard
 
-#: Replicates of stored scores, at least: their sampling error enters every comparison with them.
+#: The smallest number of replicates of stored scores. Their sampling error affects every comparison.
 PANEL_REPLICATES = 40
-#: The file beside `suite.toml`.
+#: The file in the folder of the suite.
 FILE = "panel.json"
 _SCHEMA = 2
-#: What is read of it.
+#: The parts of the file that are read.
 _PANEL = Table(
     "stored scores",
     {
@@ -66,13 +66,13 @@ _PANEL = Table(
 
 @dataclass(frozen=True)
 class Panel:
-    """Scores of the panel's algorithms, as stored by `ackclock panel`."""
+    """The scores of the panel's algorithms, stored by `ackclock panel`."""
 
     document: dict[str, Any]
 
     @classmethod
     def load(cls, suite: Suite) -> Panel | None:
-        """Return the scores stored beside a suite, if any. Raises `InputError` if they cannot be read."""
+        """Return the stored scores of a suite, if any. Raises `InputError` if they cannot be read."""
         if suite.folder is None or not (path := suite.folder / FILE).is_file():
             return None
         try:
@@ -89,7 +89,7 @@ class Panel:
         return cls(document)
 
     def misfit(self, suite: Suite, sets: Sequence[str]) -> str:
-        """Return why the stored scores do not apply to a suite as it is run; nothing if they do."""
+        """Return why the stored scores do not apply to a suite and its changes, or an empty text."""
         stored = self.document
         if sets:
             return "the environments are changed"
@@ -103,14 +103,14 @@ class Panel:
             ("panel", [Candidate.parse(cc).label for cc in suite.panel], stored["algorithms"]),
         ):
             if here != there:
-                return f"the stored scores are of {what} {there}, this is {here}"
+                return f"the stored scores are for {what} {there}, and this run uses {here}"
         kept = {name: entry["fingerprint"] for name, entry in stored["environments"].items()}
         if kept != {environment.id: suite.fingerprint(environment) for environment in suite.environments}:
-            return "the environments are not those of the stored scores"
+            return "the environments differ from the stored scores"
         return ""
 
     def regret_baseline(self) -> RegretBaseline:
-        """Return the stored best scores, and the costs of the reference, which is the first algorithm."""
+        """Return the stored best scores and the costs of the reference, the first algorithm."""
         stored = self.document
         best: dict[str, dict[str, float]] = {}
         reference: dict[str, dict[str, list[float]]] = {}
@@ -145,7 +145,7 @@ class Panel:
 def choose_regret_baseline(
     suite: Suite, labels: Sequence[str], sets: Sequence[str], *, within_table: bool
 ) -> RegretBaseline:
-    """Return the stored best scores of a suite, or the best of the table where they cannot be used."""
+    """Return the stored best scores of a suite, or the best of the table if they do not apply."""
     if within_table:
         reason = "asked for"
     elif (panel := Panel.load(suite)) is None:
@@ -156,7 +156,7 @@ def choose_regret_baseline(
 
 
 def _with_costs(document: dict[str, Any]) -> set[str]:
-    """Return the algorithms that have costs of every metric in every environment."""
+    """Return the algorithms with costs of all metrics in all environments."""
     every = set(document["algorithms"])
     for environment in document["environments"].values():
         for metric in environment["metrics"].values():
@@ -165,7 +165,7 @@ def _with_costs(document: dict[str, Any]) -> set[str]:
 
 
 def panel_document(board: Scoreboard) -> dict[str, Any]:
-    """Return the stored form of a scoreboard that shows the panel alone."""
+    """Return the stored form of a scoreboard that contains only the panel."""
     labels = [candidate.label for candidate in board.candidates]
     environments = {}
     for result in board.results:
@@ -198,13 +198,13 @@ def panel_document(board: Scoreboard) -> dict[str, Any]:
 
 
 def panel_text(document: dict[str, Any]) -> str:
-    """Return the text of the file: indented, with a line per list of numbers of 13 digits."""
+    """Return the text of the file: indented, with one line per list of numbers."""
     text = json.dumps(_rounded(document), indent=1, ensure_ascii=False)
     return re.sub(r"\[\s+([^\[\]{}]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 
 
 def _rounded(value: Any) -> Any:
-    """Return a document with 13 digits of each number, which are more than any figure shows."""
+    """Return a document with numbers of 13 digits, more than any table shows."""
     if isinstance(value, float):
         return float(f"{value:.13g}")
     if isinstance(value, dict):
@@ -213,7 +213,7 @@ def _rounded(value: Any) -> Any:
 
 
 def panel_path(suite: Suite) -> Path:
-    """Return where the stored scores of a suite belong. Raises `InputError` for a suite without a folder."""
+    """Return the path of a suite's stored scores. Raises `InputError` for a suite without a folder."""
     if suite.folder is None:
         raise InputError(f"suite {suite.name} has no folder to store a panel in")
     return suite.folder / FILE

@@ -11,7 +11,7 @@ from ackclock.page.plane import Spot
 
 
 def whole_plane(entries: Sequence[Entry], environments: Sequence[str]) -> list[Spot]:
-    """Return each algorithm's efficiency and delay, means over the environments; none of what failed."""
+    """Return efficiency and delay of each algorithm without failures, as means over the environments."""
     spots = []
     for entry in entries:
         if all(name in entry.values for name in environments):
@@ -33,6 +33,6 @@ def environment_plane(entries: Sequence[Entry], environment: str) -> list[Spot]:
 
 
 def _mean_by_replicate(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Return the means of rows, replicate by replicate; a single value stands for all."""
+    """Return the means of rows per replicate. A single value counts for every replicate."""
     count = max(map(len, rows))
     return [math.fsum(row[at] if len(row) > 1 else row[0] for row in rows) / len(rows) for at in range(count)]

@@ -1,4 +1,4 @@
-"""A ranking as a table and in words, and an evaluation as JSON."""
+"""Presents a ranking as a table with notes, and an evaluation as JSON."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ackclock.evaluation.rivals import FAIR, STARVED, Rival, share_text
 from ackclock.evaluation.scoreboard import estimate_json, interval_text, scoreboard_json
 from ackclock.text.table import Column, Table
 
-#: The version of the JSON; it goes up when a key changes its meaning or goes.
+#: The version of the JSON. It increases when a key is removed or changes its meaning.
 SCHEMA = 1
 _SCHEMA_FILE = "evaluation.schema.json"
-#: What a standing means, in the table.
+#: The words for a standing in the table.
 _STANDINGS = {
     BEST: "best",
-    TIED: "not told from the best",
+    TIED: "not significantly worse than the best",
     WORSE: "worse than the best",
     FAILED: "failed",
 }
 
-#: What the least share of a rival means, in the table.
+#: The words for the fair-share ratio of a competitor in the table.
 _BANDS = {
     "starved": "starved",
     "maybe-starved": "possibly starved",
@@ -32,12 +32,12 @@ _BANDS = {
     "maybe-harmed": "possibly harmed",
     "fair": "fair",
 }
-#: What is said of a rival whose score is compared.
-_JUDGEMENTS = {"better": "better than it", "worse": "worse than it", "": "not told from it"}
+#: The words for a significant or insignificant difference of scores.
+_JUDGEMENTS = {"better": "better", "worse": "worse", "": "not significant"}
 
 
 def ranking_table(ranking: Ranking) -> Table:
-    """Return the candidates by score, and the panel below them."""
+    """Return the candidates by score, followed by the panel."""
     digits = ranking.objective.digits
     table = Table(
         Column("rank", right=True),
@@ -64,16 +64,16 @@ def ranking_table(ranking: Ranking) -> Table:
 
 
 def rivals_table(evaluation: Evaluation) -> Table:
-    """Return how the best candidate compares with each rival, and the least share that it leaves to it."""
+    """Return the comparison of the best candidate with each competitor."""
     table = Table(
-        "rival",
-        Column("difference of scores", right=True),
+        "competitor",
+        Column("score difference", right=True),
         "",
-        Column("queueing delay", right=True),
-        Column("its least share", right=True),
+        Column("delay ratio", right=True),
+        Column("fair-share ratio", right=True),
         "",
-        "in",
-        title="rivals",
+        "worst in",
+        title="competitors",
         caption="\n".join(rivals_notes(evaluation)),
     )
     digits = evaluation.ranking.objective.digits
@@ -91,68 +91,70 @@ def rivals_table(evaluation: Evaluation) -> Table:
 
 
 def rivals_notes(evaluation: Evaluation) -> list[str]:
-    """Return how to read what is said of rivals."""
+    """Return the definitions of the columns about competitors."""
     notes = [
-        f"difference: the score ({evaluation.ranking.objective.heading}) less that of the rival, paired by "
-        "replicate; below zero is better",
-        "queueing delay: over that of the rival, as a geometric mean over environments",
+        f"score difference: the candidate's {evaluation.ranking.objective.heading} minus the competitor's, "
+        "paired by replicate. A negative difference is better.",
+        "delay ratio: the candidate's queueing delay over the competitor's, as a geometric mean.",
     ]
     if any(rival.beside for rival in evaluation.rivals):
         notes.append(
-            "least share: of a fair share, in the environment where flows of the rival get least beside it; "
-            f"fair from {FAIR:.2f}, starved below {STARVED:g}, harmed between, with 95 % confidence; "
-            "harm: the part of its goodput alone that it loses, 0.5 beside as many flows that share fairly"
+            "fair-share ratio: the competitor's goodput over its fair share, in its worst environment. It is "
+            f"fair from {FAIR:.2f}, starved below {STARVED:g}, and harmed between them (95 % confidence)."
+        )
+        notes.append(
+            "harm: the lost part of the goodput that the competitor achieves alone. "
+            "Equal numbers of flows with fair shares have a harm of 0.5."
         )
     return notes
 
 
 def difference_text(rival: Rival, digits: int) -> str:
-    """Return the difference of scores with its interval; nothing where there is none."""
+    """Return the difference of scores with its interval, or an empty text without a difference."""
     return "" if rival.difference is None else interval_text(rival.difference, digits)
 
 
 def judgement_text(rival: Rival) -> str:
-    """Return what the candidate is, in a few words."""
+    """Return the judgement of the score difference."""
     return "" if rival.difference is None else _JUDGEMENTS[rival.judgement]
 
 
 def left_text(rival: Rival) -> str:
-    """Return what is left to the rival, in a word or two."""
+    """Return the band of the competitor's fair-share ratio."""
     return _BANDS[rival.worst.band] if rival.worst else ""
 
 
 def score_text(entry: Entry, digits: int) -> str:
-    """Return the score with its interval; nothing where a run failed."""
+    """Return the score with its interval, or an empty text if a run failed."""
     return "" if entry.score is None else interval_text(entry.score.value, digits)
 
 
 def standing_text(entry: Entry) -> str:
-    """Return where a candidate stands, in a few words."""
+    """Return the standing of a candidate."""
     if entry.standing == DROPPED:
-        return f"worse: dropped after round {entry.round}"
+        return f"worse, dropped after round {entry.round}"
     return _STANDINGS[entry.standing]
 
 
 def ranking_notes(ranking: Ranking) -> list[str]:
-    """Return how to read a ranking, what was dropped when and why, and what failed."""
+    """Return the definitions of the columns, the dropped candidates of each round, and the failures."""
     of = (
-        "what is lost to the best of the panel: the mean over environments and over efficiency, segments "
-        "lost, Jain's index and the watched metric"
+        "mean regret over environments and over efficiency, segments lost, Jain's index and watched metric"
         if ranking.objective.metric == SHARES
-        else "regret, the mean over environments"
+        else "mean regret over environments"
     )
     notes = [
-        f"score: {of}; less is better; in brackets: 95 % intervals",
-        f"worse: significantly worse than the best (family-wise error {100 * ranking.alpha:g} %)",
+        f"score: {of}, with its 95 % interval. Less is better.",
+        f"worse: significantly worse than the best (family-wise error {100 * ranking.alpha:g} %).",
     ]
     by_index = {entry.index: entry for entry in ranking.entries}
     if ranking.budget is not None:
         for number, each in enumerate(ranking.rounds, 1):
             dropped = [by_index[index] for index in each.dropped]
             told = f"round {number}: {each.replicates} replicates, {each.candidates} candidates"
-            notes.append(f"{told}; dropped {_dropped_text(dropped, ranking.objective.digits)}")
+            notes.append(f"{told}, dropped: {_dropped_text(dropped, ranking.objective.digits)}")
         work = math.fsum(each.work for each in ranking.rounds)
-        notes.append(f"budget {ranking.budget}: used {work:.3g}; {ranking.ended}")
+        notes.append(f"budget {ranking.budget}: used {work:.3g}, {ranking.ended}")
     notes += [
         f"{entry.candidate.label} failed in {entry.failure.environment}, replicate "
         f"{entry.failure.replicate}: {entry.failure.message}"
@@ -173,7 +175,7 @@ def _dropped_text(dropped: list[Entry], digits: int) -> str:
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Return everything of an evaluation; `json_schema` describes it."""
+    """Return the whole evaluation. `json_schema` describes it."""
     ranking = evaluation.ranking
     return {
         "schema": SCHEMA,

@@ -45,45 +45,45 @@ from ackclock.running.store import Store
 from ackclock.running.work import Study, fill, run_study
 from ackclock.scenario import Scenario
 
-#: Replicates of the first round of a race: of fewer the interval is so wide that hardly anything is dropped.
+#: The number of replicates in the first round. With fewer, intervals are too wide to drop candidates.
 _FIRST = 4
-#: Replicates of the last round of a race that has a budget and no number of them.
+#: The largest number of replicates of a race with a budget.
 MOST = 1000
-#: A round that the budget cuts short must still add this share of replicates.
+#: A round that the budget shortens must still add this share of replicates.
 _LEAST_GROWTH = 0.5
-#: Simulated events that count as a second of one core.
+#: The number of simulated events that count as one second of one core.
 EVENTS_PER_S = 4e6
 
 
 @dataclass
 class Runner:
-    """An algorithm, and what its runs have shown so far."""
+    """An algorithm with the results of its runs so far."""
 
     candidate: Candidate
-    #: By environment.
+    #: The scenario of each environment.
     scenarios: list[Scenario]
     #: Values per replicate, by environment and metric.
     values: dict[str, dict[str, list[float]]]
-    #: The runs that failed: place of the environment, replicate, message.
+    #: The failed runs: place of the environment, replicate, message.
     failures: list[tuple[int, int, str]] = field(default_factory=list)
-    #: Replicates that were asked for.
+    #: The requested number of replicates.
     replicates: int = 0
-    #: What runs it.
+    #: The backend of the runs.
     backend: str = SIM
 
     @cached_property
     def random(self) -> tuple[bool, ...]:
-        """Whether something is random, by environment."""
+        """Whether each environment is random."""
         return tuple(scenario.is_random or self.backend != SIM for scenario in self.scenarios)
 
     @property
     def is_random(self) -> bool:
-        """Whether any of its environments has something random."""
+        """Whether any environment is random."""
         return any(self.random)
 
     @property
     def whole(self) -> dict[str, dict[str, tuple[float, ...]]]:
-        """The values of the environments in which no run failed."""
+        """The values of the environments without a failed run."""
         failed = {place for place, _, _ in self.failures}
         return {
             name: {metric: tuple(values) for metric, values in row.items()}
@@ -93,12 +93,12 @@ class Runner:
 
     @property
     def exact(self) -> frozenset[str]:
-        """The environments in which nothing is random."""
+        """The deterministic environments."""
         return frozenset(name for name, random in zip(self.values, self.random, strict=True) if not random)
 
 
 class Track:
-    """Runs algorithms over a suite, and keeps the values of the metrics."""
+    """Runs algorithms over a suite, and stores the values of the metrics."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Track:
         self._done = 0
 
     def runner(self, candidate: Candidate) -> Runner:
-        """Take an algorithm. Raises `AckclockError` where an environment does not take it."""
+        """Prepare an algorithm. Raises `AckclockError` if an environment does not accept it."""
         environments = self.suite.environments
         return Runner(
             candidate,
@@ -132,7 +132,7 @@ class Track:
         )
 
     def jobs(self, runner: Runner, replicates: int, samples: bool) -> list[tuple[int, Job]]:
-        """Return the runs that are missing up to so many replicates, with the place of the environment."""
+        """Return the missing runs up to a number of replicates, with the places of their environments."""
         found = []
         for place, scenario in enumerate(runner.scenarios):
             study = Study.of(
@@ -148,10 +148,10 @@ class Track:
     def extend(
         self, runners: Iterable[Runner], replicates: int, *, samples: bool, alone: bool = False
     ) -> dict[int, int]:
-        """Run what is missing up to so many replicates, and return the events of each environment.
+        """Run the missing runs up to a number of replicates, and return the events of each environment.
 
-        `samples`: of the first replicate. `alone`: a run that fails raises `RunError`; else it is kept with
-        its algorithm.
+        `samples`: whether to sample the first replicate. `alone`: whether a failed run raises `RunError`.
+        Otherwise the algorithm records it.
         """
         places: dict[str, list[tuple[Runner, int, int]]] = {}
         jobs: list[Job] = []
@@ -193,7 +193,7 @@ class Track:
         return events
 
     def outcomes(self, study: Study) -> list[Outcome]:
-        """Return the outcomes of runs, most of which are stored, in their order."""
+        """Return the outcomes of runs in order. Most are stored already."""
         before = self._done
         return run_study(
             study,
@@ -216,22 +216,22 @@ class Track:
 
 @dataclass(frozen=True)
 class Limits:
-    """How many replicates a race may take."""
+    """The limits of a race."""
 
-    #: Replicates at the most.
+    #: The largest number of replicates.
     most: int
-    #: Replicates for a candidate that is left alone.
+    #: The number of replicates for the last remaining candidate.
     settled: int
     budget: Budget | None
 
     @property
     def first(self) -> int:
-        """Replicates of the first round: all without a budget."""
+        """The number of replicates in the first round. Without a budget it is the only round."""
         return min(_FIRST, self.most) if self.budget is not None else self.most
 
 
 class Race:
-    """The rounds of a race; `ranking` is what they come to."""
+    """Runs the rounds of a race, and ranks the candidates."""
 
     def __init__(
         self,
@@ -256,7 +256,7 @@ class Race:
         self._used = 0.0
 
     def run(self) -> Ranking:
-        """Run all rounds. Raises `RunError` where the panel fails, or the only algorithm."""
+        """Run all rounds. Raises `RunError` if the panel or the only candidate fails."""
         weights = self._weights()
         following: int | str = self.limits.first
         while isinstance(following, int):
@@ -267,14 +267,14 @@ class Race:
     def _weights(self) -> dict[int, float] | None:
         """Return the work of a run in each environment, if a budget counts it.
 
-        That is what the first algorithm of the panel takes: known ahead, whatever the candidates do. Raises
+        The work of the panel's first algorithm counts, so that it is known in advance. Raises
         `ArgumentValueError` for a budget that the first round would exceed.
         """
         budget = self.limits.budget
         if budget is None:
             return None
         if not self.panel:
-            raise ArgumentValueError("budget", "needs a panel, whose runs tell what a run takes")
+            raise ArgumentValueError("budget", "needs a panel, whose runs determine the cost of a run")
         weights = {place: 1.0 for place in range(len(self.track.suite.environments))}
         if budget.time_s is not None:
             reference = self.track.runner(self.panel[0].candidate)
@@ -294,7 +294,7 @@ class Race:
         return [*(self.runners[index] for index in self._alive), *self.panel]
 
     def _work(self, replicates: int, weights: dict[int, float] | None) -> float:
-        """Return the work up to so many replicates of what takes part."""
+        """Return the work of all participants up to a number of replicates."""
         if weights is None:
             return 0.0
         return math.fsum(
@@ -304,7 +304,7 @@ class Race:
         )
 
     def _round(self, replicates: int, weights: dict[int, float] | None) -> None:
-        """Run so many replicates of what is left, and drop what fails or is clearly worse."""
+        """Run the remaining candidates, and drop failed and significantly worse ones."""
         work = self._work(replicates, weights)
         self._used += work
         took_part = list(self._alive)
@@ -316,7 +316,7 @@ class Race:
         failed = [index for index in took_part if self.runners[index].failures]
         self._out |= {index: (number, FAILED, None) for index in failed}
         self._alive = [index for index in took_part if index not in failed]
-        # Over all rounds these come to ALPHA at most, however many there are: 1/2 + 1/6 + 1/12 + ... = 1.
+        # The levels of all rounds add up to at most ALPHA, as 1/2 + 1/6 + 1/12 + ... = 1.
         spent = ALPHA / (number * (number + 1)) if self.limits.budget is not None else ALPHA
         alpha = spent / max(1, len(self.runners) - 1)
         worse = self._worse(alpha)
@@ -327,7 +327,7 @@ class Race:
         self._last = worse
 
     def _worse(self, alpha: float) -> dict[int, Difference]:
-        """Return how much worse than the leader each of the others is."""
+        """Return the difference of each other candidate to the leader."""
         if not self._alive:
             return {}
         measure = self._measure()
@@ -347,7 +347,7 @@ class Race:
         }
 
     def _measure(self) -> Measure:
-        """Return what scores are made of, and the best scores: stored ones, or those of the panel here."""
+        """Return the definition of scores, and the best scores from the store or from this panel."""
         stored = self._baseline
         if not stored.stored:
             whole = self.panel or [runner for runner in self.runners if not runner.failures]
@@ -361,13 +361,13 @@ class Race:
         return Measure(objective, stored.best, parts, stored.seed == self.track.seed)
 
     def _next(self, replicates: int, weights: dict[int, float] | None) -> int | str:
-        """Return the replicates of the next round, or why there is none."""
+        """Return the number of replicates of the next round, or the reason for the end of the race."""
         limits, budget = self.limits, self.limits.budget
         if not self._alive:
             return "all candidates failed"
         taking_part = self._taking_part()
         if not any(runner.is_random for runner in taking_part):
-            return "nothing is random, so that one replicate says all"
+            return "nothing is random, so one replicate is enough"
         most = limits.settled if len(self._alive) == 1 else limits.most
         if budget is None or replicates >= most:
             alone = len(self._alive) == 1 and len(self.runners) > 1
@@ -384,7 +384,7 @@ class Race:
         return Failure(self.track.suite.environments[place].id, replicate, message)
 
     def _entry(self, index: int, runner: Runner, measure: Measure) -> Entry:
-        """Return an algorithm with its score, and no place yet."""
+        """Return an algorithm with its score, and without a rank."""
         costs = self.track.costs(runner)
         whole = runner.whole
         entry = Entry(
@@ -415,7 +415,7 @@ class Race:
         return replace(entry, score=Scored.of(costs, measure), means=means, regrets=regrets)
 
     def _ranking(self, ended: str) -> Ranking:
-        """Return all candidates in their order: those of the last round by score, then earlier ones."""
+        """Return all candidates in order: by score in the last round, then earlier rounds."""
         measure = self._measure()
         last = len(self._rounds)
         placed = []
@@ -444,7 +444,7 @@ class Race:
         )
 
     def _place(self, entry: Entry, last: int) -> tuple[int, float, int]:
-        """Return what orders candidates: the round that each got to, then the score."""
+        """Return the sort key of a candidate: its last round, then its score."""
         if entry.score is None:
             return 1, 0.0, entry.index
         reached = last + 1 if entry.standing in (TIED, WORSE) else (entry.round or 0)

@@ -1,7 +1,7 @@
-"""One figure per candidate, and what of their order the replicates can show.
+"""Scores candidates, ranks them, and tests their differences.
 
-The score is regret as a mean: over replicates, over environments, and over the metrics that are shares of
-something. Differences are taken replicate by replicate. `docs/learn/how-algorithms-are-compared.md`.
+The score is the mean regret over replicates, environments and metrics. Differences are paired by replicate.
+`docs/learn/how-algorithms-are-compared.md` explains the rules.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ackclock.evaluation.suite import Suite
 from ackclock.statistics.estimates import Estimate, estimate
 from ackclock.text.suggest import hint
 
-#: The metric of the score by default: all that are shares, put together.
+#: The default score, which combines all metrics that are shares.
 SHARES = "shares"
-#: What a score may be made of.
+#: The metrics that can define a score.
 METRICS = (SHARES, *(metric.name for metric in COMMON), GOODPUT.name, WATCH)
-#: How likely the best candidate may be lost: over all rounds of an evaluation together.
+#: The probability, over all rounds of an evaluation, that the best candidate is dropped.
 ALPHA = 0.05
 
-#: Costs per replicate, by environment and metric; a single one where nothing is random.
+#: Costs per replicate, by environment and metric. A deterministic environment has one replicate.
 Costs = Mapping[str, Mapping[str, Sequence[float]]]
 #: The least mean cost, by metric and environment.
 Best = Mapping[str, Mapping[str, float]]
@@ -32,34 +32,34 @@ Best = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Objective:
-    """What the score of a candidate is made of; less is better."""
+    """The definition of a candidate's score. A lower score is better."""
 
     metric: str
     heading: str
     digits: int
-    #: What a unit of regret adds to the score of a replicate, by environment and metric.
+    #: The weight of regret in the score of a replicate, by environment and metric.
     weights: Mapping[str, Mapping[str, float]]
 
     @classmethod
     def of(cls, suite: Suite, metric: str, best: Best, worst: Best) -> Objective:
-        """Take a metric that the suite has; `worst`, the largest costs of the panel, caps the weights."""
+        """Take a metric of the suite. The weights are capped by `worst`, the largest costs of the panel."""
         environments = [specification(environment) for environment in suite.environments]
         heading, digits, weights = _core.objective(environments, metric, best, worst)
         return cls(metric, heading, digits, {name: dict(row) for name, row in weights})
 
     @property
     def least_difference(self) -> float:
-        """The least difference of scores that a sentence is worth."""
+        """The smallest difference of scores that the verdict mentions."""
         return _core.least_difference(self.metric)
 
     def by_environment(self, costs: Costs, best: Best) -> dict[str, tuple[float, ...]]:
-        """Return what each environment that has costs adds to the score, per replicate."""
+        """Return the contribution of each environment with costs to the score, per replicate."""
         weights = [(name, list(row.items())) for name, row in self.weights.items()]
         return {name: tuple(values) for name, values in _core.score_parts(weights, costs, best)}
 
 
 def require_metric(suite: Suite, metric: str) -> None:
-    """Raise `ArgumentValueError` for what cannot make up a score over a suite."""
+    """Raise `ArgumentValueError` for a metric that cannot define a score over a suite."""
     if metric not in METRICS:
         raise ArgumentValueError("metric", f"no metric is called {metric!r}; {hint(metric, METRICS)}")
     if metric != SHARES and not any(
@@ -70,24 +70,24 @@ def require_metric(suite: Suite, metric: str) -> None:
 
 @dataclass(frozen=True)
 class Measure:
-    """What scores are made of, and what they are measured against."""
+    """The definition of scores, and their baseline."""
 
     objective: Objective
     best: Best
-    #: What stored best scores add per replicate, by environment; None where the best is not stored.
+    #: The contribution of the stored best scores per replicate, by environment. None without stored scores.
     stored: list[tuple[float, ...]] | None = None
-    #: Whether these replicates have the same random draws as those that are scored.
+    #: Whether the stored replicates use the same random draws as the scored ones.
     paired: bool = False
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The score of an algorithm from so many replicates."""
+    """The score of an algorithm."""
 
-    #: Per replicate.
+    #: The score of each replicate.
     values: tuple[float, ...]
     value: Estimate
-    #: What each environment adds to the score, by id.
+    #: The contribution of each environment to the score, by id.
     by_environment: Mapping[str, float]
 
     @classmethod
@@ -99,23 +99,23 @@ class Scored:
 
     @property
     def worst(self) -> str:
-        """The environment that adds most."""
+        """The environment with the largest contribution."""
         return max(self.by_environment, key=lambda name: self.by_environment[name])
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How much worse a score is than that of the leader, replicate by replicate."""
+    """The paired difference between a score and the leader's score."""
 
     mean: float
-    #: The bound that the true difference exceeds with confidence; None where one random replicate has none.
+    #: The lower confidence bound of the difference. None for a single random replicate.
     low: float | None
     #: The label of the leader.
     leader: str
 
     @property
     def is_clear(self) -> bool:
-        """Whether the candidate is worse beyond doubt."""
+        """Whether the candidate is significantly worse."""
         return self.low is not None and self.low > 0
 
 
@@ -124,13 +124,13 @@ def difference(
 ) -> Difference:
     """Return the paired difference of two scores, with its one-sided lower bound at level `alpha`.
 
-    `exact`: nothing is random, so that one replicate says all.
+    `exact`: whether nothing is random, so that one replicate is enough.
     """
     count = max(len(ours), len(theirs))
-    # Of a candidate for which nothing is random one replicate stands for all.
+    # The single replicate of a deterministic candidate counts for every replicate.
     ours, theirs = (row if len(row) == count else [*row] * count for row in (ours, theirs))
     values = [mine - other for mine, other in zip(ours, theirs, strict=True)]
-    # One-sided: half of what a two-sided interval leaves out lies below it.
+    # A two-sided interval at 1 - 2 alpha has a one-sided lower bound at alpha.
     found = estimate(values, 1 - 2 * alpha)
     if count == 1:
         return Difference(found.mean, found.mean if exact else None, leader)
@@ -139,94 +139,94 @@ def difference(
 
 @dataclass(frozen=True)
 class Failure:
-    """A run of a candidate that failed: the first of them, in the order of environments and replicates."""
+    """The first failed run of a candidate, in the order of environments and replicates."""
 
     environment: str
     replicate: int
     message: str
 
 
-#: The standing of a candidate that has the best score; of those that replicates cannot tell from it; of those
-#: that are worse; of those that were found worse before the last round; of those of which a run failed.
+#: The standing of a candidate. `tied` is not significantly worse than the best. `dropped` was significantly
+#: worse before the last round.
 BEST, TIED, WORSE, DROPPED, FAILED = "best", "tied", "worse", "dropped", "failed"
-#: That of an algorithm of the panel, which has no place.
+#: The standing of an algorithm of the panel, which has no rank.
 PANEL = "panel"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A candidate in the ranking, or an algorithm of the panel beside it."""
+    """A candidate in the ranking, or an algorithm of the panel."""
 
-    #: Its place in the list that was given, from 0.
+    #: The place in the given list, from 0.
     index: int
     candidate: Candidate
-    #: `best`, `tied`, `worse`, `dropped` or `failed`; `panel` for the panel.
+    #: The standing: `best`, `tied`, `worse`, `dropped`, `failed`, or `panel` for the panel.
     standing: str
-    #: From 1; None for what failed, and for the panel.
+    #: The rank, from 1. None for failed candidates and the panel.
     rank: int | None
-    #: How many replicates were run of it.
+    #: The number of replicates.
     replicates: int
-    #: None where a run failed.
+    #: The score. None if a run failed.
     score: Scored | None
-    #: To the leader of the round; None for the best, the panel, and what failed.
+    #: The difference to the leader of the round. None for the best, the panel and failed candidates.
     difference: Difference | None = None
-    #: The round in which it was dropped or failed, from 1.
+    #: The round, from 1, in which the candidate was dropped or failed.
     round: int | None = None
     failure: Failure | None = None
     #: Means of metrics, by environment and metric, in their units.
     means: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
     #: Regret of metrics, by environment and metric, in their units.
     regrets: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
-    #: Values of metrics per replicate, by environment and metric: of environments in which no run failed.
+    #: Values per replicate, by environment and metric, of environments without a failed run.
     values: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict, repr=False)
-    #: What each of these environments adds to the score, per replicate.
+    #: The contribution of each of these environments to the score, per replicate.
     parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
-    #: The environments in which nothing is random, so that a single replicate says all.
+    #: The deterministic environments, for which one replicate is enough.
     exact: frozenset[str] = field(default=frozenset(), repr=False)
-    #: The hash of the scenario of each environment, which finds it in a store.
+    #: The hash of each environment's scenario, by which a store finds its runs.
     hashes: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class Round:
-    """Replicates that some candidates were tried on."""
+    """One round of a race."""
 
-    #: Replicates so far, this round included.
+    #: The number of replicates, including earlier rounds.
     replicates: int
-    #: The candidates that took part.
+    #: The number of participating candidates.
     candidates: int
-    #: The level of each comparison with the leader.
+    #: The significance level of each comparison with the leader.
     alpha: float
-    #: What the round took, in the unit of the budget.
+    #: The work of the round, in the unit of the budget.
     work: float
-    #: Places in the list of candidates: those that were dropped after it, and those that failed in it.
+    #: The places of the dropped and the failed candidates in the list of candidates.
     dropped: tuple[int, ...]
     failed: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """All candidates of an evaluation in their order."""
+    """The ranked candidates of an evaluation."""
 
     objective: Objective
-    #: By rank; what failed comes last.
+    #: The candidates by rank, failed ones last.
     entries: tuple[Entry, ...]
     #: The panel, by score.
     panel: tuple[Entry, ...]
     rounds: tuple[Round, ...]
-    #: How likely it is at most that the best candidate is not among `best` and `tied`.
+    #: The probability that the best candidate is neither `best` nor `tied` is at most this.
     alpha: float
-    #: The budget as given, if there was one, and why no further round followed.
+    #: The budget, if there was one, and the reason for the end of the race.
     budget: str | None
     ended: str
 
     @property
     def best(self) -> Entry | None:
-        """The candidate with the best score; None where all failed."""
+        """The candidate with the best score, or None if all failed."""
         return self.entries[0] if self.entries and self.entries[0].score is not None else None
 
     @property
     def rest_of_panel(self) -> tuple[Entry, ...]:
-        """The panel without those that are candidates, too."""
+        """The panel without the candidates among it."""
         ranked = [entry.candidate.resolved for entry in self.entries]
         return tuple(entry for entry in self.panel if entry.candidate.resolved not in ranked)

@@ -1,8 +1,8 @@
-"""Regret: how far a score is below the best one, in the worst environment and in total over all of them.
+"""Regret is the distance of a score from the best score, in the worst environment and in total.
 
-Reddy et al. call them C and D: `d_a(e) = S_best(e) - S_a(e)`, `C_a = max over e of d_a(e)`,
-`D_a = sum over e of d_a(e)`. Scores become costs first (`Metric.cost`), so less is better throughout.
-`docs/learn/how-algorithms-are-compared.md`.
+Reddy et al. call these two C and D: `d_a(e) = S_best(e) - S_a(e)`, `C_a = max over e of d_a(e)`,
+`D_a = sum over e of d_a(e)`. Scores become costs first (`Metric.cost`), so that lower values are always
+better. See `docs/learn/how-algorithms-are-compared.md`.
 """
 
 from __future__ import annotations
@@ -13,55 +13,55 @@ from dataclasses import dataclass, field
 from ackclock import _core
 from ackclock.statistics.estimates import Estimate
 
-#: Costs per replicate, by environment; each environment has one sequence per candidate.
+#: Costs per replicate, by environment, with one sequence per candidate.
 Costs = Mapping[str, Sequence[Sequence[float]]]
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The metrics of regret."""
+    """A metric of regret."""
 
     #: The name of the metric.
     name: str
-    #: A heading of a few characters, unit included.
+    #: A short heading with the unit.
     heading: str
     digits: int
-    #: Environments in which regret is a share of the best score, for want of a common unit.
+    #: The environments in which regret is relative to the best score, because the metric has no common unit.
     relative: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class RegretBaseline:
-    """The best scores that regret is measured against: stored, or the best of the table."""
+    """The best scores as the baseline of regret: stored, or the best of the table."""
 
-    #: Versioned name, in words.
+    #: The name with its version.
     title: str
-    #: Whether the best scores are stored ones, which another candidate does not change.
+    #: Whether the best scores are stored, and therefore independent of the candidates.
     stored: bool
-    #: The algorithms that the best is taken over, by label.
+    #: The labels of the algorithms that the best is chosen from.
     algorithms: tuple[str, ...]
-    #: Why stored scores are not used; empty if they are.
+    #: The reason against stored scores, empty if they are used.
     reason: str = ""
-    #: Least mean cost by metric and environment; empty if the table decides.
+    #: The least mean cost by metric and environment, empty without stored scores.
     best: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
-    #: The largest mean cost, in the same order: it caps the weights of environments in the score.
+    #: The largest mean cost by metric and environment. It caps the weights of environments in the score.
     worst: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
-    #: Costs per replicate of the best, by environment and metric: stored scores have sampling errors.
+    #: Costs of the best per replicate, by environment and metric, for the sampling error of stored scores.
     best_costs: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict, repr=False)
-    #: The seed of the stored scores, whose replicates have the same random draws as others with this seed.
+    #: The seed of the stored scores. Replicates with the same seed use the same random draws.
     seed: int | None = None
-    #: Costs per replicate of the reference, by metric and environment: what the noise floor is computed from.
+    #: Costs of the reference per replicate, by metric and environment, for the noise floor.
     reference_costs: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """The regret that equal algorithms would show, each with random draws of its own."""
+    """The regret of equal algorithms with independent random draws."""
 
-    #: How many algorithms the table has, the judged one included.
+    #: The number of algorithms in the table, including the judged one.
     algorithms: int
     worst_case_mean: float
-    #: 95 % of the tables show less.
+    #: The 95th percentile over the tables.
     worst_case_high: float
     total_mean: float
     total_high: float
@@ -69,20 +69,20 @@ class NoiseFloor:
 
 @dataclass(frozen=True)
 class Regret:
-    """The regret of one candidate in one metric. Below zero it is better than the best."""
+    """The regret of one candidate in one metric. Negative regret is better than the best."""
 
     scale: Scale
-    #: Regret in the worst environment.
+    #: The regret in the worst environment.
     worst_case: Estimate
-    #: The sum over the environments.
+    #: The sum of regrets over the environments.
     total: Estimate
     #: The id of the worst environment.
     worst: str
-    #: Regret by id of the environment.
+    #: The regret by id of the environment.
     by_environment: Mapping[str, float]
-    #: None where there is a single replicate.
+    #: The noise floor. None for a single replicate.
     noise_floor: NoiseFloor | None
-    #: The figures of each resample; the same replicates are drawn for every candidate and metric.
+    #: The figures of each resample. All candidates and metrics share the resampled replicates.
     drawn_worst_case: Sequence[float] = field(default=(), repr=False, compare=False)
     drawn_total: Sequence[float] = field(default=(), repr=False, compare=False)
 
@@ -97,8 +97,8 @@ def regrets(
 ) -> tuple[Regret, ...]:
     """Return the regret of each candidate in one metric, in the order of the candidates.
 
-    Intervals resample the replicates jointly over environments. The stored best is resampled with its own
-    replicates, paired with those of the same `seed`; the best of the table is found again in each resample.
+    Intervals resample the replicates jointly over environments. A stored best is resampled from its own
+    replicates, paired if they have the same `seed`. Otherwise each resample has its own best of the table.
     The noise floor is computed from the stored costs of the reference, or else from the candidate at index
     `reference`.
     """
@@ -133,7 +133,7 @@ def regrets(
 
 
 def noise_floor_of(costs: Mapping[str, Sequence[float]], rivals: int) -> NoiseFloor:
-    """Return the regret of an algorithm among `rivals` that equal it, from one algorithm's replicates.
+    """Return the regret of an algorithm among `rivals` equal algorithms, from one algorithm's replicates.
 
     `costs`: per replicate, by environment. Each algorithm of a table is a resample of the replicates, joint
     over environments.

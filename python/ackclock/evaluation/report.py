@@ -1,4 +1,4 @@
-"""The report: one page without external resources, and its data as files beside it."""
+"""Writes the report: one page without external resources, and its data files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ackclock.evaluation.overview import (
     SIGNS,
     WORDS,
     Overview,
+    cell_text,
     overview,
     sentences,
 )
@@ -35,12 +36,12 @@ from ackclock.evaluation.present import (
     standing_text,
 )
 from ackclock.evaluation.rivals import STARVED, met, share_text
-from ackclock.evaluation.score import COMMON, WATCH, Metric, Result, Score, Scoreboard
+from ackclock.evaluation.score import COMMON, WATCH, Metric, Result, Score, Scoreboard, metrics_of
 from ackclock.evaluation.scoreboard import estimate_text, figure, interval_text, missing_scores
 from ackclock.evaluation.series import Drawn, lines_of, points_per_line, run_series, runs_drawn
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
-from ackclock.page import render
+from ackclock.page import BACKENDS, render
 from ackclock.page.interactive import Kept, interactive, packed
 from ackclock.page.lines import Axes, lines
 from ackclock.page.lines import csv_of as curves_csv
@@ -53,32 +54,32 @@ from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import Estimate
 
 _TEMPLATES = Path(__file__).parent / "templates"
-#: Rivals in the scoreboard of the page: more figures in a cell cannot be read. Cards have them all.
+#: The number of competitors in the scoreboard. More figures in a cell cannot be read, and cards show all.
 _RIVALS = 4
-#: The unit of regret, by metric.
+#: The title and unit of regret, by metric.
 _SCALE_TITLES = {
     "efficiency": "Efficiency, points",
     "loss_rate": "Segments lost, points",
     "queue_delay": "Queueing delay of the path, ms",
     "jain_index": "Jain's index",
-    WATCH: "Watched metric, as a share",
+    WATCH: "Watched metric, relative (0.5: 50 % worse than the best), fair shares as differences",
 }
-#: Which way is better, in words.
+#: The direction of improvement, in words.
 _BETTER = {
     "higher": "more is better",
     "lower": "less is better",
     "near-one": "1 is best",
     "reach-one": "1 is enough",
 }
-#: Shares of a fair share that count as one.
+#: Fair-share ratios in this range count as fair.
 _FAIR = (0.8, 1.25)
 
 
 def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_interactive: bool = False) -> Path:
     """Write `report.html`, `scoreboard.json` and `data/` into the folder that holds the runs.
 
-    `is_interactive`: its cells can be run again in the page. Returns the path of the page. Raises
-    `StoreError`; `InputError` if the page is to be interactive and the module for browsers is not built.
+    `is_interactive`: the page can rerun its cells. Returns the path of the page. Raises `StoreError`. Raises
+    `InputError` if an interactive page lacks the module for browsers.
     """
     path, glance = folder / "report.html", overview(evaluation)
     cells = cells_of(evaluation, glance)
@@ -116,9 +117,9 @@ def page(
     command: str,
     is_interactive: bool = False,
 ) -> str:
-    """Return the text of the page in a folder; `own` is the part about the best candidate.
+    """Return the text of the page in a folder.
 
-    `is_interactive`: with buttons that run cells again.
+    `own`: the section about the best candidate. `is_interactive`: with buttons that rerun cells.
     """
     board = evaluation.board
     worst = worst_result(board)
@@ -166,12 +167,16 @@ def page(
         cards=cards,
         worst=next((card for card in cards if card["worst"]), None),
         verdict=evaluation.verdict,
+        backend=BACKENDS[evaluation.first[0][0][0].backend],
+        invalid=f"{evaluation.invalid} of {evaluation.runs} runs missed their times"
+        if evaluation.invalid
+        else "",
         sentences=sentences(evaluation, glance),
         glance=glance,
         signs=SIGNS,
         words=WORDS,
         failures=_failures(evaluation),
-        plane=plane(spots, "share of the links carried, %", "all environments") if spots else "",
+        plane=plane(spots, "utilisation, %", "all environments") if spots else "",
         ellipses=ELLIPSES,
         heads=_heads(board),
         part_of=part_of,
@@ -181,7 +186,7 @@ def page(
                 "environments": environments,
                 "heat": _cells_data(glance, evaluation, folder) | {"runs_here": is_interactive},
                 "csv": ({"throughput-delay": csv_of(spots)} if spots else {}) | _of_figures(cards, "csv"),
-                # With the simulator in it a page has less room.
+                # An interactive page contains the simulator, so its drawings are packed.
                 "svg": _of_figures(cards, "svg") if is_interactive else {},
             }
         ),
@@ -197,7 +202,7 @@ def page(
 
 
 class _Card:
-    """One environment: data of the template and of its charts."""
+    """The data of one environment, for the template and its charts."""
 
     def __init__(
         self,
@@ -217,14 +222,14 @@ class _Card:
         self.runs = runs
         job, outcome = self.row[0]
         scenario, self.document = json.loads(job.scenario_json), json.loads(outcome.result_json)
-        #: The shares within which replicates draw their network around the one that is written.
+        #: The relative ranges from which replicates draw their rates and delays.
         self.shares: dict[str, float] = scenario.pop("replicates", {})
-        #: The network that is written.
+        #: The network of the scenario file.
         self.described = Scenario.from_dict(scenario).describe()
         self.groups = {flow["name"]: flow["group"] for flow in self.document["flows"]}
 
     def shown(self, worst: Score | None) -> dict[str, Any]:
-        """Return the data of the template; `worst` is the score that makes this the worst environment."""
+        """Return the data of the template. `worst` is the score that makes this environment the worst."""
         return {
             "result": self.result,
             "candidates": [
@@ -243,7 +248,7 @@ class _Card:
         }
 
     def drawn(self, points: int) -> dict[str, Any]:
-        """Return the data of the charts; scales are shared between the algorithms."""
+        """Return the data of the charts. The algorithms share scales."""
         watch = self.result.environment.watch
         drawn = Drawn(
             link=self.described["bottleneck"],
@@ -287,7 +292,7 @@ class _Card:
         return [self.labels[place] for place in self.places]
 
     def _figures(self) -> list[dict[str, str]]:
-        """Throughput against delay, and the distributions."""
+        """Return the chart of throughput against delay, and the distributions."""
         environment = self.result.environment
         spots = environment_plane(self.glance.entries, environment.id)
         figures = [
@@ -301,8 +306,8 @@ class _Card:
         delays = delay_curves(self.runs, self._drawn_labels())
         times = completion_curves(self.runs, self._drawn_labels())
         for name, unit, caption, curves in (
-            ("queueing-delay", "ms", "Queueing delay of all data packets: distribution (CDF)", delays),
-            ("completion-time", "s", "Completion times of flows that ended: distribution (CDF)", times),
+            ("queueing-delay", "ms", "Queueing delay of all data packets (CDF)", delays),
+            ("completion-time", "s", "Completion times of finished flows (CDF)", times),
         ):
             if curves:
                 axes = Axes(f"{name.replace('-', ' ')}, {unit}", "share", y_ends=(0.0, 1.0), marked=False)
@@ -331,12 +336,12 @@ class _Card:
         return float(rates.get(link["name"], link["rate_bps"]) or 0) / 1e6
 
     def _within(self, what: str) -> str:
-        """Return how far replicates are from the written value, after it."""
+        """Return the relative range of replicates, to append to a value."""
         share = self.shares.get(what, 0.0)
         return f" ± {100 * share:g} %" if share else ""
 
     def _facts(self) -> list[tuple[str, str]]:
-        """The set-up in one line."""
+        """Return the names and values of the configuration."""
         link = self._bottleneck()
         flows = self.described["flows"] if self.shares.get("rtt") else self.document["flows"]
         base_rtts = sorted({flow["base_rtt_s"] for flow in flows if flow["base_rtt_s"] is not None})
@@ -349,22 +354,22 @@ class _Card:
             ("duration", f"{self.described['duration_s']:g} s"),
         ]
         if "varies" in link:
-            facts.insert(1, ("of it available", link["varies"]))
+            facts.insert(1, ("available capacity", link["varies"]))
         if link["loss"] != "none":
             facts.insert(3, ("random loss", link["loss"]))
         if link["impairments"]:
-            facts.insert(3, ("impairments", "; ".join(link["impairments"])))
+            facts.insert(3, ("impairments", ", ".join(link["impairments"])))
         return facts
 
 
 def _drawn(count: int, reference: int, most: int) -> list[int]:
-    """Return the places of the candidates with charts: the first, the reference, then others in order."""
+    """Return the places of the candidates with charts: the first, the reference, then the others."""
     order = [0, *([reference] if reference else []), *(at for at in range(1, count) if at != reference)]
     return sorted(order[:most])
 
 
 def _heads(board: Scoreboard) -> list[tuple[str, str, str]]:
-    """Return the columns of the scoreboard: name, heading, which way is better."""
+    """Return name, heading and direction of improvement of the scoreboard's columns."""
     heads = [(metric.name, metric.heading, _BETTER[metric.better]) for metric in COMMON]
     watched = any(result.environment.watch for result in board.results)
     return [*heads, *([(WATCH, "watched metric", "")] if watched else [])]
@@ -372,14 +377,14 @@ def _heads(board: Scoreboard) -> list[tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class _Part:
-    """How much of a fair share something is."""
+    """The class of a fair-share ratio."""
 
     name: str
     sign: str
 
 
 def part_of(share: Estimate) -> _Part:
-    """Return in a word and a sign what a share of a fair share is."""
+    """Return the word and the sign of a fair-share ratio."""
     if share.mean < STARVED:
         return _Part("starves", "▼")
     if share.mean < _FAIR[0]:
@@ -388,7 +393,7 @@ def part_of(share: Estimate) -> _Part:
 
 
 def cell_names(glance: Overview, environment: str) -> list[str]:
-    """Return the names of the cells of an environment, an algorithm each."""
+    """Return the names of the cells of an environment, one per algorithm."""
     return [f"{environment}/{short(label, at)}" for at, label in enumerate(glance.labels)]
 
 
@@ -409,7 +414,7 @@ def cells_of(evaluation: Evaluation, glance: Overview) -> dict[str, Cell]:
 
 
 def _kept(evaluation: Evaluation, glance: Overview, cells: dict[str, Cell], store: Store) -> dict[str, Kept]:
-    """Return what the page keeps of each cell; those of algorithms that failed are not all stored."""
+    """Return the stored parts of each cell. Failed algorithms have fewer stored runs."""
     watched = {
         name: result.environment.watch.group
         for result in evaluation.board.results
@@ -420,20 +425,24 @@ def _kept(evaluation: Evaluation, glance: Overview, cells: dict[str, Cell], stor
 
 
 def _cells_data(glance: Overview, evaluation: Evaluation, folder: Path) -> dict[str, Any]:
-    """Return what the page shows of a cell that is chosen."""
+    """Return the texts that the page shows for a selected cell."""
     results = evaluation.board.results
     backend = evaluation.first[0][0][0].backend
 
-    def told(cell: GlanceCell, digits: int) -> list[str]:
+    reference = glance.labels[glance.reference]
+    metrics = [{metric.name: metric for metric in metrics_of(each.environment)} for each in results]
+
+    def told(cell: GlanceCell, metric: Metric | None, digits: int) -> list[str]:
+        """Return judgement, value, difference of costs, and the cell in words."""
         value, difference = (
             "" if each is None else text(each, digits)
             for each, text in ((cell.value, estimate_text), (cell.difference, interval_text))
         )
-        return [cell.judgement, value, difference]
+        return [cell.judgement, value, difference, cell_text(cell, metric, digits, reference)]
 
     return {
         "labels": glance.labels,
-        "reference": glance.labels[glance.reference],
+        "reference": reference,
         "environments": [result.environment.title for result in results],
         "names": [cell_names(glance, result.environment.id) for result in results],
         "command": cell_command(folder, "CELL", backend),
@@ -442,7 +451,10 @@ def _cells_data(glance: Overview, evaluation: Evaluation, folder: Path) -> dict[
         "maps": [
             {
                 "heading": each.heading,
-                "cells": [[told(cell, each.digits) for cell in row] for row in each.cells],
+                "cells": [
+                    [told(cell, known.get(each.name), each.digits) for cell in row]
+                    for known, row in zip(metrics, each.cells, strict=True)
+                ],
             }
             for each in glance.maps
         ],
@@ -450,7 +462,7 @@ def _cells_data(glance: Overview, evaluation: Evaluation, folder: Path) -> dict[
 
 
 def _of_figures(cards: Sequence[dict[str, Any]], what: str) -> dict[str, str]:
-    """Return the drawings of all cards, or their data, by the names of the figures."""
+    """Return the drawings or the data of all cards, by the names of the figures."""
     return {
         f"{card['result'].environment.id}-{figure['name']}": figure[what]
         for card in cards
@@ -473,7 +485,7 @@ def _failures(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def nice(value: float) -> float:
-    """Return the end of a scale for a value: the next of a few round steps, 25 % above it at most."""
+    """Return the end of a scale: the next round number, at most 25 % above the value."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -481,7 +493,7 @@ def nice(value: float) -> float:
 
 
 def _top(run: dict[str, Any], kind: str, warmup_s: float) -> float:
-    """The greatest value that a chart has to show; the warm-up may exceed it."""
+    """Return the largest value after the warm-up."""
     lines = [run[kind]] if kind == "queue" else run[kind]
     return max(
         (
@@ -495,7 +507,7 @@ def _top(run: dict[str, Any], kind: str, warmup_s: float) -> float:
 
 
 def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Drawn) -> float:
-    """Return the end of both axes of a phase plot: the rates counted, and the line of a full link."""
+    """Return the end of both axes of a phase plot, which contains all rates after the warm-up."""
     tops = [0.0]
     for run in runs:
         if (phase := run["phase"]) is not None:
@@ -506,12 +518,12 @@ def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Draw
 
 
 def about(metric: Metric) -> str:
-    """Return the name of a metric, its unit, and which direction is better."""
+    """Return the name of a metric, its unit, and its direction of improvement."""
     return f"{metric.heading}, {_BETTER[metric.better]}"
 
 
 def _columns(charts: int) -> int:
-    """Return how many charts stand in a row, so that rows have the same length where that can be."""
+    """Return the number of charts in a row, so that rows have equal lengths if possible."""
     return charts if charts < 4 else 2 if charts == 4 else 3
 
 

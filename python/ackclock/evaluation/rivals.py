@@ -1,6 +1,6 @@
-"""The rivals of a candidate: whether it is better than each of them, and whether it starves them.
+"""Compares a candidate with competing algorithms: scores, and the fair-share ratio of competing flows.
 
-`docs/learn/how-algorithms-are-compared.md` says which environments show that, and what starving means.
+`docs/learn/how-algorithms-are-compared.md` defines starvation and names the environments that test it.
 """
 
 from __future__ import annotations
@@ -33,90 +33,90 @@ __all__ = [
     "starves",
 ]
 
-#: Flows with less than this part of a fair share starve: of as many others each has nine times as much.
+#: Flows below this fair-share ratio starve. Among as many other flows, each of those gets nine times as much.
 STARVED = _core.STARVED
-#: From this part of a fair share on a rival is treated fairly: as many others have at most twice as much.
+#: Flows at or above this fair-share ratio are treated fairly: as many other flows get at most twice as much.
 FAIR = _core.FAIR
-#: Whether flows starve: the interval of their share is below `STARVED`, contains it, or is above it.
+#: Whether flows starve: the interval of their fair-share ratio is below `STARVED`, contains it, or is above.
 YES, MAYBE, NO = "yes", "maybe", "no"
 
 
 @dataclass(frozen=True)
 class Beside:
-    """An environment in which flows of a rival stand beside those under test."""
+    """An environment in which competing flows share the link with the flows under test."""
 
     environment: Environment
     neighbours: Neighbours
-    #: The rival's share of a fair share, by candidate of the scoreboard.
+    #: The fair-share ratio of the competing flows, by candidate of the scoreboard.
     shares: tuple[Estimate, ...]
 
     @property
     def theirs(self) -> Estimate:
-        """The rival's share beside the first candidate."""
+        """The fair-share ratio of the competing flows against the first candidate."""
         return self.shares[0]
 
     @property
     def harm(self) -> float:
-        """The harm to the rival: the part of its goodput alone that it loses (Ware et al. 2019)."""
+        """The lost part of the goodput that the competing flows achieve alone (Ware et al. 2019)."""
         return _core.harm(self.theirs.mean, self.neighbours.of_rival, self.neighbours.flows)
 
     @property
     def band(self) -> str:
-        """What is left to the rival: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`."""
+        """The band of the ratio: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`."""
         return _core.band(self.theirs)
 
     @property
     def ours(self) -> Estimate:
-        """The share of the first candidate: all shares together are as many as there are flows."""
+        """The fair-share ratio of the first candidate. All ratios add up to the number of flows."""
         return rest_of(self.theirs, self.neighbours)
 
 
 @dataclass(frozen=True)
 class Rival:
-    """How the first candidate compares with another algorithm, and what it leaves to it."""
+    """The comparison of the first candidate with a competing algorithm."""
 
     candidate: Candidate
-    #: The score of the candidate less that of the rival, below zero if the candidate is better. None for an
-    #: algorithm that is not in the panel, and where one replicate shows no difference.
+    #: The candidate's score minus the competitor's, negative if the candidate is better. None for an
+    #: algorithm outside the panel, and for a single random replicate.
     difference: Estimate | None
-    #: The candidate's queueing delay over the rival's: the geometric mean over environments.
+    #: The candidate's queueing delay over the competitor's, as a geometric mean over environments.
     delay_ratio: float | None
-    #: The environments that have flows of the rival, the one with the least share first.
+    #: The environments with flows of the competitor, sorted by their fair-share ratio.
     beside: tuple[Beside, ...]
 
     @property
     def judgement(self) -> str:
-        """`better` or `worse`: what the candidate is; nothing where replicates cannot tell."""
+        """`better`, `worse`, or an empty text if the difference is not significant."""
         return "" if self.difference is None else self.difference.judgement
 
     @property
     def worst(self) -> Beside | None:
-        """Where the rival gets least."""
+        """The environment in which the competing flows get least."""
         return self.beside[0] if self.beside else None
 
     @property
     def starved(self) -> str:
-        """Whether the candidate starves it: `yes`, `maybe`, `no`; nothing where nothing was run."""
+        """Whether the candidate starves it: `yes`, `maybe`, `no`, or an empty text if untested."""
         return starves(self.worst.theirs) if self.worst else ""
 
     @property
     def hardest(self) -> Beside | None:
-        """Where the candidate itself gets least beside it."""
+        """The environment in which the candidate gets least."""
         return min(self.beside, key=lambda each: each.ours.mean, default=None)
 
     @property
     def starves_us(self) -> str:
-        """Whether the rival starves the candidate, in the same words."""
+        """Whether the competitor starves the candidate, in the same words."""
         return starves(self.hardest.ours) if self.hardest else ""
 
 
 def rest_of(share: Estimate, neighbours: Neighbours) -> Estimate:
-    """Return the mean share of all other flows, where some flows have this one."""
+    """Return the mean fair-share ratio of all other flows."""
     return _core.rest_of(share, neighbours.of_rival, neighbours.flows)
 
 
 def rivals(board: Scoreboard, ranking: Ranking) -> tuple[Rival, ...]:
-    """Return the panel, and what else the best candidate met, without that candidate itself."""
+    """Return the panel and all other competitors of the best candidate, without that candidate."""
     best = ranking.best
     if best is None or best.score is None:
         return ()
@@ -157,7 +157,7 @@ def rivals(board: Scoreboard, ranking: Ranking) -> tuple[Rival, ...]:
 
 
 def met(board: Scoreboard) -> list[Beside]:
-    """Return the environments that watch the share of another algorithm, the least share first."""
+    """Return the environments that watch the share of another algorithm, sorted by that share."""
     found = []
     for result in board.results:
         neighbours = result.environment.neighbours(board.suite.test_groups, board.sets)
@@ -171,7 +171,7 @@ def met(board: Scoreboard) -> list[Beside]:
 
 
 def sentences(found: Sequence[Rival], objective: Objective) -> list[str]:
-    """Answer in words: is it better than its rivals, what does it leave to them, and they to it?"""
+    """Compare the first candidate with competing algorithms, in sentences."""
     told = [
         (
             rival.candidate.label,

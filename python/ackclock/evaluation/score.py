@@ -1,4 +1,4 @@
-"""From stored runs to scores: every metric of every environment and candidate, with intervals."""
+"""Scores stored runs: every metric of every environment and candidate, with intervals."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ackclock.statistics.estimates import Estimate
 
 @dataclass(frozen=True)
 class Metric:
-    """A number per run, and which way is better."""
+    """A number per run, and the direction in which it improves."""
 
     name: str
-    #: What it is called, in a few characters.
+    #: A short label.
     label: str
     unit: str
     better: str
@@ -37,7 +37,7 @@ class Metric:
         return f"{value:.{self.digits}f} {self.unit}".rstrip()
 
     def cost(self, value: float) -> float:
-        """Return how bad a value is: less is better, whatever the metric."""
+        """Return the cost of a value. A lower cost is better, for every metric."""
         return _core.cost(self.better, value)
 
 
@@ -46,11 +46,11 @@ def _common() -> tuple[tuple[Metric, ...], Metric]:
     return tuple(Metric(**row) for row in common), Metric(**goodput)
 
 
-#: The metrics of every environment that the scoreboard shows, in its order; and efficiency times the rate of
-#: the bottleneck, which is stored and compared with a baseline, not shown twice.
+#: The common metrics in the order of the scoreboard, and goodput. Goodput is stored and compared with
+#: baselines. The scoreboard omits it, as it is efficiency times the rate of the bottleneck.
 COMMON, GOODPUT = _common()
 
-#: The name of the metric that an environment watches beyond the common ones.
+#: The name of the metric that an environment watches in addition to the common ones.
 WATCH = "watch"
 
 
@@ -61,8 +61,8 @@ class Score:
     metric: Metric
     values: tuple[float, ...]
     value: Estimate
-    #: Paired difference of costs to the reference: above zero is worse. None for the
-    #: reference, and where nothing can be said.
+    #: The paired difference of costs to the reference, positive if worse. None for the reference, and for a
+    #: single random replicate.
     cost_difference: Estimate | None
 
     @property
@@ -72,7 +72,7 @@ class Score:
 
     @property
     def judgement(self) -> str:
-        """`better`, `worse` or nothing, where the interval of the difference leaves it open."""
+        """`better`, `worse`, or an empty text if the difference is not significant."""
         return "" if self.cost_difference is None else self.cost_difference.judgement
 
 
@@ -83,20 +83,20 @@ class Result:
     environment: Environment
     metrics: tuple[Metric, ...]
     scores: tuple[tuple[Score, ...], ...]
-    #: Whether nothing is random in it, so that a single replicate says all.
+    #: Whether the environment is deterministic, so that one replicate is enough.
     exact: bool = False
 
     @property
     def heading(self) -> str:
-        """The title of the environment, with a word where nothing is random in it."""
+        """The title of the environment, with "(fixed)" if it is deterministic."""
         return f"{self.environment.title} (fixed)" if self.exact else self.environment.title
 
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """All results of an evaluation: the candidate first, then the panel, whose first is the reference.
+    """All results of an evaluation: the candidate, then the panel, whose first algorithm is the reference.
 
-    `Evaluation` says what is in it.
+    `Evaluation` describes the contents.
     """
 
     suite: Suite
@@ -109,7 +109,7 @@ class Scoreboard:
 
     @cached_property
     def regrets(self) -> tuple[tuple[Regret, ...], ...]:
-        """Regret by candidate, one per metric; none without a baseline."""
+        """The regret by candidate and metric, empty without a baseline."""
         if self.regret_baseline is None:
             return tuple(() for _ in self.candidates)
         by_metric = [
@@ -121,7 +121,7 @@ class Scoreboard:
 
 
 def specification(environment: Environment) -> str:
-    """Return what the core needs to know of an environment, as JSON."""
+    """Return the properties of an environment that the core needs, as JSON."""
     watch = None if environment.watch is None else asdict(environment.watch)
     told: dict[str, Any] = {
         "id": environment.id,
@@ -135,14 +135,14 @@ def specification(environment: Environment) -> str:
 
 @cache
 def metrics_of(environment: Environment) -> tuple[Metric, ...]:
-    """Return the metrics that make sense in an environment."""
+    """Return the metrics that apply to an environment."""
     return tuple(Metric(**row) for row in json.loads(_core.metrics_of_json(specification(environment))))
 
 
 def values_of(environment: Environment, document: str) -> list[float]:
-    """Return the value of each metric in a run, whose document is JSON.
+    """Return the value of each metric in the JSON document of a run.
 
-    Raises `InputError` where one does not apply.
+    Raises `InputError` if a metric does not apply.
     """
     try:
         return _core.values_of_run(specification(environment), document)
@@ -155,7 +155,7 @@ def score(
 ) -> Result:
     """Score the documents `runs[candidate][replicate]` against the candidate at index `reference`.
 
-    A single replicate is judged only where it is `exact`, nothing being random.
+    A single replicate is judged only if the environment is deterministic (`exact`).
     """
     metrics = metrics_of(environment)
     values = [[values_of(environment, run) for run in replicates] for replicates in runs]
@@ -171,13 +171,13 @@ def score(
 
 
 def scales_of(environments: Sequence[Environment]) -> list[Scale]:
-    """Return the metrics of regret: those of every environment, and the watched ones as shares."""
+    """Return the metrics of regret: the common ones, and the watched ones relative to the best."""
     relative = frozenset(
         environment.id for environment in environments if _core.is_relative(specification(environment), WATCH)
     )
     return [
         *(Scale(metric.name, metric.heading, metric.digits) for metric in COMMON),
-        Scale(WATCH, "watched metric", 3, relative),
+        Scale(WATCH, "watched metric (relative)", 3, relative),
     ]
 
 

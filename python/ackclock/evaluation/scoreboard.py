@@ -1,4 +1,4 @@
-"""The scoreboard as tables, and as JSON."""
+"""Presents the scoreboard as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ackclock.evaluation.verdict import verdict
 from ackclock.statistics.estimates import CONFIDENCE, Estimate
 from ackclock.text.table import Column, Table
 
-#: The sign after a figure, by judgement.
+#: The sign after a figure, by judgement. The empty one keeps columns aligned.
 _MARKS = {"better": " ▲", "worse": " ▼", "": "  "}
-#: Environments in the tables of a shell, unless all are asked for.
+#: The number of environments in the command's tables without `--full`.
 WORST = 5
 
 
 def scoreboard_table(board: Scoreboard, only: Collection[str] | None = None) -> Table:
-    """Return one block per environment, one row per candidate: mean and half of the interval.
+    """Return one block per environment and one row per candidate, with means and half intervals.
 
-    `only`: ids of environments; all by default.
+    `only`: the ids of the environments, by default all.
     """
     results = [result for result in board.results if only is None or result.environment.id in only]
     replicates = max(len(score.values) for result in board.results for row in result.scores for score in row)
@@ -55,9 +55,9 @@ def legend(board: Scoreboard) -> str:
 
 
 def tables(board: Scoreboard, only: Collection[str] | None = None) -> list[Table]:
-    """Return the tables of a comparison; watched metrics only where an environment watches one.
+    """Return the tables of a comparison. The table of watched metrics exists only if one is watched.
 
-    `only`: ids of environments; the scoreboard of these is then the only table.
+    `only`: the ids of some environments. Their scoreboard is then the only table.
     """
     if only is not None and len(only) < len(board.results):
         return [scoreboard_table(board, only)]
@@ -66,7 +66,7 @@ def tables(board: Scoreboard, only: Collection[str] | None = None) -> list[Table
 
 
 def watch_table(board: Scoreboard) -> Table:
-    """Return the watched metrics: a row per environment that has one, a column per candidate."""
+    """Return the watched metrics, with a row per environment and a column per candidate."""
     table = Table(
         "watched metric",
         *(Column(candidate.label, right=True) for candidate in board.candidates),
@@ -80,7 +80,7 @@ def watch_table(board: Scoreboard) -> Table:
 
 
 def regrets_table(board: Scoreboard) -> Table:
-    """Return the regret: one block per metric, one row per candidate."""
+    """Return the regret, with a block per metric and a row per candidate."""
     table = Table(
         "cc",
         Column("worst case", right=True),
@@ -91,7 +91,9 @@ def regrets_table(board: Scoreboard) -> Table:
     )
     for row in zip(*board.regrets, strict=True):
         scale, noise_floor = row[0].scale, row[0].noise_floor
-        floor = "" if noise_floor is None else f"; noise floor {noise_floor.worst_case_high:.{scale.digits}f}"
+        floor = (
+            "" if noise_floor is None else f" (noise floor {noise_floor.worst_case_high:.{scale.digits}f})"
+        )
         table.add_section(f"{scale.heading}{floor}")
         for candidate, regret in zip(board.candidates, row, strict=True):
             table.add_row(
@@ -104,12 +106,13 @@ def regrets_table(board: Scoreboard) -> Table:
 
 
 def regrets_caption(board: Scoreboard) -> str:
-    """Return how to read regret, in plain words."""
+    """Return the definitions of regret and its columns."""
     assert board.regret_baseline is not None, "a board with regrets has a baseline"
     baseline = board.regret_baseline
     noise_floors = [regret.noise_floor for regret in board.regrets[0] if regret.noise_floor is not None]
     parts = [
-        "regret: how far below the best score, in the worst environment and in total; negative: above it",
+        "regret: distance to the best score, in the worst environment and in total. Below 0 beats the best.",
+        "watched metric: 0.5 means 50 % worse than the best. For fair shares it is the absolute difference.",
         f"best: {baseline.title} ({', '.join(baseline.algorithms)})",
     ]
     if noise_floors:
@@ -121,13 +124,13 @@ def regrets_caption(board: Scoreboard) -> str:
 
 
 def missing_scores(board: Scoreboard) -> str:
-    """Return why stored scores could not be used; nothing if they are, or are not wanted."""
+    """Return why stored scores could not be used, or an empty text."""
     reason = board.regret_baseline.reason if board.regret_baseline is not None else ""
     return "" if reason == "asked for" else reason
 
 
 def interval_text(value: Estimate, digits: int) -> str:
-    """Return `mean [low, high]`, or the mean alone where there is no interval."""
+    """Return `mean [low, high]`, or the mean alone without an interval."""
     mean, *ends = (
         "" if number is None else f"{round(number, digits) + 0.0:.{digits}f}"
         for number in (value.mean, value.low, value.high)
@@ -136,19 +139,19 @@ def interval_text(value: Estimate, digits: int) -> str:
 
 
 def figure(score: Score) -> str:
-    """Return mean and half-width with the digits of the metric."""
+    """Return mean and half-width, with the digits of the metric."""
     return estimate_text(score.value, score.metric.digits)
 
 
 def estimate_text(value: Estimate, digits: int) -> str:
-    """Return `mean ±half`, or the mean alone where there is no interval."""
+    """Return `mean ±half`, or the mean alone without an interval."""
     if value.half_width is None:
         return f"{value.mean:.{digits}f}"
     return f"{value.mean:.{digits}f} ±{value.half_width:.{digits}f}"
 
 
 def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
-    """Return everything on the scoreboard, replicate by replicate."""
+    """Return the whole scoreboard with the values of all replicates."""
     return {
         "build": _core.BUILD,
         "suite": {"name": board.suite.name, "version": board.suite.version},

@@ -1,4 +1,4 @@
-"""The time-sequence plot of the report: one connection of a run, around its first loss."""
+"""The time-sequence plot of the report, of one connection around its first loss."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from ackclock.page.sequence import draw
 from ackclock.running.job import SIM, Capture, Job, Outcome, execute
 from ackclock.scenario import Scenario
 
-#: Segments in a plot, about: more cannot be told apart, and make the page large.
+#: The approximate number of segments in a plot. More are indistinguishable and make the page large.
 _SEGMENTS = 1200
-#: A plot is as long as this many round trips, if there are not too many segments.
+#: The length of a plot in round trips, unless it contains too many segments.
 _ROUNDS = 40
-#: The part of a plot before the loss.
+#: The share of a plot before the loss.
 _BEFORE = 0.2
-#: A window that shrinks to less than this has seen a loss or a mark.
+#: A window that shrinks below this share indicates a loss or a mark.
 _CUT = 0.95
-#: Of about every segment.
+#: The approximate size of a segment.
 _SEGMENT_BITS = 8 * 1460
 _NS = 1e9
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A drawing, and what it is of."""
+    """A drawing of one flow in an interval."""
 
     flow: str
     from_s: float
     to_s: float
-    #: Whether it is around a cut of the window.
+    #: Whether the interval contains a window reduction.
     around_cut: bool
     svg: str
 
     @property
     def source(self) -> str:
-        """The drawing as the address of an image: its styles do not touch those of the page."""
+        """The drawing as the address of an image, so that its styles stay apart from the page."""
         return f"data:image/svg+xml;base64,{base64.b64encode(self.svg.encode()).decode()}"
 
 
 def sequence_plot(job: Job, outcome: Outcome) -> Plot | None:
-    """Run a job again, and draw its first flow under test around the first time its window is cut.
+    """Rerun a job, and draw its first flow under test around its first window reduction.
 
-    Nothing is drawn where there is no bulk flow, the run has too many packets to capture, or it was an
-    emulation, in which another run is another.
+    Returns None without a bulk flow, or if the run has too many packets to capture. It also returns None for
+    an emulation, which a second run does not repeat.
     """
     if job.backend != SIM:
         return None
@@ -81,7 +81,7 @@ def _within(job: Job, outcome: Outcome, flow: dict[str, Any], duration_s: float)
 
 
 def _first_cut(outcome: Outcome, flow: str, from_s: float) -> float | None:
-    """Return when the window of a flow is cut first after the warm-up, as samples show it."""
+    """Return the time of a flow's first window reduction after the warm-up, from its samples."""
     if outcome.flow_samples is None:
         return None
     import polars

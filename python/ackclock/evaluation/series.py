@@ -1,4 +1,4 @@
-"""Data of charts from the samples of a run: thinned, rounded, ready for JSON."""
+"""Prepares the samples of a run for charts: thinned, rounded, and in JSON types."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import polars
 from ackclock.metrics.frames import samples_frame
 from ackclock.running.job import Outcome
 
-#: Flows drawn: more lines, or more colours, cannot be told apart.
+#: The largest number of drawn flows. More lines or colours are indistinguishable.
 MAX_FLOWS = 6
-#: Runs whose charts a page draws, over all environments, and in one environment.
+#: The largest number of runs with charts, over all environments and in one environment.
 _DRAWN_RUNS = 130
 _DRAWN_AT_MOST = 5
-#: Points per line: more than a chart has pixels gains nothing.
+#: The largest number of points per line, about the width of a chart in pixels.
 _MAX_POINTS = 500
-#: Fewer than this show no sawtooth any more.
+#: The smallest number of points per line that still shows a sawtooth.
 _MIN_POINTS = 60
-#: Intervals over which rates are taken: long enough that a hole in what arrived in order closes within one.
+#: The largest number of intervals for rates. They are long enough to fill holes in the received data.
 _MAX_BINS = 100
-#: Numbers that a page may carry; one takes about six bytes, and a page is below 3 MB.
+#: The largest count of numbers in a page of less than 3 MB. Each takes about six bytes.
 _PAGE_NUMBERS = 90_000
 
 Series = list[float | None]
@@ -31,39 +31,39 @@ Series = list[float | None]
 
 @dataclass(frozen=True)
 class Drawn:
-    """The environment of a run, as its charts need it."""
+    """The properties of a run that its charts need."""
 
-    #: The link whose queue is drawn.
+    #: The link whose queue the charts show.
     link: str
-    #: Whether its capacity varies.
+    #: Whether the capacity of the link varies.
     varies: bool
     warmup_s: float
-    #: Whether the flows are meant to get the same: Jain's index and the phase plot make sense.
+    #: Whether the flows should get equal goodput, so that Jain's index and the phase plot apply.
     fairness: bool
-    #: The group whose first flow is an axis of the phase plot, where there is one.
+    #: The group whose first flow is an axis of the phase plot, if any.
     watched: str | None
-    #: Groups by flow.
+    #: The group of each flow.
     groups: dict[str, str]
     points: int
 
 
 def lines_of(flows: int) -> int:
-    """Return how many lines a run has: four of each flow that is drawn, and five of the run."""
+    """Return the number of lines of a run: four per drawn flow, and five for the run."""
     return 4 * min(flows, MAX_FLOWS) + 5
 
 
 def points_per_line(lines: int) -> int:
-    """Return how many points each of all the lines of a page may have."""
+    """Return the largest number of points per line of a page."""
     return max(_MIN_POINTS, min(_MAX_POINTS, _PAGE_NUMBERS // max(1, lines)))
 
 
 def runs_drawn(environments: int) -> int:
-    """Return of how many algorithms each environment has charts over time."""
+    """Return the number of algorithms with charts over time in each environment."""
     return max(2, min(_DRAWN_AT_MOST, _DRAWN_RUNS // max(1, environments)))
 
 
 def run_series(outcome: Outcome, drawn: Drawn) -> dict[str, Any] | None:
-    """Return the lines of every chart of a run, or nothing where no samples are kept.
+    """Return the lines of every chart of a run, or None without samples.
 
     Times are in seconds, RTTs in ms, rates in Mbit/s, windows in segments, the queue in packets.
     """
@@ -98,9 +98,9 @@ def run_series(outcome: Outcome, drawn: Drawn) -> dict[str, Any] | None:
 
 
 def thin(values: Sequence[float], points: int) -> list[float]:
-    """Return at most `points` values: the least and the greatest of every stretch, in the order of time.
+    """Return at most `points` values: the minimum and maximum of every stretch, in the order of time.
 
-    Peaks and troughs survive, whatever the length of a stretch.
+    Peaks and troughs therefore survive.
     """
     if len(values) <= points:
         return list(values)
@@ -113,9 +113,9 @@ def thin(values: Sequence[float], points: int) -> list[float]:
 
 
 def thin_times(times: Sequence[float], points: int) -> list[float]:
-    """Return the times at which `thin` puts its values: the same for every line, so that they align.
+    """Return the times for the values of `thin`, which are the same for every line.
 
-    A value is drawn at most half a stretch away from where it was.
+    A value moves by at most half a stretch.
     """
     if len(times) <= points:
         return list(times)
@@ -127,7 +127,7 @@ def thin_times(times: Sequence[float], points: int) -> list[float]:
 
 
 def choose_flows(names: Iterable[str], groups: dict[str, str]) -> list[str]:
-    """Return up to `MAX_FLOWS` flows in their order: the first of every group goes before any second one."""
+    """Return up to `MAX_FLOWS` flows. The first flow of every group precedes any second one."""
     order = list(names)
     rank: dict[str, int] = {}
     seen: dict[str, int] = {}
@@ -154,14 +154,14 @@ def _thin(column: polars.Series, points: int) -> Series:
 
 
 def _rtt_ms(column: polars.Series, points: int) -> Series:
-    """Return smoothed RTTs; none before the first sample."""
+    """Return smoothed RTTs, which are None before the first sample."""
     return [
         None if value == 0 else value for value in _rounded(thin([1e-6 * ns for ns in column], points), 1)
     ]
 
 
 def _edges(samples: int) -> list[tuple[int, int]]:
-    """Return first and last sample of every interval over which a rate is taken."""
+    """Return the first and the last sample of every interval for rates."""
     step = max(1, math.ceil((samples - 1) / _MAX_BINS))
     return [(low, low + step) for low in range(0, samples - step, step)]
 
@@ -172,7 +172,7 @@ def _rates(counter: polars.Series, time_s: Sequence[float], edges: Sequence[tupl
 
 
 def _capacity(link: polars.DataFrame, edges: Sequence[tuple[int, int]]) -> Series:
-    """Mean available capacity of every interval; a sample has the mean since the one before it."""
+    """Return the mean available capacity of every interval. A sample is the mean since its predecessor."""
     mbps = [bps / 1e6 for bps in link["capacity_bps"]]
     return _rounded([math.fsum(mbps[low + 1 : high + 1]) / (high - low) for low, high in edges], 3)
 
@@ -180,7 +180,7 @@ def _capacity(link: polars.DataFrame, edges: Sequence[tuple[int, int]]) -> Serie
 def _jain(
     frames: dict[str, polars.DataFrame], rates: dict[str, list[float]], edges: Sequence[tuple[int, int]]
 ) -> Series:
-    """Jain's index of the goodputs of the flows that have started, interval by interval."""
+    """Return Jain's index over the goodputs of started flows in every interval."""
     sent = {name: frame["sent_bytes"].to_list() for name, frame in frames.items()}
     index: Series = []
     for at, (low, _) in enumerate(edges):
@@ -191,26 +191,26 @@ def _jain(
 
 
 def _phase(chosen: Sequence[str], rates: dict[str, list[float]], drawn: Drawn, flows: int) -> dict[str, Any]:
-    """Goodput of one flow against that of another, one of which is of the group that is watched."""
+    """Return the goodputs of two flows. One belongs to the watched group, if there is one."""
     second = next((name for name in chosen if drawn.groups.get(name) == drawn.watched), chosen[1])
     first = next(name for name in chosen if name != second)
     return {
         "names": [first, second],
         "x": _rounded(rates[first], 3),
         "y": _rounded(rates[second], 3),
-        # What two of so many flows may have of the link.
+        # The fair share of two flows.
         "part": 2 / flows,
     }
 
 
 def _timeouts(frame: polars.DataFrame, time_s: Sequence[float]) -> Series:
-    """Times of the samples that are the first to see the retransmission timer backed off."""
+    """Return the times of the first samples after each retransmission timeout."""
     off = (frame["phase"].cast(polars.String) == "exponential-backoff").to_list()
     return _rounded([time_s[at] for at, now in enumerate(off) if now and not (at > 0 and off[at - 1])], 2)
 
 
 def _rounded(values: Iterable[float | None], digits: int) -> Series:
-    """Return rounded values; nothing for values that JSON does not have, such as an infinite ssthresh."""
+    """Return rounded values, with None for values outside JSON such as an infinite ssthresh."""
     rounded: Series = []
     for value in values:
         if value is None or not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""Suites: named environments, the algorithm left open."""
+"""Suites of named environments without an algorithm under test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ackclock.files.documents import read_json, read_toml
 from ackclock.scenario import Scenario
 from ackclock.text.suggest import hint
 
-#: What can be watched of a group of flows; `score` has the formulas.
+#: The metrics that can be watched in a group of flows. `score` defines them.
 _OF_FLOWS = (
     "share",
     "group-efficiency",
@@ -30,16 +30,16 @@ _OF_FLOWS = (
     "queue-delay",
 )
 _BETTER = ("higher", "lower", "near-one", "reach-one")
-#: What can be watched of flow arrivals, which have no flows to share with.
+#: The metrics that can be watched in flow arrivals, which have no fair share.
 _OF_ARRIVALS = ("group-goodput", "completion-time", "segments-sent", "loss-rate", "queue-delay")
 _ARRIVALS = ("arrivals", "web")
-#: What can be watched of datagrams, and of those with a deadline.
+#: The metrics that can be watched in datagrams, without and with a deadline.
 _OF_DATAGRAMS = ("loss-rate", "packets-lost", "delay-p99")
 _OF_RTP = (*_OF_DATAGRAMS, "lost-or-late-rate")
 _WATCHED = (*_OF_FLOWS, "packets-lost", "delay-p99", "lost-or-late-rate")
 #: The traffic of finite flows.
 _FINITE = ("transfer", *_ARRIVALS)
-#: An id, as a condition of the gate names it.
+#: The form of an id, which conditions of the gate can name.
 _ID = re.compile(r"[\w.-]+")
 _FILE = "suite.toml"
 
@@ -79,7 +79,7 @@ _SUITE = Table(
 
 @dataclass(frozen=True)
 class Watch:
-    """A metric that an environment is about, beyond those of every environment."""
+    """The metric that an environment watches in addition to the common metrics."""
 
     metric: str
     group: str
@@ -91,10 +91,10 @@ class Watch:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The flows of another algorithm that share the link with those under test."""
+    """The flows of another algorithm that share the link with the flows under test."""
 
     rival: Candidate
-    #: How many flows run it, and how many there are altogether.
+    #: The number of flows that run it, and the number of all flows.
     of_rival: int
     flows: int
 
@@ -108,20 +108,20 @@ class Environment:
     question: str
     path: Path
     sets: tuple[str, ...]
-    #: Whether the flows are meant to get the same.
+    #: Whether the flows should get equal goodput.
     fairness: bool
     watch: Watch | None
-    #: Where others take part of the link: the groups whose flows are scored, with what is left to them.
+    #: The groups under test if other traffic shares the link. Their score refers to the remaining capacity.
     scored: tuple[str, ...] = ()
 
     @cached_property
     def base(self) -> Scenario:
-        """The scenario as the suite has it. Raises `ScenarioError`."""
+        """The scenario of the suite. Raises `ScenarioError`."""
         return Scenario.from_file(self.path, self.sets)
 
     @cached_property
     def traffic(self) -> dict[str, str]:
-        """The kind of traffic of each group of flows that runs an algorithm, by name of the group."""
+        """The kind of traffic of each group of flows with an algorithm, by name."""
         return {name: kind for name, (kind, has_cc) in self._groups.items() if has_cc}
 
     @cached_property
@@ -133,7 +133,7 @@ class Environment:
     def scenario(self, cc: str, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Scenario:
         """Return the scenario with an algorithm in the flows under test.
 
-        Raises `ScenarioError`, or `InputError` where `sets` change the algorithm that is tested.
+        Raises `ScenarioError`, or `InputError` if `sets` change the algorithm under test.
         """
         under_test = set(test_groups)
         chosen = self.base.with_sets(
@@ -150,15 +150,15 @@ class Environment:
                 raise ArgumentValueError(
                     "sets",
                     f"change the algorithm of the flows {group!r}, which are under test; "
-                    "name its parameters with the algorithm, as in 'aimd(increase=2)'",
+                    "write its parameters as in 'aimd(increase=2)'",
                     option="--set",
                 )
         return changed
 
     def neighbours(self, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Neighbours | None:
-        """Return whose share is watched beside the flows under test; nothing where it is not another's.
+        """Return the competing flows whose share is watched, or None.
 
-        Nor is there an answer where a third group takes part of the link.
+        There are none if the share is not another algorithm's, or if a third group shares the link.
         """
         watch, under_test = self.watch, set(test_groups)
         if watch is None or watch.metric != "share" or watch.group in under_test:
@@ -172,7 +172,7 @@ class Environment:
         )
 
     def require_groups(self, place: Place, test_groups: Iterable[str]) -> None:
-        """Raise `InputError` unless there are flows under test, and the watched metric exists."""
+        """Raise `InputError` unless there are flows under test and the watched metric exists."""
         under_test = set(test_groups)
         if not under_test & self.traffic.keys():
             place.fail(
@@ -190,7 +190,7 @@ class Environment:
             self._require_watched(self.watch, place.at("watch"))
 
     def _require_watched(self, watch: Watch, place: Place) -> None:
-        """Raise `InputError` unless there is such a group, which has such a metric."""
+        """Raise `InputError` unless the watched group exists and has the metric."""
         place.at("group").require(watch.group, self._groups, "group of flows")
         kind, has_cc = self._groups[watch.group]
         there_are: tuple[str, ...]
@@ -202,7 +202,7 @@ class Environment:
             what, there_are = "flows", _OF_FLOWS
         if watch.metric not in there_are:
             place.at("metric").fail(
-                f"{watch.metric} does not apply to {what}, as those of {watch.group!r}; "
+                f"{watch.metric} does not apply to {what} such as {watch.group!r}; "
                 f"there are: {', '.join(there_are)}"
             )
         if has_cc and kind not in _FINITE and watch.metric == "completion-time":
@@ -220,7 +220,7 @@ def _algorithms(scenario: Scenario) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Suite:
-    """Environments with a version: scores of different versions are not compared."""
+    """A versioned set of environments. Scores of different versions are not comparable."""
 
     name: str
     version: int
@@ -229,17 +229,17 @@ class Suite:
     test_groups: tuple[str, ...]
     panel: tuple[str, ...]
     environments: tuple[Environment, ...]
-    #: Goes up whenever the algorithms of the panel or their stored scores change.
+    #: The version of the panel. It increases when its algorithms or their stored scores change.
     panel_version: int = 1
-    #: Where `suite.toml` is.
+    #: The folder of `suite.toml`.
     folder: Path | None = None
 
     @classmethod
     def load(cls, name: str) -> Suite:
         """Load a suite by name, or from a folder with a `suite.toml`.
 
-        Raises `InputError` with file and key, or with the names of the suites there are; `ScenarioError`
-        for the scenario of an environment.
+        Raises `InputError` with file and key, or with the names of all suites. Raises `ScenarioError` for the
+        scenario of an environment.
         """
         builtin = Path(str(resources.files("ackclock.suites")))
         folder = next((path for path in (builtin / name, Path(name)) if (path / _FILE).is_file()), None)
@@ -282,7 +282,7 @@ class Suite:
         )
 
     def _require_groups(self, place: Place) -> None:
-        """Raise `InputError` for names that name nothing: of environments, of algorithms, of flows."""
+        """Raise `InputError` for unknown names of environments, algorithms and flows."""
         ids = [environment.id for environment in self.environments]
         groups: set[str] = set()
         for environment in self.environments:
@@ -307,7 +307,7 @@ class Suite:
                 raise ScenarioError(f"{place.file}: panel: {error}") from None
 
     def fingerprint(self, environment: Environment) -> str:
-        """Return a short hash of an environment; comments and layout of its file do not count."""
+        """Return a short hash of an environment, independent of comments and layout of its file."""
         read = read_json if environment.path.suffix == ".json" else read_toml
         tree = read(environment.path)
         parts = [tree, environment.sets, self.test_groups, environment.fairness]

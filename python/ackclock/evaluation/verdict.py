@@ -1,24 +1,23 @@
-"""One sentence in plain words, from the scores alone."""
+"""The verdict in sentences, from the scores alone."""
 
 from __future__ import annotations
 
 from ackclock import _core
 from ackclock.evaluation.score import Result, Score, Scoreboard
 
-#: The words of a verdict without a difference that counts.
-SILENT = "shows no difference that counts"
+#: These words mark a verdict without a large and significant difference.
+SILENT = "shows no large and significant difference"
 
 
 def verdict(board: Scoreboard) -> str:
-    """Say how the first candidate compares with the reference, and where it does worst."""
+    """Compare the first candidate with the reference, and name its worst environment."""
     return _core.verdict(board)
 
 
 def worst_result(board: Scoreboard) -> tuple[Result, Score] | None:
-    """Return the environment and metric in which the first candidate is most clearly worse, or nothing.
+    """Return the environment and metric in which the first candidate is worst, or None.
 
-    Worseness is a share: of the capacity, of a fair share, of Jain's index; loss and delay have no natural
-    whole and do not compete here.
+    Only metrics with a natural maximum compete: efficiency, shares and Jain's index.
     """
     if (found := _core.worst_result(board)) is None:
         return None

@@ -1,4 +1,4 @@
-"""Evidence for a working group: what a document asks an author for, with what was measured."""
+"""Evidence for a working group: the criteria of a document, each with measurements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ackclock.running.work import Study, run_study
 from ackclock.scenario import Algorithm, Scenario
 from ackclock.statistics.estimates import Estimate, compared
 
-#: What `quick` makes of the criteria: fewer replicates, for a first impression.
+#: The number of replicates with `quick`, for a first impression.
 QUICK_REPLICATES = 2
 
 
@@ -25,21 +25,21 @@ class Figure:
     """A metric of one algorithm in one environment."""
 
     score: Score
-    #: The candidate's cost less this one's, replicate by replicate: below zero the candidate is better. None
-    #: for the candidate itself, and where one replicate shows nothing.
+    #: The candidate's cost minus this algorithm's, paired by replicate. A negative difference is better. None
+    #: for the candidate itself, and for a single random replicate.
     difference: Estimate | None
     #: The cell that `ackclock run --from` takes.
     cell: str
 
     @property
     def judgement(self) -> str:
-        """What the candidate is beside this algorithm: `better`, `worse`, or nothing if not told from it."""
+        """`better` or `worse` for the candidate, or an empty text if the difference is not significant."""
         return "" if self.difference is None else self.difference.judgement
 
 
 @dataclass(frozen=True)
 class Row:
-    """A metric in an environment: a figure for each algorithm, the candidate first."""
+    """A metric in an environment, with a figure for each algorithm, the candidate first."""
 
     environment: Environment
     metric: Metric
@@ -56,7 +56,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured for each criterion."""
+    """The measurements for each criterion."""
 
     criteria: Criteria
     #: The candidate first.
@@ -80,7 +80,7 @@ class Evidence:
         return len(self.answers) == len(self.criteria.criteria)
 
     def count(self, judgement: str, place: int) -> int:
-        """Return in how many rows the candidate is judged so beside an algorithm; each row once."""
+        """Return the number of distinct rows with this judgement of the candidate against an algorithm."""
         rows = {(row.environment.id, row.metric.name): row for answer in self.answers for row in answer.rows}
         return sum(row.figures[place].judgement == judgement for row in rows.values())
 
@@ -99,11 +99,11 @@ def gather(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Evidence:
-    """Run what the criteria measure, an algorithm beside others, all with the same random draws.
+    """Run the measurements of the criteria for an algorithm and others, with the same random draws.
 
-    `cc` as `evaluate` takes it. `against`: those that the criteria name by default. `only`: sections. `sets`:
-    changes to every scenario. `out`: a folder to keep the runs in, which a second call takes up. Raises
-    `AckclockError`.
+    `cc`: an algorithm, as for `evaluate`. `against`: by default the algorithms that the criteria name.
+    `only`: sections. `sets`: changes to every scenario. `out`: a folder for the runs, which a second call
+    reuses. Raises `AckclockError`.
     """
     loaded, changes = Criteria.load(criteria), tuple(sets)
     chosen = loaded.chosen(only)
@@ -143,7 +143,7 @@ def _results(
     workers: int | None,
     progress: Callable[[int, int], None],
 ) -> dict[str, Result]:
-    """Run and score all environments; `runs` are the seed and the number of replicates."""
+    """Run and score all environments. `runs` are the seed and the number of replicates."""
     seed, replicates = runs
     studies = {
         environment.id: [

@@ -1,4 +1,4 @@
-"""The criteria of a document, as data: quotes, what is measured for each, what a human must say."""
+"""The criteria of a document as data: quotes, measurements, and questions for a human."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ackclock.files.declaration import ListOf, Place, Table, Text, require_once
 from ackclock.files.documents import read_toml
 from ackclock.text.suggest import hint
 
-#: Beside the `suite.toml` whose environments it names.
+#: The file in the folder of `suite.toml`, whose environments it names.
 FILE = "criteria.toml"
 MEASURED, IN_PART, HUMAN = "measured", "measured in part", "needs a human"
-#: How far a criterion can be answered by measurements; none says that it is met.
+#: The extent to which measurements answer a criterion. None of them says that it is met.
 VERDICTS = (MEASURED, IN_PART, HUMAN)
 
 _MEASURE = Table("a measure", {"environment": Text(), "metrics": ListOf(Text(), 1)})
@@ -59,19 +59,19 @@ class Measure:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A section, and what can be said of it."""
+    """A section with its measurements."""
 
     section: str
     title: str
     quote: str
     verdict: str
-    #: The word of requirement, such as MUST; empty where there is none.
+    #: The requirement level, such as MUST, or an empty text.
     level: str = ""
-    #: The same sentence as it was published, where it is known to differ.
+    #: The published sentence, if it is known to differ.
     published: str = ""
-    #: How to read the figures.
+    #: The interpretation of the figures.
     reading: str = ""
-    #: What no simulation can say, and why.
+    #: The questions that no simulation can answer, with reasons.
     human: str = ""
     measures: tuple[Measure, ...] = ()
 
@@ -82,9 +82,9 @@ class Criteria:
 
     title: str
     document: str
-    #: The text that is quoted.
+    #: The quoted text.
     quoted: str
-    #: How that text differs from what was published.
+    #: The differences between the quoted and the published text.
     differences: tuple[str, ...]
     criteria: tuple[Criterion, ...]
     suite: Suite
@@ -96,7 +96,7 @@ class Criteria:
         assert suite.folder is not None, "a suite that was loaded has a folder"
         path = suite.folder / FILE
         if not path.is_file():
-            raise InputError(f"{path}: is not there: suite {suite.name!r} has no criteria; rfc9743 has")
+            raise InputError(f"{path}: does not exist, as suite {suite.name!r} has no criteria; use rfc9743")
         place, tree = Place(str(path)), read_toml(path)
         _CRITERIA.check(tree, place)
         require_once([entry["section"] for entry in tree["criteria"]], place.at("criteria"))
@@ -114,7 +114,7 @@ class Criteria:
         )
 
     def chosen(self, sections: Sequence[str]) -> tuple[Criterion, ...]:
-        """Return the criteria of some sections and those below them; all without any. Raises `InputError`."""
+        """Return the criteria of some sections and their subsections, by default all. Raises `InputError`."""
         for section in sections:
             if not any(_within(each.section, section) for each in self.criteria):
                 known = [each.section for each in self.criteria]
@@ -139,7 +139,7 @@ def _criterion(entry: dict[str, Any], suite: Suite, place: Place) -> Criterion:
     if (verdict == HUMAN) == bool(measures):
         place.at("verdict").fail(f"is {verdict!r}, but there are {len(measures)} measures")
     if (verdict == MEASURED) == ("human" in entry):
-        place.at("human").fail(f"is for what is not {MEASURED!r}, and for that it is needed")
+        place.at("human").fail(f"is required unless the verdict is {MEASURED!r}, and only then")
     return Criterion(**{**entry, "measures": measures})
 
 

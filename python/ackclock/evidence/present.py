@@ -1,4 +1,4 @@
-"""Evidence as a table, as Markdown and as JSON with its schema."""
+"""Presents evidence as a table, as Markdown, and as JSON with its schema."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ackclock.running.cells import command as cell_command
 from ackclock.statistics.estimates import CONFIDENCE
 from ackclock.text.table import Column, Table
 
-#: The version of the JSON; it goes up when a key changes its meaning or goes.
+#: The version of the JSON. It increases when a key is removed or changes its meaning.
 SCHEMA = 1
 _SCHEMA_FILE = "evidence.schema.json"
-#: What the candidate is beside another algorithm, behind that one's figure.
+#: The sign after the figure of another algorithm, by judgement of the candidate.
 SIGNS = {"better": "▲", "worse": "▼", "": "·"}
 MARKDOWN, PAGE, DATA = "evidence.md", "evidence.html", "evidence.json"
 
@@ -31,9 +31,9 @@ def summary_table(evidence: Evidence) -> Table:
         "section",
         "criterion",
         "",
-        *(Column(f"beside {each.label}", right=True) for each in others),
+        *(Column(f"vs {each.label}", right=True) for each in others),
         title=f"{evidence.candidate.label}: {evidence.criteria.document}",
-        caption=f"figures in which {evidence.candidate.label} is better, worse, not told from each",
+        caption=f"figures in which {evidence.candidate.label} is better, worse, not significantly different",
     )
     for answer in evidence.answers:
         criterion = answer.criterion
@@ -43,43 +43,43 @@ def summary_table(evidence: Evidence) -> Table:
 
 
 def balance(answer: Answer, place: int) -> str:
-    """Return in how many figures the candidate is better, worse, not told from an algorithm."""
+    """Return the numbers of figures that are better, worse and not significantly different."""
     counts = Counter(row.figures[place].judgement for row in answer.rows)
     return f"{counts['better']}, {counts['worse']}, {counts['']}" if answer.rows else ""
 
 
 def sentences(evidence: Evidence) -> list[str]:
-    """Return the report in a few sentences; none of them judges a criterion."""
+    """Return the report in a few sentences, which never judge a criterion."""
     verdicts = Counter(answer.criterion.verdict for answer in evidence.answers)
     measured, in_part, human = (verdicts[verdict] for verdict in VERDICTS)
     found = [
-        f"Criteria: {len(evidence.answers)}, of which measured {measured}, measured in part {in_part}, "
-        f"for a human {human}."
+        f"{len(evidence.answers)} criteria: {measured} measured, {in_part} measured in part, "
+        f"{human} for a human to judge."
     ]
     for place, other in enumerate(evidence.algorithms[1:], 1):
         better, worse, open_ = (evidence.count(judgement, place) for judgement in ("better", "worse", ""))
         found.append(
-            f"Figures beside {other.label}: {evidence.candidate.label} is better in {better}, worse in "
-            f"{worse}, not told from it in {open_}."
+            f"Compared with {other.label}, {evidence.candidate.label} is better in {better} figures, worse "
+            f"in {worse}, and not significantly different in {open_}."
         )
-    found.append("Whether a criterion is met is for the working group to say.")
+    found.append("The working group decides whether a criterion is met.")
     return found
 
 
 def runs_text(evidence: Evidence) -> str:
-    """Return how the figures came about."""
+    """Return the number of runs, and the meaning of figures and signs."""
     label, count = evidence.candidate.label, evidence.replicates
     changed = f", with {', '.join(evidence.sets)}" if evidence.sets else ""
     return (
-        f"{count} replicate{'s' if count > 1 else ''} of each environment, seed {evidence.seed}, the same "
-        f"random draws for all algorithms{changed}. Each figure is a mean with half of its "
-        f"{100 * CONFIDENCE:.0f} % interval; ▲ {label} is better than that algorithm, ▼ it is worse: the "
-        "interval of the paired difference leaves out zero; · it does not."
+        f"All algorithms ran {count} replicate{'s' if count > 1 else ''} of each environment with seed "
+        f"{evidence.seed} and the same random draws{changed}. Each figure is a mean with half of its "
+        f"{100 * CONFIDENCE:.0f} % interval. ▲ means that {label} is better than that algorithm, ▼ that it "
+        "is worse, and · that the difference is not significant."
     )
 
 
 def markdown(evidence: Evidence, folder: Path, command: str) -> str:
-    """Return the report as Markdown; `folder` holds the runs."""
+    """Return the report as Markdown. `folder` contains the runs."""
     head = [
         f"# {evidence.candidate.label}: evidence for {evidence.criteria.document}",
         "",
@@ -92,9 +92,10 @@ def markdown(evidence: Evidence, folder: Path, command: str) -> str:
         *(f"- {each}" for each in evidence.criteria.differences),
     ]
     if not evidence.whole:
-        head += ["", f"**Only sections {', '.join(each.criterion.section for each in evidence.answers)}.**"]
+        sections = ", ".join(each.criterion.section for each in evidence.answers)
+        head += ["", f"**This report contains only sections {sections}.**"]
     parts = [line for answer in evidence.answers for line in _section(evidence, answer, folder)]
-    foot = ["", "## How this was made", "", f"ackclock {_core.BUILD}", "", "```sh", command, "```"]
+    foot = ["", "## Provenance", "", f"ackclock {_core.BUILD}", "", "```sh", command, "```"]
     return "\n".join([*head, *parts, *foot]) + "\n"
 
 
@@ -119,7 +120,7 @@ def _section(evidence: Evidence, answer: Answer, folder: Path) -> list[str]:
             _line(["---", "---", *["---:"] * len(labels)]),
             *(_row(row) for row in answer.rows),
             "",
-            "Run again, the first replicate of each; `#N` after the name takes replicate N:",
+            "These commands rerun the first replicates. Append `#N` to the name for replicate N.",
             "",
             "```sh",
             *commands(answer, folder),
@@ -132,13 +133,13 @@ def _section(evidence: Evidence, answer: Answer, folder: Path) -> list[str]:
 
 
 def commands(answer: Answer, folder: Path) -> list[str]:
-    """Return the command of each figure of a criterion, each once."""
+    """Return the distinct commands of a criterion's figures."""
     cells = dict.fromkeys(figure.cell for row in answer.rows for figure in row.figures)
     return [cell_command(folder, cell) for cell in cells]
 
 
 def figure_text(row: Row, place: int) -> str:
-    """Return a figure with its interval, and what the candidate is beside it."""
+    """Return a figure with its interval and the sign of the comparison."""
     found = row.figures[place]
     return figure(found.score) + (f" {SIGNS[found.judgement]}" if place else "")
 
@@ -154,7 +155,7 @@ def _line(cells: list[str]) -> str:
 
 
 def evidence_json(evidence: Evidence, folder: Path) -> dict[str, Any]:
-    """Return everything of a report; `json_schema` describes it."""
+    """Return the whole report. `json_schema` describes it."""
     return {
         "schema": SCHEMA,
         "build": _core.BUILD,

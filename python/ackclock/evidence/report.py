@@ -1,4 +1,4 @@
-"""The report as a page, as Markdown and as JSON, and the cells that can be run again."""
+"""Writes the report as a page, as Markdown and as JSON, with the cells that can be rerun."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write_report(evidence: Evidence, folder: Path, *, command: str) -> Path:
-    """Write the report into the folder that holds the runs, and return the path of the page.
+    """Write the report into the folder of the runs, and return the path of the page.
 
     Raises `StoreError`.
     """

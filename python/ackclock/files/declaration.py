@@ -1,7 +1,7 @@
 """The keys that a file may have, declared once: types of values, and tables of keys with their types.
 
-`check` raises one `InputError` for the first value that is not as declared, with file, key, what was
-expected, and a hint where a name is misspelt.
+`check` raises one `InputError` for the first value that differs from its declaration. The message names the
+file, the key and the expected value, and has a hint for a misspelt name.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Place:
     key: str = ""
 
     def at(self, key: str) -> Place:
-        """Return the place of a key of the table that stands here."""
+        """Return the place of a key of the table at this place."""
         return Place(self.file, f"{self.key}.{key}" if self.key else key)
 
     def item(self, index: int, value: Any) -> Place:
-        """Return the place of an item of the list that stands here; tables are called by `id` or `name`."""
+        """Return the place of an item of the list at this place. Tables are named by `id` or `name`."""
         names = [value.get(key) for key in ("id", "name")] if isinstance(value, dict) else []
         name = next((name for name in names if isinstance(name, str)), index)
         return Place(self.file, f"{self.key}[{name}]")
 
     def fail(self, what: str) -> NoReturn:
-        """Raise `InputError` for the value that stands here."""
+        """Raise `InputError` for the value at this place."""
         raise InputError(f"{self.file}: {self.key}: {what}" if self.key else f"{self.file}: {what}")
 
     def refuse(self, value: Any, expected: str) -> NoReturn:
@@ -47,7 +47,7 @@ class Place:
         self.fail(f"is {cut}, but must be {expected}")
 
     def require(self, name: str, known: Iterable[object], what: str) -> None:
-        """Raise `InputError` for an unknown name; `what` is the word for such names."""
+        """Raise `InputError` for an unknown name. `what` is the word for such names."""
         names = list(map(str, known))
         if name not in names:
             self.fail(f"no {what} is called {name!r}; {hint(name, names)}")
@@ -77,7 +77,7 @@ class Type(Protocol):
 
 @dataclass(frozen=True)
 class Anything:
-    """Any value; it is checked elsewhere."""
+    """Any value, which is checked elsewhere."""
 
     words = "a value"
     python = (object,)
@@ -88,7 +88,7 @@ class Anything:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number, from `least` to below `end`; TOML's booleans are none."""
+    """A whole number, from `least` to below `end`. Booleans of TOML are rejected."""
 
     least: int | None = None
     end: int | None = None
@@ -214,13 +214,13 @@ class Either:
 class Table:
     """A table of known keys: those that are required, and those that may be left out."""
 
-    #: What it is part of, as in `is not a key of a suite`.
+    #: The whole that contains the table, as in `is not a key of a suite`.
     title: str
     required: Mapping[str, Type]
     optional: Mapping[str, Type] = field(default_factory=dict)
-    #: Whether other keys may stand there: a document of ours of which a part is read.
+    #: Whether other keys are permitted, in a document of ackclock that is read in part.
     is_open: bool = False
-    #: Old names of keys with the new ones; a file with an old name is refused.
+    #: Old names of keys with the new ones. A file with an old name is rejected.
     renamed: Mapping[str, str] = field(default_factory=dict)
     words = "a table"
     python = (dict,)
@@ -245,7 +245,7 @@ class Table:
 
 @dataclass(frozen=True)
 class ByKind:
-    """A table whose `kind` says which keys it has; the empty name is for a table without one."""
+    """A table whose `kind` determines its keys. The empty name is for a table without a kind."""
 
     tables: Mapping[str, Table]
     words = "a table"

@@ -62,7 +62,7 @@ def read_json(path: Path) -> Any:
 
 
 def as_toml(value: Any) -> str:
-    """Return a value as it stands in a TOML file, in one line."""
+    """Return a value in the form of a TOML file, in one line."""
     if isinstance(value, dict):
         items = (f"{_key(key)} = {as_toml(item)}" for key, item in value.items())
         return f"{{ {', '.join(items)} }}"
@@ -74,7 +74,7 @@ def as_toml(value: Any) -> str:
 
 
 def as_toml_file(tree: Mapping[str, Any]) -> str:
-    """Return a tree as a TOML file: a line for each value, a section for each table and for each of a list.
+    """Return a tree as a TOML file: a line per value, and a section per table, also in lists.
 
     Tables within others, which hold no tables themselves, stay in one line.
     """

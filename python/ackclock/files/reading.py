@@ -1,6 +1,7 @@
 """Limits of everything that users hand in, and the one way to open their files.
 
-The crate `ackclock-input` has the same limits for what Rust reads; `tests/test_hostile.py` compares them.
+The crate `ackclock-input` has the same limits for files that Rust reads. `tests/test_hostile.py` compares
+them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ DEEPEST = 64
 #: Characters of a query, and words and signs in it.
 QUERY, WORDS = 20_000, 2_000
 
-#: Strings and comments, in which brackets and dots mean nothing; one without an end reaches as far as it can.
+#: Strings and comments, whose brackets and dots do not count. An open one reaches to the end of the text.
 _STRINGS = (
     r'"""(?:\\.|[^\\])*?(?:"""|\Z)',
     r"'''.*?(?:'''|\Z)",
@@ -44,7 +45,7 @@ _DOTTED = re.compile(rf"(?:[\w-]+[ \t]*\.[ \t]*){{{DEEPEST},}}")
 def open_regular(path: Path, most: int) -> BufferedReader:
     """Open a regular file of at most `most` bytes for reading.
 
-    Raises `OSError`, whose `strerror` says what is wrong, for another kind of file or a larger one.
+    Raises `OSError` for another kind of file or a larger one. Its `strerror` names the problem.
     """
     # A pipe without a writer would wait here.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -71,7 +72,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def too_deep(text: str) -> str:
-    """Return what is nested too deeply in TOML or SQL; nothing if all can be parsed."""
+    """Return the construct that is nested too deeply in TOML or SQL. Empty if all can be parsed."""
     depth = 0
     for token in _TOKENS.finditer(text):
         if token.lastgroup == "open":

@@ -1,6 +1,6 @@
 """Atomic writing: a file is complete or not there, even if the process is killed.
 
-What is being written has a random name and is made anew, so that no file or link of another user is opened.
+A file is written under a random name that does not exist before. No file or link of another user is opened.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-#: Ends the name of a file that is being written; before it the process and random digits.
+#: Ends the name of a file that is being written, after the process and random digits.
 _PARTIAL = ".partial"
 _PARTIAL_NAME = re.compile(r"\.ackclock-(?P<process>\d+)-[0-9a-f]{32}\.partial")
 #: A name that is there, or a link, is an error.
@@ -40,7 +40,10 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_target(path: Path, content: bytes) -> None:
-    """Write a file that a user names, whole or not at all; a device or a pipe directly. Raises `OSError`."""
+    """Write a file that a user names, whole or not at all. A device or a pipe is written directly.
+
+    Raises `OSError`.
+    """
     if path.exists() and not path.is_file():
         # Such as /dev/stdout, which is a link.
         with os.fdopen(os.open(path, os.O_WRONLY | _FLAGS & ~getattr(os, "O_NOFOLLOW", 0)), "wb") as device:
@@ -50,7 +53,7 @@ def write_target(path: Path, content: bytes) -> None:
 
 
 def open_lock(path: Path) -> BinaryIO:
-    """Open a file that is only locked; it is made if it is not there.
+    """Open a file that is only locked. It is created if it does not exist.
 
     Raises `OSError`, also for a link, a device or a pipe.
     """

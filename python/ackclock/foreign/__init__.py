@@ -1,7 +1,7 @@
-"""Algorithms whose code comes with the scenario; `docs/how-to/write-an-algorithm.md`.
+"""Algorithms whose code comes with the scenario, as `docs/how-to/write-an-algorithm.md` describes.
 
-The core calls the functions here by their names: `complete_json` for each algorithm from outside as a
-scenario is read, `load_class` as a run begins, `failure` for an exception of its code.
+The core calls the functions here by their names. `complete_json` completes each user-supplied
+algorithm of a scenario. `load_class` loads it as a run begins. `failure` describes an exception of its code.
 """
 
 from __future__ import annotations

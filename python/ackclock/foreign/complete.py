@@ -19,7 +19,7 @@ from ackclock.foreign.describe import (
 from ackclock.foreign.source import SESSION, ForeignError, Source, hash_of, parsed, require_alone
 from ackclock.text.suggest import hint
 
-#: The keys beside the parameters.
+#: The keys that are not parameters.
 OWN_KEYS = {
     "python": ("kind", "source", "code"),
     "library": ("kind", "path", "sha256"),
@@ -28,7 +28,7 @@ OWN_KEYS = {
 
 
 def complete_json(table: str, folder: str) -> tuple[str | None, str, str]:
-    """Return the table of an algorithm with all it needs; or None, the wrong key, and what is wrong."""
+    """Return the complete table of an algorithm, or None with the wrong key and the problem."""
     try:
         return json.dumps(complete(json.loads(table), folder), ensure_ascii=False), "", ""
     except ForeignError as error:
@@ -72,7 +72,7 @@ def _with_hash(table: dict[str, Any], folder: str) -> dict[str, Any]:
 
 
 def described(table: dict[str, Any]) -> Description:
-    """Return what is known of the code of a table."""
+    """Return the description of the code of a table."""
     if table["kind"] == "library":
         return _described_library(table["path"], table["sha256"])
     if table["kind"] == "bpf":
@@ -94,7 +94,7 @@ def _described_library(path: str, sha256: str) -> Description:
 
 @lru_cache(maxsize=1024)
 def _described_bpf(path: str, sha256: str, jit: bool) -> Description:
-    # No access of it leaves its own memory, so that it needs no process of its own.
+    # The program accesses only its own memory and needs no separate process.
     return describe_bpf(path, sha256, jit)
 
 

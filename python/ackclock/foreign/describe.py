@@ -1,4 +1,4 @@
-"""What a class takes: its parameters, as its own process tells them."""
+"""The parameters of user-supplied code, which a separate process reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of code from outside."""
+    """A parameter of user-supplied code."""
 
     name: str
     #: The name of its type: bool, int, float or str.
@@ -29,7 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of code from outside, or why it cannot be used."""
+    """The description of user-supplied code, or the reason why it cannot be used."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -40,7 +40,7 @@ class Description:
 
 
 def describe_class(source: str, code: str) -> Description:
-    """Return what a class takes, by running the text of its file."""
+    """Return the parameters of a class, by running the text of its file."""
     try:
         cls = load_class(source, code)
         require_sound(cls)
@@ -48,7 +48,7 @@ def describe_class(source: str, code: str) -> Description:
         return Description(cls.__name__, tuple(_parameters(cls)), annotated)
     except ForeignError as error:
         return Description("", (), key=error.key, message=error.message)
-    # Whatever the text does when it is run.
+    # The text may raise any exception when it runs.
     except BaseException as error:
         return Description(
             "", (), key="source", message=failure(error).replace("\n    ", ": ").replace("\n ", ";")
@@ -56,7 +56,7 @@ def describe_class(source: str, code: str) -> Description:
 
 
 def describe_library(path: str, sha256: str) -> Description:
-    """Return what a shared object takes, by loading it."""
+    """Return the parameters of a shared object, by loading it."""
     try:
         name, rows = _core.describe_library(path, sha256)
     except _core.RunError as error:
@@ -69,7 +69,7 @@ def describe_library(path: str, sha256: str) -> Description:
 
 
 def describe_bpf(path: str, sha256: str, jit: bool) -> Description:
-    """Return what a program for the kernel takes: its global constants."""
+    """Return the parameters of a program for the kernel: its global constants."""
     try:
         name, rows = _core.describe_bpf(path, sha256, jit)
     except _core.RunError as error:
@@ -101,7 +101,7 @@ def _parameters(cls: type) -> list[Parameter]:
 
 
 def _type_name(cls: type, name: str, annotation: Any, default: object) -> str:
-    """Return the type of a parameter: that of its default, or else as it is annotated."""
+    """Return the type of a parameter: the type of its default, or else its annotation."""
     written = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
     if default is None:
         if written in _TYPES:
@@ -111,8 +111,8 @@ def _type_name(cls: type, name: str, annotation: Any, default: object) -> str:
         return "float" if written == "float" and type(default) is int else type(default).__name__
     raise ForeignError(
         "source",
-        f"{cls.__name__}.{name} cannot be a parameter: a parameter is a float, int, bool or str; for a "
-        "field that is none, write field(init=False, default=...)",
+        f"{cls.__name__}.{name} is not a float, int, bool or str, and cannot be a parameter; "
+        "write field(init=False, default=...)",
     )
 
 

@@ -20,9 +20,9 @@ TAKEN = ("cwnd", "ssthresh", "pacing_rate", "initial_window", "in_slow_start")
 
 
 def load_class(source: str, code: str) -> type:
-    """Return the class of a file, with a module of its own: nothing of an earlier run is left in it.
+    """Return the class of a file, in a new module without the state of earlier runs.
 
-    Raises `ForeignError`, or what the code raises.
+    Raises `ForeignError`, or an exception of the code.
     """
     if code in _session:
         return _session[code]
@@ -34,7 +34,7 @@ def load_class(source: str, code: str) -> type:
     key = source, code
     if key not in _compiled:
         _compiled[key] = compile(code, named.file, "exec", dont_inherit=True)
-    # Tracebacks show lines of the text that runs, wherever the file is, and whatever is in it now.
+    # Tracebacks show lines of the running text, even if the file has moved or changed.
     linecache.cache[named.file] = (len(code), None, code.splitlines(keepends=True), named.file)
     module = ModuleType("ackclock_own")
     module.__file__ = named.file
@@ -81,7 +81,7 @@ def chosen(named: Source, module: ModuleType) -> type:
 
 
 def require_sound(cls: type) -> None:
-    """Refuse a class that flows would share state through, or that hides what the sender reads.
+    """Reject a class through which flows would share state, or which hides names that the sender reads.
 
     Raises `ForeignError`.
     """
@@ -95,14 +95,13 @@ def require_sound(cls: type) -> None:
                 raise ForeignError(
                     "source", f"{owner.__name__}.{name}: the name is taken by ackclock.{BASE}; use another"
                 )
-            # What cannot be hashed can be changed.
+            # A value without a hash is mutable.
             if type(value).__hash__ is None:
                 kind = type(value).__name__
                 raise ForeignError(
                     "source",
-                    f"{owner.__name__}.{name} is a {kind}, which all flows would share; make it in on_start, "
-                    f"as in self.{name} = ..., or write {name}: {kind} = "
-                    f"field(default_factory={kind}, init=False)",
+                    f"{owner.__name__}.{name}: all flows would share this {kind}; set self.{name} in "
+                    f"on_start, or write {name}: {kind} = field(default_factory={kind}, init=False)",
                 )
 
 
@@ -111,11 +110,11 @@ def _known(classes: dict[str, Any], named: Source) -> str:
 
 
 def failure(error: BaseException) -> str:
-    """Return an exception of such code in words: what, and the places in it, the innermost last."""
+    """Return an exception of such code in words, with its places in the code, the innermost last."""
     if isinstance(error, ForeignError):
         return str(error)
     if isinstance(error, _core.Overdue):
-        what = "takes no end"
+        what = "does not end"
     else:
         what = "".join(traceback.format_exception_only(error)).strip()
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]

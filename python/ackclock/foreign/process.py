@@ -1,7 +1,7 @@
-"""Processes of our own in which code from outside runs.
+"""Separate processes that run user-supplied code.
 
-A crash there ends one run. They are kept for further runs, end when this process does, however it ends, and
-do not get Ctrl-C of the terminal.
+A crash there ends one run. The processes are kept for further runs. They end with this process, also if it is
+killed, and do not receive Ctrl-C of the terminal.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 #: The size of a frame, in front of it.
 FRAME = struct.Struct("<Q")
-#: What the worker notes: callback, count, time in the run in ns, thread.
+#: Notes of the worker: callback, count, time in the run in ns, thread.
 _NOTES = struct.Struct("=QQQQ")
-#: How often one looks whether to stop, and whether a callback still runs.
+#: Interval at which to check for the end and for callbacks that do not return.
 _CHECK_S = 0.05
-#: How much longer than the limit a callback may take to end at its line once it was told to.
+#: Time after the limit in which a callback may still end.
 _GRACE_S = 2.0
 #: How long a worker may take to end by itself.
 _END_S = 1.0
@@ -51,13 +51,13 @@ class CrashError(RunError):
 
 
 class Worker:
-    """A process that runs code from outside."""
+    """A process that runs user-supplied code."""
 
     def __init__(self) -> None:
         self._page = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         self._page.truncate(mmap.PAGESIZE)
         self._notes = mmap.mmap(self._page.fileno(), mmap.PAGESIZE)
-        # Not from the current folder, and away from Ctrl-C.
+        # The worker imports nothing from the current folder and does not receive Ctrl-C.
         command = [sys.executable, "-P", "-m", "ackclock.foreign.worker", str(self._page.fileno())]
         self._process = subprocess.Popen(
             command,
@@ -70,7 +70,7 @@ class Worker:
     def call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], cancel: _core.Cancel | None
     ) -> Any:
-        """Call a function there. Raises what it raises; after `Interrupted` and `CrashError` it is gone."""
+        """Call a function in the process, and raise its errors. `Interrupted` and `CrashError` end it."""
         try:
             self._send(pickle.dumps((function, arguments)))
             is_error, result = pickle.loads(self._receive(cancel))
@@ -123,7 +123,7 @@ class Worker:
                 if not callback or count != seen:
                     seen, since = count, time.monotonic()
                 elif time.monotonic() - since > _core.callback_limit_s() + _GRACE_S:
-                    raise CrashError(f"{self._place()} takes no end")
+                    raise CrashError(f"{self._place()} does not end")
                 continue
             part = os.read(pipe.fileno(), size - len(parts))
             if not part:
@@ -144,13 +144,13 @@ class Worker:
 
     def _place(self) -> str:
         callback, _, now_ns, _ = _NOTES.unpack_from(self._notes)
-        return f"{_core.callback_names()[callback]}, {1e-9 * now_ns:g} s after the start,"
+        return f"{_core.callback_names()[callback]}, at {1e-9 * now_ns:g} s,"
 
     def _where(self) -> str:
         callback, _, now_ns, _ = _NOTES.unpack_from(self._notes)
         if not callback:
             return ""
-        return f" in {_core.callback_names()[callback]}, {1e-9 * now_ns:g} s after the start"
+        return f" in {_core.callback_names()[callback]}, at {1e-9 * now_ns:g} s"
 
 
 def is_needed(foreign: Sequence[tuple[str, str, str]]) -> bool:
@@ -167,14 +167,14 @@ def is_needed(foreign: Sequence[tuple[str, str, str]]) -> bool:
 
 
 def call(function: Callable[P, T], *arguments: P.args, **none: P.kwargs) -> T:
-    """Call a function of this package in a worker. Raises what it raises, and `CrashError`."""
+    """Call a function of this package in a worker. Raises its errors, and `CrashError`."""
     return _call(function, arguments, None)
 
 
 def call_until(
     cancel: _core.Cancel | None, function: Callable[P, T], *arguments: P.args, **none: P.kwargs
 ) -> T:
-    """Do the same until `cancel` is set; then the worker is ended, and `Interrupted` raised."""
+    """Do the same until `cancel` is set. The worker is then ended, and `Interrupted` raised."""
     return _call(function, arguments, cancel)
 
 

@@ -1,4 +1,4 @@
-"""Classes that live in this process, as in a notebook: what stands for them in scenarios."""
+"""Classes that live in this process, as in a notebook, and their names in scenarios."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _tokens: dict[type, str] = {}
 def class_table(cls: type[_core.CongestionControl]) -> dict[str, Any]:
     """Return the table of an algorithm for a class of this process, which runs in this process.
 
-    Its text is there to be read. A class may use anything around it, so a mark that is never used again keeps
-    its results from being taken for those of a class that was defined later.
+    Its text is only for readers. The class may use anything around it, so a unique mark distinguishes its
+    results from the results of later classes.
     """
     if cls not in _tokens:
         try:

@@ -1,4 +1,4 @@
-"""Files with a Python class: how scenarios name it, its text, and what can be said without running it."""
+"""Files with a Python class: their names in scenarios, their text, and checks without running it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ackclock.files.reading import LIBRARY, open_regular
 
 #: The base class, as files write it.
 BASE = "CongestionControl"
-#: What stands in the place of a file for a class that lives in this process, as in a notebook.
+#: Replaces the file for a class that lives in this process, as in a notebook.
 SESSION = "<session>"
 
 
 class ForeignError(AckclockError):
-    """Code from outside that cannot be used: the key of the scenario that is wrong, and what is."""
+    """User-supplied code that cannot be used: the wrong key of the scenario, and the problem."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(key, message)
@@ -50,7 +50,7 @@ class Source:
         return cls(file, name)
 
     def read(self, folder: str) -> str:
-        """Return the text of the file, beside a scenario in `folder`. Raises `ForeignError`."""
+        """Return the text of the file, relative to the folder of the scenario. Raises `ForeignError`."""
         path = Path(folder) / self.file
         try:
             return text_of(path, encoding="utf-8-sig")
@@ -82,7 +82,7 @@ def parsed(file: str, code: str) -> ast.Module:
 
 
 def require_alone(file: str, folder: str, tree: ast.Module) -> None:
-    """Refuse imports of modules beside the file, which the hash of a scenario does not contain.
+    """Reject imports of modules in the folder of the file, which the hash of a scenario does not contain.
 
     Raises `ForeignError`.
     """
@@ -102,10 +102,10 @@ def require_alone(file: str, folder: str, tree: ast.Module) -> None:
             is_beside = top not in sys.stdlib_module_names and (
                 (beside / f"{top}.py").is_file() or (beside / top / "__init__.py").is_file()
             )
-            # A module of its own folder that is installed is found anywhere, as ackclock itself.
+            # An installed module such as ackclock is found everywhere, also if the file is in its folder.
             if not top or (is_beside and top != "ackclock"):
                 raise ForeignError(
                     "source",
-                    f"{file}:{node.lineno}: imports {name}, which lies beside it; an algorithm is one file, "
-                    "so that its results belong to its text: move what it needs into it",
+                    f"{file}:{node.lineno}: imports {name} from its own folder, but an algorithm is one "
+                    "file; move the imported code into it",
                 )

@@ -19,10 +19,10 @@ def main() -> None:
     """Serve until the other side closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     become_worker()
-    # It lives as long as the process: callbacks write to it.
+    # The map lives as long as the process, because callbacks write to it.
     _core.share_progress(mmap.mmap(int(sys.argv[1]), mmap.PAGESIZE))
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # What the code prints is for people, at once, however the process ends, and what it reads is nothing.
+    # Output of the code goes to stderr at once, also if the process crashes. Its input is empty.
     os.dup2(2, 1)
     sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _listen(requests: IO[bytes], jobs: SimpleQueue[bytes]) -> None:
-    """Hand on requests; the process ends with the other side, even in the middle of a run."""
+    """Pass requests to the main thread. The process ends with the other side, even during a run."""
     while True:
         head = requests.read(FRAME.size)
         if len(head) < FRAME.size:

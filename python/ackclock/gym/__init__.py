@@ -1,7 +1,7 @@
 """Gymnasium environments: agents that steer flows of a scenario, step by step.
 
-`FlowEnv` is one run, `FlowVectorEnv` many at the same time on all processors, and `ackclock.gym.parallel` has
-an environment of PettingZoo, in which each flow is an agent of its own.
+`FlowEnv` steps one run, and `FlowVectorEnv` steps many at the same time on all processors.
+`ackclock.gym.parallel` contains a PettingZoo environment, in which each flow is an agent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ try:
     import gymnasium
 except ImportError:
     raise ImportError(
-        "ackclock.gym needs the package gymnasium: python -m pip install 'ackclock[gym]'", name="gymnasium"
+        "ackclock.gym needs the package gymnasium: python -m pip install gymnasium", name="gymnasium"
     ) from None
 
 from ackclock.gym.single import FlowEnv

@@ -14,7 +14,7 @@ try:
     from pettingzoo import ParallelEnv
 except ImportError:
     raise ImportError(
-        "ackclock.gym.parallel needs the package pettingzoo: python -m pip install 'ackclock[pettingzoo]'",
+        "ackclock.gym.parallel needs the package pettingzoo: python -m pip install pettingzoo",
         name="pettingzoo",
     ) from None
 
@@ -29,7 +29,7 @@ Truths = dict[str, bool]
 class ParallelFlowEnv(ParallelEnv):  # type: ignore[misc]
     """A run of a scenario, in which each steered flow is an agent with its own observation and reward.
 
-    The arguments are those of `ackclock.gym.FlowEnv`; agents are called as their flows are.
+    The arguments are the same as for `ackclock.gym.FlowEnv`. Agents bear the names of their flows.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"name": "ackclock_flow_v0", "render_modes": []}
@@ -56,11 +56,11 @@ class ParallelFlowEnv(ParallelEnv):  # type: ignore[misc]
         self._shape = (len(self.possible_agents), len(self._setting.observation))
 
     def observation_space(self, agent: str) -> spaces.Box:
-        """Return what an agent observes."""
+        """Return the space of an agent's observations."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Box:
-        """Return what an agent does."""
+        """Return the space of an agent's actions."""
         return self.action_spaces[agent]
 
     def reset(
@@ -78,7 +78,7 @@ class ParallelFlowEnv(ParallelEnv):  # type: ignore[misc]
     def step(
         self, actions: Mapping[str, Array]
     ) -> tuple[dict[str, Array], dict[str, float], Truths, Truths, dict[str, dict[str, Any]]]:
-        """Take the actions of all agents and go on by a step."""
+        """Apply the actions of all agents and advance by one step."""
         names = self.agents
         if not names:
             raise ResetNeeded(NO_EPISODE)

@@ -1,4 +1,4 @@
-"""The arguments that all environments share: checked once, and what follows from them."""
+"""The arguments that all environments share, checked once, with the values derived from them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONGEST_STEP_S = 1e6
 
 @dataclass(frozen=True)
 class Setting:
-    """What an environment is made of."""
+    """The checked arguments of an environment."""
 
     scenario: Scenario
     agents: list[str]
@@ -105,7 +105,7 @@ class Setting:
     def draw(
         self, random: numpy.random.Generator, options: Mapping[str, Any] | None
     ) -> tuple[int, _core.Scenario | None, dict[str, Any]]:
-        """Draw the next episode: its seed, its scenario if that is another one, and what to say of it."""
+        """Draw the next episode: its seed, its scenario if it changed, and its `info`."""
         seed = int(random.integers(_SEEDS))
         sets = list(texts("vary", self.vary(random), _EXAMPLE)) if self.vary is not None else []
         sets += texts('options["sets"]', (options or {}).get("sets", ()), _EXAMPLE)
@@ -125,7 +125,7 @@ def begin(episodes: _core.Episodes, drawn: list[tuple[int, int, _core.Scenario |
 def step(
     episodes: _core.Episodes, actions: Any, observations: Array, rewards: NDArray[numpy.float64]
 ) -> tuple[list[bool], list[bool]]:
-    """Step all runs; return those whose transfers are complete, and those that have ended for any reason."""
+    """Step all runs. Return for each whether its transfers are complete, and whether it has ended."""
     values = numpy.ascontiguousarray(actions, dtype=numpy.float32)
     if values.size != rewards.size:
         raise ArgumentValueError("action", f"has {values.size} numbers, but must have {rewards.size}")

@@ -12,24 +12,25 @@ from gymnasium.error import ResetNeeded
 from ackclock.gym.setting import Array, ScenarioLike, Setting, Vary, begin, step
 from ackclock.gym.terms import OBSERVATION, REWARD
 
-#: What a step without a run under way is answered with.
+#: The message of a step outside of an episode.
 NO_EPISODE = "no episode is under way: call reset() before the first step, and after an episode has ended"
 
 
 class FlowEnv(gymnasium.Env[Array, Array]):
     """A run of a scenario, in which an agent steers one flow, or several.
 
-    `scenario`: a `Scenario`, the path of its file, or its tree as a dict. `agents`: the groups of flows that
-    are steered, by default the flows `test`, or all that have an algorithm if none are called so. `step_s`:
-    seconds of a step. `action`: a name in `ACTIONS`. `observation`: names in `TERMS`. `reward`: weights of
-    names in `TERMS`; the reward is their weighted sum after each step, of several flows the mean. `vary`: a
-    function that is given the environment's random generator at each reset, and returns changes of the
-    scenario for the episode, as `["topology.rate=20 Mbit/s"]`.
+    `scenario` is a `Scenario`, the path of its file, or its tree as a dict. `agents` lists the steered
+    groups of flows. By default it is `test`, or all flows with an algorithm if no group bears that name.
+    `step_s` is the length of a step in seconds. `action` is a name in `ACTIONS`, and `observation` lists
+    names in `TERMS`. `reward` maps names in `TERMS` to weights. The reward is the weighted sum after each
+    step, averaged over the flows. `vary` is a function. At each reset it receives the environment's random
+    generator and returns changes of the scenario, such as `["topology.rate=20 Mbit/s"]`.
 
-    An action has a number for each flow, and is clipped to its bounds. With one flow an observation has a
-    number for each name, with several it is a row for each flow. An episode is terminated when the transfers
-    of all steered flows are complete, and truncated at the end of the run. `info` of a reset has the `seed`
-    of the run, and `sets` where the scenario was changed: `options={"sets": [...]}` of a reset does so, too.
+    An action contains a number for each flow, and is clipped to its bounds. With one flow, an observation
+    contains a number for each name. With several flows, it contains a row for each flow. An episode
+    terminates when the transfers of all steered flows are complete. It is truncated at the end of the run.
+    The `info` of a reset contains the `seed` of the run, and `sets` if the scenario was changed. The
+    argument `options={"sets": [...]}` of a reset also changes the scenario.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
@@ -77,9 +78,9 @@ class FlowEnv(gymnasium.Env[Array, Array]):
         return observation, info
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Take an action and go on by a step; what it returns is Gymnasium's.
+        """Apply an action, advance by one step, and return Gymnasium's five values.
 
-        Raises `ResetNeeded` where no episode is under way.
+        Raises `ResetNeeded` outside of an episode.
         """
         if not self._is_running:
             raise ResetNeeded(NO_EPISODE)

@@ -1,4 +1,4 @@
-"""What actions mean, and what observations and rewards may be made of."""
+"""The meanings of actions, and the terms of observations and rewards."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Term(NamedTuple):
     high: float
 
 
-#: By name: what an action may be.
+#: The kinds of actions, by name.
 ACTIONS = {row[0]: Term(*row) for row in Episodes.actions()}
-#: By name: what observations and rewards may be made of.
+#: The terms of observations and rewards, by name.
 TERMS = {row[0]: Term(*row) for row in Episodes.terms()}
 
-#: What is observed unless one says otherwise.
+#: The default terms of an observation.
 OBSERVATION = (
     "cwnd",
     "in_flight",

@@ -23,12 +23,11 @@ Bools = NDArray[numpy.bool_]
 
 
 class FlowVectorEnv(VectorEnv[Array, Array, NDArray[Any]]):
-    """So many runs of a scenario, stepped together on all processors.
+    """`num_envs` runs of a scenario, stepped in parallel in Rust with the GIL released.
 
-    The other arguments are those of `FlowEnv`, of which this is `num_envs`, each with a random generator of
-    its own: what it returns is what `gymnasium.vector.SyncVectorEnv` of them would. `workers` is the number
-    of threads, by default that of the cores; other Python threads run while a step does. `autoreset_mode` is
-    Gymnasium's.
+    The other arguments are the same as for `FlowEnv`. Each run draws from its own random generator. The
+    results equal a `gymnasium.vector.SyncVectorEnv` of as many `FlowEnv`. `workers` is the number of
+    threads, by default one per core. `autoreset_mode` is Gymnasium's.
     """
 
     def __init__(
@@ -74,7 +73,10 @@ class FlowVectorEnv(VectorEnv[Array, Array, NDArray[Any]]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin all runs, or those of `options["reset_mask"]`; a seed `s` is `s`, `s + 1` and so on."""
+        """Begin all runs, or the runs that `options["reset_mask"]` selects.
+
+        A seed `s` gives the runs the seeds `s`, `s + 1` and so on.
+        """
         options = dict(options or {})
         mask: Bools = numpy.asarray(options.pop("reset_mask", numpy.ones(self.num_envs)), numpy.bool_)
         if mask.shape != (self.num_envs,):
@@ -90,9 +92,9 @@ class FlowVectorEnv(VectorEnv[Array, Array, NDArray[Any]]):
         return self._observations.copy(), infos
 
     def step(self, actions: Array) -> tuple[Array, NDArray[Any], Bools, Bools, dict[str, Any]]:
-        """Take an action in each run and go on by a step; what it returns is Gymnasium's.
+        """Apply an action in each run, advance by one step, and return Gymnasium's five values.
 
-        Raises `ResetNeeded` before the first reset, and without automatic resets where an episode has ended.
+        Raises `ResetNeeded` before the first reset, and after an episode if there are no automatic resets.
         """
         is_automatic = self._mode != AutoresetMode.DISABLED
         if not self._was_reset or (self._ended.any() and not is_automatic):

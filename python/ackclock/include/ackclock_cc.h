@@ -1,11 +1,11 @@
-/* ackclock_cc.h: a congestion-control algorithm as a shared object, for ackclock.
+/* ackclock_cc.h: a congestion-control algorithm for ackclock, as a shared object in C99 or C++.
  *
- * C99 and C++. Windows are in segments (fractions count), times in seconds, rates in bit/s. A library exports one
- * function, ackclock_cc_get, which returns a table of functions. The host gives every flow `state_size` bytes of zeros,
- * aligned to 16; nothing needs to be allocated. A function that is NULL is TCP Reno (RFC 5681). The same events must
- * give the same outputs: read no clock, draw no random numbers, share nothing between flows.
+ * Windows are in segments with fractions, times in seconds, rates in bit/s. A library exports one function,
+ * ackclock_cc_get, which returns a table of functions. The host gives every flow `state_size` bytes of zeros, aligned
+ * to 16, so an algorithm needs no allocation. A NULL function stands for TCP Reno (RFC 5681). The same events must
+ * give the same outputs: read no clock, draw no random numbers, share nothing between flows. Build it with:
  *
- *   cc -O2 -shared -fPIC -I "$(python -c 'import ackclock; print(ackclock.include_dir())')" my_cc.c -o my_cc.so
+ *   `cc -O2 -shared -fPIC -I "$(python -c 'import ackclock; print(ackclock.include_dir())')" my_cc.c -o my_cc.so`
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -29,12 +29,12 @@ extern "C" {
 #define ACKCLOCK_CC_EXPORT
 #endif
 
-/* What the algorithm sets. It has its first values before `start`. */
+/* The values that the algorithm sets. They contain their first values before `start`. */
 typedef struct ackclock_cc_window {
-    double cwnd;           /* segments; finite, not negative; at least one segment is sent */
-    double ssthresh;       /* segments; infinite until something sets it */
-    double pacing_rate;    /* bit/s; 0 sends whatever the window lets go at once */
-    double initial_window; /* segments; what the connection began with, read only */
+    double cwnd;           /* segments, finite, not negative. The sender uses at least one */
+    double ssthresh;       /* segments, infinite until something sets it */
+    double pacing_rate;    /* bit/s. 0 sends as fast as the window permits */
+    double initial_window; /* segments, at the start of the connection, read only */
 } ackclock_cc_window;
 
 /* The time, and the sender's measurements of the path after the event. Times are 0 before the first measurement. */
@@ -133,7 +133,7 @@ typedef struct ackclock_cc {
     void (*on_ack)(void *state, ackclock_cc_window *window, const ackclock_cc_ack *ack);
     /* A loss or a mark, at most once per window of data. */
     void (*on_congestion)(void *state, ackclock_cc_window *window, const ackclock_cc_congestion *congestion);
-    /* The window is one segment afterwards, two over QUIC, whatever it sets, unless it owns recovery. */
+    /* The window is one segment afterwards, two over QUIC, unless the algorithm owns recovery. */
     void (*on_timeout)(void *state, ackclock_cc_window *window, const ackclock_cc_congestion *congestion);
     void (*on_loss)(void *state, ackclock_cc_window *window, const ackclock_cc_loss *loss);
     void (*on_sent)(void *state, ackclock_cc_window *window, const ackclock_cc_sent *sent);
@@ -146,7 +146,7 @@ typedef struct ackclock_cc {
     void (*probe)(const void *state, double *values);
 } ackclock_cc;
 
-/* What the library exports: a table that stays where it is. */
+/* The function that a library exports. It returns a table that stays at its address. */
 ACKCLOCK_CC_EXPORT const ackclock_cc *ackclock_cc_get(void);
 
 #ifdef __cplusplus

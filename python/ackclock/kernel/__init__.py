@@ -17,7 +17,7 @@ from ackclock.text.suggest import hint
 
 #: How an object's file is called.
 SUFFIX = ".bpf.o"
-#: What runs rules given as text; it is no algorithm of its own, and the name of a rule without another.
+#: The program that runs rules given as text. It is also the default name of a rule.
 _RULE = "rule"
 #: Characters of a rule that `cc list` shows.
 _LONGEST_RULE = 500
@@ -26,16 +26,16 @@ _ALIASES = {"aimd-fc+": "aimd_fc_plus"}
 
 
 class KernelError(AckclockError):
-    """What keeps an algorithm out of the kernel."""
+    """The reason why an algorithm cannot run in the kernel."""
 
 
 @dataclass(frozen=True)
 class InKernel:
     """A congestion control of the running kernel."""
 
-    #: What `TCP_CONGESTION` takes.
+    #: The value for `TCP_CONGESTION`.
     name: str
-    #: What ackclock loaded under the name; empty for one of the kernel, or of another program.
+    #: The algorithm that ackclock loaded under the name. Empty for one of the kernel or of another program.
     algorithm: str
     #: Its parameters.
     parameters: Mapping[str, float]
@@ -91,7 +91,7 @@ def with_parameters(rule: Mapping[str, Any], parameters: Mapping[str, float]) ->
 
 
 def load(algorithm: str | Mapping[str, Any], parameters: Mapping[str, float], name: str = "") -> str:
-    """Load an algorithm, or a rule given as text, to stay until it is unloaded; return its name.
+    """Load an algorithm, or a rule given as text, until it is unloaded, and return its name.
 
     Raises `KernelError`.
     """
@@ -115,7 +115,7 @@ def attach(
 def _prepared(
     algorithm: str | Mapping[str, Any], parameters: Mapping[str, float], name: str
 ) -> Iterator[tuple[str, list[tuple[str, float]], str, str]]:
-    """Give the object's file, its parameters, the name and what is said of it."""
+    """Give the object's file, its parameters, the name and its description."""
     with TemporaryDirectory(prefix="ackclock-") as temporary:
         if isinstance(algorithm, str):
             called, said, given = algorithm, algorithm, dict(parameters)

@@ -1,4 +1,4 @@
-"""What `crates/ackclock/src/sim/result.rs` declares of metrics: unit, label, which way is better."""
+"""The metrics that `crates/ackclock/src/sim/result.rs` declares, with unit, label and direction."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ class Metric:
 
     #: The list of the results that has it, or `summary`.
     list: str
-    #: Where it is in a row; the unit of the value is at its end.
+    #: The key in a row, which ends with the unit of the value.
     key: str
-    #: What people write: the key without its unit.
+    #: The name for people: the key without its unit.
     name: str
     #: The unit that tables show.
     unit: str
-    #: From the value to `unit`.
+    #: The factor from the value to `unit`.
     factor: float
-    #: `higher`, `lower`, `neither`, or `given` for what the scenario gives.
+    #: `higher`, `lower`, `neither`, or `given` for a property of the scenario.
     better: str
     label: str
     #: The label where there is little room.
     heading: str
-    #: Why a row has no value.
+    #: The reason for a missing value.
     absent: str | None
-    #: What it is, in Markdown.
+    #: The definition, in Markdown.
     definition: str
 
     @property
@@ -45,7 +45,7 @@ class Metric:
         return re.sub(r"\W+", "-", self.name).strip("-")
 
     def of(self, document: dict[str, Any]) -> float | None:
-        """Return the value of a run's summary, in the unit of the key; none where it does not apply."""
+        """Return the value of a run's summary, in the unit of the key. None where it does not apply."""
         value = document["summary"][self.key]
         return None if value is None else float(value)
 

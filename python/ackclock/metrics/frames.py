@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
     """Return a table with a column for each key of any row, in the order in which keys come.
 
-    A row without a key has no value there. Lists and tables become JSON; where a column has texts beside
-    other values, all become texts.
+    A row without a key has no value there. Lists and tables become JSON. If a column contains texts and other
+    values, all become texts.
     """
     import polars
 
@@ -34,7 +34,7 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
 
 
 def samples_frame(content: bytes | None) -> polars.DataFrame:
-    """Return samples over time from the Parquet file that holds them; without one an empty table."""
+    """Return samples over time from their Parquet file, or an empty table without one."""
     import polars
 
     return polars.DataFrame() if content is None else polars.read_parquet(io.BytesIO(content))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: By the unit that a scenario writes: what ends a column's name, and the factor from the unit to it.
+#: By the unit in a scenario: the suffix of a column's name, and the factor from the unit to it.
 _UNITS: dict[str, tuple[str, float]] = {
     "ns": ("s", 1e-9),
     "us": ("s", 1e-6),
@@ -44,7 +44,7 @@ def number_of(value: Any) -> tuple[str, float] | None:
     if found is None or found[2] not in _UNITS:
         return None
     unit, factor = _UNITS[found[2]]
-    # As it is written: without what binary fractions add.
+    # The number as it is written, without the digits of binary fractions.
     number = float(f"{float(found[1]) * factor:.15g}")
     return (unit, number) if math.isfinite(number) else None
 

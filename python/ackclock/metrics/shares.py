@@ -12,7 +12,7 @@ from ackclock.metrics.summary import BY_NAME
 
 #: `share(cubic)`, `share(cubic, bbr3)`.
 _FORM = re.compile(r"share\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")
-#: What `metric_named` knows.
+#: The names that `metric_named` accepts.
 NAMES = (*BY_NAME, "share(GROUP)", "share(GROUP, GROUP)")
 _DEFINITION = "Payload delivered to the group over the payload of all flows, or of both groups of a pair."
 
@@ -45,7 +45,7 @@ class GroupShare(Metric):
         )
 
     def of(self, document: dict[str, Any]) -> float | None:
-        """Return the share, 0 to 1; none without such flows or without goodput."""
+        """Return the share, 0 to 1. None without such flows or without goodput."""
         delivered = delivered_of(document)
         needed = (self.group,) if self.other is None else (self.group, self.other)
         if any(group not in delivered for group in needed):
@@ -63,7 +63,7 @@ def delivered_of(document: dict[str, Any]) -> dict[str, float]:
 
 
 def shares_of(document: dict[str, Any]) -> Sequence[GroupShare]:
-    """Return the share of each group of a run; none where there are fewer than two groups."""
+    """Return the share of each group of a run. Empty for fewer than two groups."""
     groups = delivered_of(document)
     return [GroupShare.between(group) for group in groups] if len(groups) > 1 else []
 
@@ -83,7 +83,7 @@ def groups_of(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def metric_named(text: str) -> Metric | None:
-    """Return a metric of the summary, or `share(GROUP)` or `share(GROUP, GROUP)`; none of another name."""
+    """Return a metric of the summary, or `share(GROUP)` or `share(GROUP, GROUP)`. None for other names."""
     if (found := _FORM.fullmatch(text.strip())) is not None:
         return GroupShare.between(found[1], found[2])
     return BY_NAME.get(text.strip().replace("-", "_"))

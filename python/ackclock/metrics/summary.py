@@ -37,7 +37,7 @@ def headline(summary: Mapping[str, float | None]) -> Iterator[tuple[str, str, st
 
 
 def shown(summary: Mapping[str, float | None], digits: int = 4) -> Iterator[tuple[str, str, str]]:
-    """Give label, value and unit of each metric of a summary, for people; or a dash and why there is none."""
+    """Give label, value and unit of each metric of a summary, or a dash with the reason."""
     for metric in SUMMARY:
         value = summary[metric.key]
         if value is None:
@@ -51,7 +51,7 @@ def coverage(document: dict[str, Any]) -> str:
     count = len(document["flows"])
     flows = "no flows" if count == 0 else f"{count} flow{'s' * (count > 1)}"
     others = []
-    # Only flow arrivals have a mean number of active flows; the flows of others are in `flows`.
+    # Only flow arrivals have a mean number of active flows. Flows of other groups are in `flows`.
     if any(group["active_mean"] is not None for group in document.get("transfers", ())):
         others.append("flow arrivals")
     if document.get("datagrams"):

@@ -1,4 +1,4 @@
-"""Common parts of HTML pages: the style sheet, and the rendering of templates."""
+"""The common parts of HTML pages: the style sheet, and the rendering of templates."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ import jinja2
 
 from ackclock import _core
 
-#: Colours, type, tables, keys, how it prints. Each page adds its own after it.
 _FOLDER = Path(__file__).parent
+#: The style sheet of all pages: colours, type, tables, legends and print. Each page appends its own.
 STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
-#: Of drawings, with the script that saves them, and walks through and sorts tables.
+#: The style sheet of drawings. The script saves drawings, navigates heat maps and sorts tables.
 FIGURES_STYLE = (_FOLDER / "figures.css").read_text(encoding="utf-8")
 FIGURES_SCRIPT = (_FOLDER / "figures.js").read_text(encoding="utf-8")
+#: The names of the backends on pages.
+BACKENDS = {"sim": "simulator", "linux": "Linux kernel"}
 
 
 def render(template: Path, **values: Any) -> str:
-    """Return the text of a page: its template with `values`, the shared style, the build and the time."""
+    """Return the text of a page from its template, `values`, the shared style, the build and the time."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([template.parent, _FOLDER]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # A number keeps its unit on its line.
+    # A non-breaking space keeps the unit on the line of its number.
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     return environment.get_template(template.name).render(
         shared_style=STYLE,
         figures_style=FIGURES_STYLE,
         figures_script=FIGURES_SCRIPT,
         build=_core.BUILD,
+        version=_core.BUILD.partition("+")[0],
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **values,
     )

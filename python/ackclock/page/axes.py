@@ -1,4 +1,4 @@
-"""Axes of drawings: from values to pixels, and where lines of a grid go."""
+"""The axes of drawings: from values to pixels, and the lines of a grid."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-#: About so many lines of a grid.
+#: The approximate number of grid lines.
 _GRID_LINES = 4
-#: A range at least this wide, relative to its values: rounding is not drawn as if it were a difference.
+#: The smallest range relative to its values, so that rounding does not look like a difference.
 _MIN_RANGE = 1e-3
 
 
 @dataclass(frozen=True)
 class Span:
-    """From values to pixels."""
+    """Maps values to pixels."""
 
     low: float
     high: float
@@ -22,14 +22,14 @@ class Span:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Return the place of a value."""
+        """Return the position of a value."""
         return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
 
 
 def ticks(low: float, high: float, lines: int = _GRID_LINES) -> list[float]:
-    """Return multiples of 1, 2, 2.5 or 5 times a power of ten, from at most `low` to at least `high`.
+    """Return multiples of 1, 2, 2.5 or 5 times a power of ten that cover `low` to `high`.
 
-    There are about so many `lines`. What is almost one value gets a range around it.
+    There are about so many `lines`. A range of almost one value is widened.
     """
     if high - low < _MIN_RANGE * max(abs(high), 1e-9):
         middle, reach = (low + high) / 2, _MIN_RANGE * max(abs(high), 1e-9) / 2
@@ -42,7 +42,7 @@ def ticks(low: float, high: float, lines: int = _GRID_LINES) -> list[float]:
 
 
 def digits_of(values: Sequence[float]) -> int:
-    """Return how many digits after the point tell ticks apart."""
+    """Return the number of decimals that distinguish ticks."""
     step = values[1] - values[0]
     return next(digits for digits in range(12) if math.isclose(round(step, digits), step, rel_tol=1e-6))
 
@@ -54,7 +54,7 @@ def level_grid(
     right: int,
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> Iterator[str]:
-    """Yield a level line of SVG at each tick from `left` to `right`, with its value to the left of it.
+    """Yield a horizontal SVG line at each tick from `left` to `right`, with its value on the left.
 
     Ticks that are not `within` a range are left out.
     """

@@ -1,4 +1,4 @@
-"""Two connections on top of each other as SVG that stands alone: data in flight, retransmissions, RTT."""
+"""Draws two connections over each other as standalone SVG: data in flight, retransmissions, RTT."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ackclock.page.axes import Span, level_grid, ticks
 from ackclock.page.sequence import STYLE, WIDTH, time_axis
 
 _LEFT, _RIGHT = 64, 16
-#: Each panel from its title to its axis, and the place of the first.
+#: The height of a panel, of its title and of its axis.
 _PANEL, _TITLE, _AXIS = 250, 28, 30
 _HEAD = 34
-#: Rows of marks of retransmissions, above the panel's curves.
+#: The height of a row of retransmission marks above the curves.
 _MARKS = 12
 _OWN_STYLE = """
 .capture { stroke: var(--blue); } .replay { stroke: var(--orange); }
@@ -31,9 +31,9 @@ def draw(
     window: str = "In flight",
     name: str = "capture",
 ) -> str:
-    """Return the document; both as the core observes them.
+    """Return the document, from the core's observations of both connections.
 
-    `window`: the title of the upper panel; `name`: the label of the first one.
+    `window`: the title of the upper panel. `name`: the label of the first connection.
     """
     sides = {"capture": capture, "replay": replay}
     end = max(side["duration_s"] for side in sides.values())
@@ -87,7 +87,7 @@ def _panel(
 
 
 def _band(curve: Sequence[tuple[float, float, float]], across: Span, up: Span) -> str:
-    """Return a line through the least and the largest value of each interval."""
+    """Return a line through the smallest and the largest value of each interval."""
     strokes: list[str] = []
     for index, (time, low, high) in enumerate(curve):
         x = across(time)
@@ -114,4 +114,4 @@ def _legend(first: str) -> Iterator[str]:
     for name, label in (("capture", first), ("replay", "replay")):
         yield f'<path class="{name}" d="M{x} 16h18"/><text x="{x + 24}" y="20">{label}</text>'
         x += 84
-    yield f'<text x="{x}" y="20">bars: retransmissions; thick: timeout; pale: spurious</text>'
+    yield f'<text x="{x}" y="20">bars: retransmissions, thick: timeout, pale: spurious</text>'

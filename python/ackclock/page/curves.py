@@ -1,4 +1,4 @@
-"""Curves over time on top of one another, as SVG that stands alone."""
+"""Draws panels of curves over time as standalone SVG."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from ackclock.page.axes import Span, level_grid, ticks
 from ackclock.page.sequence import STYLE, WIDTH, time_axis
 
-#: Times and values.
+#: Pairs of times and values.
 Curve = Sequence[tuple[float, float]]
 
 _LEFT, _RIGHT = 64, 16
-#: Each panel from its title to its axis, and the place of the first.
+#: The height of a panel, of its title and of its axis.
 _PANEL, _TITLE, _AXIS = 230, 28, 34
 _HEAD = 40
 _COLOURS = ("blue", "orange", "green", "pink", "soft", "red")
@@ -24,15 +24,15 @@ _OWN_STYLE = "path.curve { stroke-width: 1.3; stroke-opacity: .85; stroke-linejo
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves that share their axes."""
+    """Curves that share axes."""
 
     title: str
-    #: By the name in the legend; a name has the same colour in all panels.
+    #: Curves by name in the legend. A name keeps its colour in all panels.
     curves: Mapping[str, Curve]
 
 
 def draw(panels: Sequence[Panel], end: float, title: str, note: str = "") -> str:
-    """Return the document; `end` of the time axis in seconds, `note` below the title."""
+    """Return the document. `end` is the end of the time axis in seconds, `note` a line below the title."""
     names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
     head = _HEAD + (18 if note else 0)
     height = head + _PANEL * len(panels)
@@ -66,7 +66,7 @@ def _panel(panel: Panel, names: Sequence[str], end: float) -> Iterator[str]:
 
 
 def _line(curve: Curve, across: Span, up: Span) -> str:
-    """Return a line; of points on one column of pixels the least, the largest and the last."""
+    """Return a line with the smallest, the largest and the last point of each pixel column."""
     strokes: list[str] = []
     column: list[float] = []
     last = None

@@ -1,4 +1,4 @@
-"""ackclock for browsers, to be put into pages that load nothing: its files, and what such a page may do."""
+"""Embeds ackclock for browsers in pages that load nothing: its files, and the policy of such pages."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pathlib import Path
 
 from ackclock.errors import InputError
 
-#: The folder `web` of a checkout is a link in this package, and a folder of it in wheels.
+#: The folder `web`, which is a link in a checkout and a folder in wheels.
 _ROOT = Path(__file__).parents[1] / "web"
-#: Built by `make web`.
+#: `make web` builds this module.
 MODULE = "module/ackclock_bg.wasm"
-#: What is in it, with the modules.
+#: The required files of the folder.
 _NEEDED = ("play/index.html", "ackclock.js", "module/ackclock.js", MODULE, "module/suites/index.json")
-#: What modules of ours and of wasm-bindgen say at the beginnings of lines.
+#: The import and export statements of our modules and of wasm-bindgen.
 _IMPORT = re.compile(r'^import (?:(\w+)(?:, )?)?(?:\{([^}]*)\} )?from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", re.MULTILINE)
 _EXPORTS = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 _POLICY = re.compile(r'(<meta http-equiv="Content-Security-Policy" content=")[^"]*(">)')
-#: Scripts that a page runs, which are not its data.
+#: The scripts that a page runs, without its data elements.
 _SCRIPT = re.compile(r'<script(?: (?:type="module"|nomodule))?>(.*?)</script>', re.DOTALL)
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _ANY_SCRIPT = re.compile(r"<script.*?</script>", re.DOTALL)
-#: What ends a script of a page, or begins a comment in it.
+#: The texts that end a script element, or begin a comment in it.
 _ENDS = re.compile(r"<(/script|!--)", re.IGNORECASE)
 
 
@@ -49,7 +49,7 @@ def module() -> bytes:
 
 
 def packed_file(name: str) -> str:
-    """Return a file of the folder as pages carry it: base64 of gzip. Raises `InputError` if not built."""
+    """Return a file of the folder as base64 of gzip, for pages. Raises `InputError` if it is not built."""
     return base64.b64encode(_packed_file(web() / name)).decode()
 
 
@@ -59,12 +59,12 @@ def _packed_file(path: Path) -> bytes:
 
 @lru_cache(maxsize=64)
 def _packed(path: Path, changed_ns: int) -> bytes:
-    """Return a file compressed: once, until it is written anew."""
+    """Return a compressed file. The cache holds it until the file changes."""
     return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
 def data(name: str, text: str) -> str:
-    """Return an element of a page with a text, as of a worker, that the page itself does not run."""
+    """Return an element with a text that the page itself does not run, such as a worker."""
     return f'<script type="text/plain" id="{name}">\n{_within(text)}\n</script>'
 
 
@@ -74,14 +74,14 @@ def script(text: str, attribute: str = "") -> str:
 
 
 def _within(text: str) -> str:
-    """Return a script that means the same, and whose texts do not end the element in which it stands."""
+    """Return an equivalent script whose texts cannot end its element."""
     return _ENDS.sub(r"<\\\1", text)
 
 
 def with_policy(page: str, *, has_styles: bool = False) -> str:
-    """Return a page that says what it may do: run its own scripts, WebAssembly, and workers made of texts.
+    """Return a page with a policy that permits its own scripts, WebAssembly, and workers from its texts.
 
-    It may ask for nothing. `has_styles`: its elements have styles of their own.
+    The policy forbids network requests. `has_styles`: its elements contain style attributes.
     """
     styles = "'unsafe-inline'" if has_styles else _hashes(_STYLE.findall(_ANY_SCRIPT.sub("", page)))
     scripts = _hashes(_SCRIPT.findall(page))
@@ -98,10 +98,10 @@ def _hashes(texts: list[str]) -> str:
 
 
 def bundle(entry: Path) -> str:
-    """Return a module of JavaScript with all that it imports as one script, which loads nothing.
+    """Return a module of JavaScript and its imports as one script, which loads nothing.
 
-    What the module exports is in the constant `entry`. `ackclock` and `ackclock/...` are of the folder `web`.
-    Raises `InputError` if that is not built.
+    The constant `entry` contains the exports of the module. `ackclock` and `ackclock/...` refer to the folder
+    `web`. Raises `InputError` if it is not built.
     """
     found: dict[Path, str] = {}
     _take(entry.resolve(), web().resolve(), found, ())
@@ -111,7 +111,7 @@ def bundle(entry: Path) -> str:
 
 
 def _take(path: Path, root: Path, found: dict[Path, str], within: tuple[Path, ...]) -> None:
-    """Add a module to those that are found, after what it imports."""
+    """Add a module after its imports."""
     if path in found:
         return
     assert path not in within, f"{path.name} imports itself, through {[each.name for each in within]}"
@@ -134,7 +134,7 @@ def _take(path: Path, root: Path, found: dict[Path, str], within: tuple[Path, ..
         f"{outside}: {inside}" for names in _EXPORTS.findall(text) for inside, outside in _pairs(names)
     ]
     body = _EXPORTS.sub("", _EXPORT.sub("", _IMPORT.sub(constants, text)))
-    # A script has no address of its own: what is beside it is given to it.
+    # A script has no address, so the page passes its files to it.
     body = body.replace("import.meta.url", "undefined")
     left = _LEFT.search(body)
     assert left is None, f"{path.name}: cannot be put into a script: {left and left[0]}"
@@ -142,7 +142,7 @@ def _take(path: Path, root: Path, found: dict[Path, str], within: tuple[Path, ..
 
 
 def _pairs(names: str) -> Iterator[tuple[str, str]]:
-    """Give the names of a list `a, b as c`, each with the one that it gets."""
+    """Yield the names of a list `a, b as c`, each with its alias."""
     for name in filter(None, (part.strip() for part in names.split(","))):
         before, _, after = name.partition(" as ")
         yield before, after or before

@@ -1,4 +1,4 @@
-// Charts as SVG and their data as CSV; loaded by every page that has figures.
+// Saves charts as SVG and their data as CSV. Every page with figures contains this script.
 "use strict";
 
 const ACKCLOCK_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity", "font", "text-anchor", "visibility"];
@@ -11,7 +11,7 @@ function saveFile(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// A drawing of the page with its colours and fonts, as a document that stands alone.
+// A drawing of the page as a standalone document, with its colours and fonts.
 function standaloneSvg(svg) {
   const copy = svg.cloneNode(true);
   const sources = [svg, ...svg.querySelectorAll("*")];
@@ -33,7 +33,7 @@ function standaloneSvg(svg) {
 
 const csvField = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-// A table as a drawing: cells with their colours and signs, names of rows and columns.
+// A table as a drawing, with the colours and signs of cells and the names of rows and columns.
 function tableSvg(table) {
   const cell = 26, size = 12;
   const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
@@ -61,7 +61,7 @@ function tableSvg(table) {
     `<rect width="${width}" height="${height}" fill="${getComputedStyle(document.body).backgroundColor}"/>${parts.join("")}</svg>`;
 }
 
-// The files of a figure: a drawing of the page, or what the page's own script makes of it.
+// The files of a figure: a drawing of the page, or the output of the page's own script.
 const figureFiles = {
   svg: (figure) => (figure.makeSvg ? figure.makeSvg() : figure.querySelector("svg") ? standaloneSvg(figure.querySelector("svg")) : tableSvg(figure.querySelector("table"))),
   csv: (figure) => (figure.makeCsv ? figure.makeCsv() : figure.querySelector(".csv").textContent),
@@ -82,7 +82,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// --- Tables that arrow keys walk through: one stop of the tab key each --------------------------------------
+// --- Heat maps: arrow keys move between cells, and the tab key stops once ----------------------------------
 
 for (const grid of document.querySelectorAll("table.heat")) {
   const cells = [...grid.tBodies].flatMap((body) => [...body.rows]).map((row) => [...row.querySelectorAll("button")]);
@@ -114,7 +114,7 @@ for (const grid of document.querySelectorAll("table.heat")) {
 
 // --- Sorting ------------------------------------------------------------------------------------------------
 
-// Bodies move as wholes, by the figure of their first row.
+// Sorting moves whole table bodies, by the figure of their first row.
 for (const table of document.querySelectorAll("table[data-sortable]")) {
   const first = [...table.tBodies];
   const heads = [...table.tHead.rows[0].cells];

@@ -1,4 +1,4 @@
-"""Pages whose runs can be run again in them: they carry the simulator, and what is stored of the runs."""
+"""Makes pages that can rerun their cells: they contain the simulator and the stored runs."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from ackclock.page.embedded import MODULE, bundle, data, packed_file, script, wi
 
 _FOLDER = Path(__file__).parent / "rerun"
 STYLE = (_FOLDER / "rerun.css").read_text(encoding="utf-8")
-#: Runs whose figures a page carries; beyond that each cell has those of its first replicates.
+#: The largest number of runs whose figures a page contains. Larger pages keep only the first replicates.
 _MOST_FIGURES = 1300
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What a page keeps of a cell."""
+    """The stored parts of a cell in a page."""
 
-    #: What it is, in words.
+    #: The title of the cell.
     title: str
-    #: The scenario, JSON, with every default that is not the transport's.
+    #: The scenario as JSON, with all defaults but the transport's.
     scenario: str
     scenario_hash: str
     seed: int
     replicates: int
-    #: The summaries of its runs by replicate, as far as they are kept.
+    #: The stored summaries of its runs, by replicate.
     summaries: Mapping[int, Mapping[str, float | None]]
-    #: The group of flows that is watched, if one is.
+    #: The watched group of flows, if any.
     watched: str = ""
-    #: Why it does not run in a browser, if it does not.
+    #: The reason why the cell cannot run in a browser, if any.
     refusal: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Return it as `panel.js` reads it, without the scenario."""
+        """Return the cell in the form of `panel.js`, without the scenario."""
         return {
             "title": self.title,
             "hash": self.scenario_hash,
-            # JavaScript's numbers end below some seeds.
+            # Some seeds exceed the integers of JavaScript.
             "seed": str(self.seed),
             "replicates": self.replicates,
             "summaries": dict(self.summaries),
@@ -51,24 +51,24 @@ class Kept:
 
 
 def figures_kept(cells: int) -> int:
-    """Return of how many replicates a page of so many cells keeps the summaries."""
+    """Return the number of replicates per cell whose summaries a page keeps."""
     return max(1, _MOST_FIGURES // max(1, cells))
 
 
 def worker() -> str:
-    """Return the script of the worker that simulates. Raises `InputError` if the module is not built."""
+    """Return the script of the simulation worker. Raises `InputError` if the module is not built."""
     return bundle(_FOLDER / "simulation.js")
 
 
 def widget() -> str:
-    """Return the module of the notebook's widget. Raises `InputError` if ackclock's is not built."""
+    """Return the module of the notebook widget. Raises `InputError` if ackclock's module is not built."""
     return bundle(_FOLDER / "widget.js") + "\nexport default { render: entry.render };\n"
 
 
 def interactive(page: str, cells: Mapping[str, Kept]) -> str:
-    """Return a page in which the cells can be run again: its elements with `data-rerun="NAME"` open them.
+    """Return a page that can rerun the cells. Its elements with `data-rerun="NAME"` open them.
 
-    The page may run its own scripts and no others. Raises `InputError` if the module is not built.
+    The page may only run its own scripts. Raises `InputError` if the module is not built.
     """
     document = {
         "scenarios": {cell.scenario_hash: cell.scenario for cell in cells.values()},

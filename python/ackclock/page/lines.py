@@ -1,4 +1,4 @@
-"""Lines with intervals as inline SVG, with a legend; colours and fonts come from the page."""
+"""Draws lines with intervals and a legend as inline SVG, in the colours and fonts of the page."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ackclock.text.cells import quoted
 
 _WIDTH, _PLOT = 460, 250
 _LEFT, _RIGHT, _BOTTOM = 58, 16, 44
-#: A line of the legend, and about the width of a letter.
+#: The height of a legend line, and the approximate width of a letter.
 _LINE, _LETTER = 17, 6.3
-#: Letters of a name in the legend.
+#: The largest number of letters of a name in the legend.
 _LONGEST = 44
 
 
 @dataclass(frozen=True)
 class Line:
-    """Points from left to right; `bounds` are their intervals where there are any."""
+    """Points from left to right, with optional intervals in `bounds`."""
 
     name: str
     x: Sequence[float]
@@ -31,22 +31,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Axes:
-    """What both axes are."""
+    """The properties of both axes."""
 
     x_label: str
     y_label: str
-    #: Names of the values 0, 1, 2 ... of an axis without numbers.
+    #: The names of the values 0, 1, 2 ... on an axis without numbers.
     names: Sequence[str] = ()
-    #: Whether equal factors are equally far apart.
+    #: Whether the axis is logarithmic.
     logarithmic: bool = False
-    #: Both ends of the upright axis; from the values without it.
+    #: Both ends of the vertical axis. By default the values determine them.
     y_ends: tuple[float, float] | None = None
-    #: Whether points get a mark.
+    #: Whether points have marks.
     marked: bool = True
 
 
 def lines(found: Sequence[Line], axes: Axes, title: str) -> str:
-    """Return a drawing of lines; what differs in colour differs in its dashes and marks, too."""
+    """Return a drawing of lines, which differ in colour, dashes and marks."""
     legend = list(_legend([line.name for line in found]))
     top = 14 + _LINE * (1 + max((row for _, row, _ in legend), default=0))
     height = top + _PLOT + _BOTTOM
@@ -72,7 +72,7 @@ def lines(found: Sequence[Line], axes: Axes, title: str) -> str:
 
 
 def ends(found: Sequence[Line]) -> tuple[float, float]:
-    """Return the least and the largest value, intervals included."""
+    """Return the smallest and the largest value, including intervals."""
     bounds = (end for line in found for bound in line.bounds if bound is not None for end in bound)
     values = [*bounds, *(value for line in found for value in line.y)]
     return min(values, default=0.0), max(values, default=1.0)
@@ -80,7 +80,7 @@ def ends(found: Sequence[Line]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class _Across:
-    """From values to pixels, by equal factors if `logarithmic`."""
+    """Maps values to pixels, logarithmically if `logarithmic`."""
 
     span: Span
     logarithmic: bool
@@ -90,7 +90,7 @@ class _Across:
 
 
 def _across(x: Sequence[float], axes: Axes) -> tuple[_Across, list[tuple[float, str]]]:
-    """Return the place of values, and marks with their texts."""
+    """Return the mapping of the axis, and its marks with their texts."""
     start, end = _LEFT, _WIDTH - _RIGHT
     if axes.names:
         room = (end - start) / (2 * len(axes.names))
@@ -106,7 +106,7 @@ def _across(x: Sequence[float], axes: Axes) -> tuple[_Across, list[tuple[float, 
 
 
 def _apart(marks: Sequence[tuple[float, str]], across: _Across) -> list[tuple[float, str]]:
-    """Leave out marks that would touch the one before."""
+    """Drop marks that would touch their predecessor."""
     kept: list[tuple[float, str]] = []
     for value, text in marks:
         if not kept or across(value) - across(kept[-1][0]) > _LETTER * (len(text) + len(kept[-1][1])) / 2 + 6:
@@ -145,7 +145,7 @@ def _line(index: int, line: Line, across: _Across, up: Span, axes: Axes) -> Iter
 
 
 def _legend(names: Sequence[str]) -> Iterator[tuple[float, int, str]]:
-    """Give the place, the row and the text of each name."""
+    """Yield position, row and text of each name."""
     x, row = float(_LEFT), 0
     for name in names:
         short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
@@ -166,7 +166,7 @@ def _key(index: int, x: float, row: int, name: str) -> str:
 
 
 def csv_of(found: Sequence[Line], unit: str) -> str:
-    """Return the points of lines as CSV; `unit` of what goes to the right."""
+    """Return the points of lines as CSV. `unit` is the unit of the horizontal axis."""
     rows = []
     for line in found:
         bounds = [*line.bounds, *[None] * (len(line.x) - len(line.bounds))]

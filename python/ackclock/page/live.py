@@ -1,4 +1,4 @@
-"""The live page and the page of evaluations, each as one file that loads nothing."""
+"""Builds the live page and the page of evaluations, each as one file that loads nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from ackclock.page.embedded import MODULE, bundle, data, packed_file, script, web, with_policy
 
-#: What both pages link to each other by.
+#: The file names by which both pages link to each other.
 LIVE, EVALUATION = "index.html", "evaluate.html"
 #: The module of the scores.
 _SCORES = "module/score_bg.wasm"
@@ -20,8 +20,8 @@ _SCRIPT = re.compile(r'<script( type="module"| nomodule) src="([^"]+)"></script>
 def live_page(opening: str = "", *, is_alone: bool = False) -> str:
     """Return the live page.
 
-    `opening`: the fragment of an address that it begins with where its own has none. `is_alone`: the page of
-    evaluations is not beside it. Raises `InputError` if the module for browsers is not built.
+    `opening`: the address fragment for a page that is opened without one. `is_alone`: whether the page of
+    evaluations is missing. Raises `InputError` if the module for browsers is not built.
     """
     begins = {"opening": opening} if opening else {}
     page = _whole(LIVE, begins | engine() | _packed("play/lessons", "*"))
@@ -36,7 +36,7 @@ def evaluation_page() -> str:
 
 
 def engine() -> dict[str, str]:
-    """Return what a page carries to simulate: the worker of the live page, and the module, by their names."""
+    """Return the worker of the live page and the module, by name, for pages that simulate."""
     return {"play/worker.js": bundle(web() / "play/worker.js"), MODULE: packed_file(MODULE)}
 
 
@@ -46,7 +46,7 @@ def _packed(folder: str, pattern: str) -> dict[str, str]:
 
 
 def _whole(name: str, carried: Mapping[str, str]) -> str:
-    """Return a page of the folder `play` with all that it names in it, and what it carries beside that."""
+    """Return a page of the folder `play` with its styles, scripts and data embedded."""
     folder = web() / "play"
 
     def style(match: re.Match[str]) -> str:

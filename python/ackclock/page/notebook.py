@@ -1,4 +1,4 @@
-"""What results show in notebooks: drawings as pictures, and bars while runs go on."""
+"""Shows results in notebooks: drawings as pictures, and progress bars."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 from ackclock.errors import InputError
 from ackclock.page import FIGURES_STYLE, STYLE
 
-#: Seconds between two changes of a bar at the least.
+#: The shortest time between two changes of a bar, in seconds.
 _PAUSE_S = 0.2
-#: The colours of pages, which begin their style sheet.
+#: The colours of pages, from the start of their style sheet.
 COLOURS = STYLE[STYLE.index(":root {") : STYLE.index("\n}") + 2]
 _BOX = re.compile(r'viewBox="0 0 (\d+) ([\d.]+)"')
-#: Of drawings of pages, where they stand alone.
+#: The style of a page's drawing outside of a page.
 _ALONE = (
     "svg { background: var(--card); font: 11px system-ui, sans-serif; } "
     "svg text { font: 11px system-ui, sans-serif; fill: var(--soft); }"
@@ -27,7 +27,7 @@ _ALONE = (
 
 
 def picture(svg: str, caption: str = "") -> str:
-    """Return a drawing as an image, whose style stays within it, for a page that is not ours."""
+    """Return a drawing as an image, so that its style does not affect the notebook."""
     if "xmlns=" not in svg:
         svg = _alone(svg)
     data = base64.b64encode(svg.encode()).decode()
@@ -39,7 +39,7 @@ def picture(svg: str, caption: str = "") -> str:
 
 
 def _alone(svg: str) -> str:
-    """Return a drawing of a page with its size and the style of the pages in it."""
+    """Return a drawing of a page with its own size and style."""
     box = _BOX.search(svg)
     assert box is not None, "drawings have a box"
     size = f'<svg xmlns="http://www.w3.org/2000/svg" width="{box[1]}" height="{box[2]}"'
@@ -53,12 +53,14 @@ def drawer() -> ModuleType:
     try:
         from ackclock.page import plots
     except ImportError:
-        raise InputError("a plot needs matplotlib; install it with: pip install 'ackclock[plot]'") from None
+        raise InputError(
+            "a plot needs matplotlib; install it with: python -m pip install matplotlib"
+        ) from None
     return plots
 
 
 def bar(what: str) -> Callable[[int, int], None]:
-    """Return a function of (done, total) that moves a bar below the cell; elsewhere one that does nothing."""
+    """Return a function of (done, total) that moves a bar in a notebook, and elsewhere does nothing."""
     module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
     if shell is None or not hasattr(shell, "kernel"):
@@ -67,7 +69,7 @@ def bar(what: str) -> Callable[[int, int], None]:
 
 
 class _Bar:
-    """A bar of HTML, which needs no widgets."""
+    """A progress bar in HTML, without widgets."""
 
     def __init__(self, what: str) -> None:
         self._what, self._handle, self._shown = what, None, 0.0

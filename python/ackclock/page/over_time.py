@@ -1,4 +1,4 @@
-"""A run over time: window, RTT, rate and queue, as SVG, PNG or text."""
+"""Draws a run over time, with window, RTT, rate and queue, as SVG, PNG or text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from ackclock.page import plots
 
-#: Flows that are drawn, and links.
+#: The largest number of drawn flows, and of drawn links.
 MOST = 6
-#: Rates are means over so many parts of a run at the most.
+#: The largest number of intervals over which rates are averaged.
 _RATE_PARTS = 200
-#: The least room for a line of text beside a name and its range.
+#: The smallest width of a line of text after its name.
 _LEAST_LINE = 20
 
 
@@ -27,14 +27,14 @@ class Drawing(NamedTuple):
     """Panels over the same time."""
 
     panels: Sequence[Panel]
-    #: The end of the time axis in seconds.
+    #: The end of the time axis, in seconds.
     end: float
     title: str
-    #: Below the title.
+    #: A line below the title.
     note: str = ""
 
     def svg(self) -> bytes:
-        """Return the drawing as SVG that stands alone."""
+        """Return the drawing as standalone SVG."""
         return draw(self.panels, self.end, self.title, self.note).encode()
 
     def png(self) -> bytes:
@@ -42,13 +42,13 @@ class Drawing(NamedTuple):
         return self.figure().png()
 
     def figure(self) -> plots.Plot:
-        """Return the drawing as a figure of matplotlib. Raises `InputError` without it."""
+        """Return the drawing as a matplotlib figure. Raises `InputError` without matplotlib."""
         title = f"{self.title}\n{self.note}" if self.note else self.title
         drawn: plots.Plot = drawer().over_time(self.panels, self.end, title)
         return drawn
 
     def text(self, width: int) -> str:
-        """Return a line for each curve, with the largest value of its panel, within `width` columns."""
+        """Return a line of at most `width` columns for each curve."""
         lines = [self.title, *([self.note] if self.note else [])]
         names = max((len(name) for panel in self.panels for name in panel.curves), default=0)
         for panel in self.panels:
@@ -63,9 +63,9 @@ class Drawing(NamedTuple):
 
 
 def over_time(flows: polars.DataFrame, links: polars.DataFrame, end: float, title: str) -> Drawing:
-    """Return window, RTT and goodput of the first flows of a run, and the queues of links that have one.
+    """Return window, RTT and goodput of the first flows of a run, and the queues of its links.
 
-    `flows` and `links` are its samples. Raises `InputError` where nothing was sampled.
+    `flows` and `links` are its samples. Raises `InputError` without samples.
     """
     if flows.is_empty() and links.is_empty():
         raise InputError("there are no samples over time to draw; see `sampling.interval` of the scenario")
@@ -76,7 +76,7 @@ def over_time(flows: polars.DataFrame, links: polars.DataFrame, end: float, titl
         Panel("cwnd, segments", {name: _curve(part, "cwnd_segments") for name, part in of_flows.items()}),
         Panel(
             "smoothed RTT, ms",
-            # Zero is no RTT: nothing was measured yet.
+            # Zero means that no RTT was measured yet.
             {
                 name: [point for point in _curve(part, "srtt_ns", 1e-6) if point[1] > 0]
                 for name, part in of_flows.items()
@@ -106,7 +106,7 @@ def _curve(samples: polars.DataFrame, column: str, factor: float = 1.0) -> Curve
 
 
 def _rate(samples: polars.DataFrame, end: float) -> Curve:
-    """Return the payload received per time between samples, each a part of the run apart at the least."""
+    """Return the received payload per time between samples that are far enough apart."""
     points = _curve(samples, "delivered_bytes")
     curve, last = [], points[0]
     for point in points[1:]:

@@ -1,4 +1,4 @@
-"""Throughput against delay as inline SVG: the delay axis is reversed, so that up and right is better."""
+"""Draws throughput against delay as inline SVG. The delay axis is reversed, so up and right is better."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ackclock.text.cells import quoted
 
 _WIDTH, _HEIGHT = 560, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 18, 24, 44
-#: About the width of a letter of a name, and the height of a line.
+#: The approximate width of a letter, and the height of a line.
 _LETTER, _LINE = 6.4, 13
-#: Smaller ellipses are not seen below the mark, in pixels.
+#: The mark hides ellipses below this size, in pixels.
 _LEAST = 2.0
-#: Letters of a name beside its point; its tooltip has the whole name.
+#: The largest number of letters of a name next to its point. The tooltip contains the whole name.
 _LONGEST = 24
-#: Places of a name around its point that are tried, in this order: across, down, and how text is anchored.
+#: The candidate positions of a name around its point, in order: horizontal, vertical, text anchor.
 _AROUND = (
     (9, 4, "start"),
     (-9, 4, "end"),
@@ -34,21 +34,21 @@ _AROUND = (
 
 @dataclass(frozen=True)
 class Spot:
-    """An algorithm in the plane: means, and the halves of their intervals."""
+    """An algorithm in the plane, with means and half intervals."""
 
     name: str
     delay: float
     throughput: float
     delay_half: float
     throughput_half: float
-    #: Of the two over replicates.
+    #: The correlation of the two over replicates.
     correlation: float
-    #: A class of the style sheet.
+    #: The class in the style sheet.
     kind: str = ""
 
     @classmethod
     def of(cls, name: str, delays: Sequence[float], throughputs: Sequence[float], kind: str = "") -> Spot:
-        """Take the values of replicates, pair by pair."""
+        """Take the paired values of replicates."""
         delay, throughput = estimate(delays), estimate(throughputs)
         return cls(
             name,
@@ -61,14 +61,14 @@ class Spot:
         )
 
     def text(self) -> str:
-        """Return the point with its intervals, in words."""
+        """Return the point with its intervals as text."""
         delay = f"{self.delay:.4g}" + (f" ±{self.delay_half:.2g}" if self.delay_half else "")
         rate = f"{self.throughput:.4g}" + (f" ±{self.throughput_half:.2g}" if self.throughput_half else "")
         return f"{self.name}: {rate} at a delay of {delay} ms"
 
 
 def plane(spots: Sequence[Spot], y_label: str, title: str) -> str:
-    """Return a drawing: a point and an ellipse for each, whose shadows on the axes are the intervals."""
+    """Return a drawing with a point and an ellipse for each. Ellipses project to the intervals."""
     x = ticks(
         max(0.0, min(spot.delay - spot.delay_half for spot in spots)),
         max(spot.delay + spot.delay_half for spot in spots),
@@ -111,7 +111,7 @@ def ellipse(across: float, up: float, correlation: float) -> tuple[float, float,
 
 
 def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Pearson's correlation; 0 where one of them does not vary."""
+    """Return Pearson's correlation, 0 if one of the samples is constant."""
     a, b = ([value - math.fsum(row) / len(row) for value in row] for row in (first, second))
     spread = math.sqrt(math.fsum(x * x for x in a) * math.fsum(y * y for y in b))
     return math.fsum(x * y for x, y in zip(a, b, strict=True)) / spread if spread else 0.0
@@ -135,7 +135,7 @@ def _spots(spots: Sequence[Spot], across: Span, up: Span) -> Iterator[str]:
     places = [(across(spot.delay), up(spot.throughput)) for spot in spots]
     x_scale, y_scale = abs(across(1) - across(0)), abs(up(1) - up(0))
     for index, (spot, (x, y)) in enumerate(zip(spots, places, strict=True)):
-        # The delay axis is reversed and that of SVG points down, so that the sign of the correlation stays.
+        # Both the delay axis and the vertical axis of SVG are reversed, so the sign of the correlation stays.
         a, b, angle = ellipse(spot.delay_half * x_scale, spot.throughput_half * y_scale, spot.correlation)
         kind = spot.kind or f"c{index % 6}"
         yield f'<g class="{kind}"><title>{html.escape(spot.text())}</title>'
@@ -149,7 +149,7 @@ def _spots(spots: Sequence[Spot], across: Span, up: Span) -> Iterator[str]:
 
 
 def mark(index: int, x: float, y: float, size: float = 4.5) -> str:
-    """Return the mark of a line or point: another shape for each of six, so that colour is not needed."""
+    """Return the mark of a line or point. Six shapes make it readable without colour."""
     far = size * 1.15
     shapes = (
         f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{size:g}"/>',
@@ -168,7 +168,7 @@ def _polygon(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _names(spots: Sequence[Spot], places: Sequence[tuple[float, float]]) -> Iterator[str]:
-    """Give names beside their points where none covers another; the first have precedence."""
+    """Yield names next to their points, unless they would cover others. The first have precedence."""
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
     for spot, (x, y) in zip(spots, places, strict=True):
         name = spot.name if len(spot.name) <= _LONGEST else f"{spot.name[: _LONGEST - 1]}…"
@@ -188,5 +188,5 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-#: What the ellipses are, for captions.
+#: The explanation of the ellipses in captions.
 ELLIPSES = f"ellipses reach as far along each axis as the {100 * CONFIDENCE:.0f} % intervals of the means"

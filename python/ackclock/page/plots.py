@@ -1,4 +1,4 @@
-"""The same drawings by matplotlib, in one style. Imported where matplotlib is wanted."""
+"""Draws the same charts with matplotlib, in one style. Only callers that need matplotlib import it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ackclock.page.curves import Panel
 from ackclock.page.lines import Axes, Line
 from ackclock.page.plane import Spot, ellipse
 
-#: Of lines and points one after the other, as on pages: colours of Okabe and Ito, dashes and marks.
+#: The colours (Okabe and Ito), dashes and marks of lines and points, in the order of the pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a4a00", "#3b4652")
 _DASHES: tuple[Any, ...] = (
     "-",
@@ -40,12 +40,12 @@ _STYLE: dict[Any, Any] = {
     "lines.markersize": 4.5,
 }
 _DPI = 150
-#: Drawings beside each other.
+#: The largest number of charts in a row.
 _BESIDE = 3
 
 
 class Plot(Figure):
-    """A figure of matplotlib that notebooks show; `savefig` writes it."""
+    """A matplotlib figure that notebooks show and `savefig` writes."""
 
     def _repr_png_(self) -> bytes:
         return self.png()
@@ -65,7 +65,7 @@ def _blank(width: float, height: float, title: str) -> Plot:
 
 
 def over_time(panels: Sequence[Panel], end: float, title: str) -> Plot:
-    """Return panels over the same time, one above the other."""
+    """Return panels over the same time axis, one above the other."""
     with rc_context(_STYLE):
         figure = _blank(9.6, 2.3 * len(panels) + 0.5, title)
         names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
@@ -83,7 +83,7 @@ def over_time(panels: Sequence[Panel], end: float, title: str) -> Plot:
 
 
 def lines(charts: Sequence[tuple[str, Sequence[Line]]], axes: Axes, title: str) -> Plot:
-    """Return lines with intervals, a chart for each caption, on the same axes."""
+    """Return lines with intervals, with a chart for each caption on the same axes."""
     across = min(len(charts), _BESIDE)
     down = -(-len(charts) // _BESIDE)
     with rc_context(_STYLE):
@@ -130,7 +130,7 @@ def _line(plane: Plane, number: int, line: Line, is_marked: bool) -> None:
 
 
 def plane(spots: Sequence[Spot], y_label: str, title: str) -> Plot:
-    """Return throughput against delay: the delay axis is reversed, so that up and right is better."""
+    """Return throughput against delay. The delay axis is reversed, so up and right is better."""
     with rc_context(_STYLE):
         figure = _blank(6.4, 4.4, title)
         axes = figure.add_subplot()
@@ -145,7 +145,7 @@ def plane(spots: Sequence[Spot], y_label: str, title: str) -> Plot:
                 label=spot.name,
             )
             if spot.delay_half and spot.throughput_half:
-                # The ellipse is one of values; the scale of an axis stretches it as it does everything.
+                # The ellipse is in data units, so the axes scale it.
                 a, b, angle = ellipse(spot.delay_half, spot.throughput_half, spot.correlation)
                 where = (spot.delay, spot.throughput)
                 axes.add_patch(

@@ -1,4 +1,4 @@
-"""A cloud of points as inline SVG; colours and fonts come from the page."""
+"""Draws a cloud of points as inline SVG, in the colours and fonts of the page."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 12, 40
 
 @dataclass(frozen=True)
 class Dots:
-    """Points of one kind; `title` of each is its tooltip."""
+    """Points of one kind. The `title` of each is its tooltip."""
 
-    #: A class of the style sheet.
+    #: The class in the style sheet.
     kind: str
     x: Sequence[float]
     y: Sequence[float]
     titles: Sequence[str]
-    #: Whether a line joins them.
+    #: Whether a line joins the points.
     joined: bool = False
 
 
 def scatter(dots: Sequence[Dots], x_label: str, y_label: str) -> str:
-    """Return a drawing of points; later kinds lie above earlier ones."""
+    """Return a drawing of points. Later kinds cover earlier ones."""
     x = ticks(*_ends([value for kind in dots for value in kind.x]))
     y = ticks(*_ends([value for kind in dots for value in kind.y]))
     across = Span(x[0], x[-1], _LEFT, _WIDTH - _RIGHT)

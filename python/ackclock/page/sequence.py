@@ -1,4 +1,4 @@
-"""Time-sequence plots as SVG that stands alone: data, ACKs, SACK blocks, losses and the windows."""
+"""Draws time-sequence plots as standalone SVG: data, ACKs, SACK blocks, losses and windows."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from ackclock.page.axes import Span, digits_of, level_grid, ticks
 
-#: Of every drawing that stands alone.
+#: The width of every standalone drawing.
 WIDTH = 960
 _HEIGHT = 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 56, 34
 _NS = 1e9
 _MB = 1e6
-#: Marks of segments that were sent before, and of those that are lost.
+#: The bits of retransmitted and of lost segments.
 _RESENT, _LOST = 1, 2
-#: In pixels: the least height of a segment, that of a retransmission, and half the size of a cross.
+#: The smallest heights of a segment and of a retransmission, and half the size of a cross, in pixels.
 _LEAST, _LEAST_RESENT, _CROSS = 1.6, 5.0, 3.5
-#: About so many values of a time axis.
+#: The approximate number of values on a time axis.
 _TIMES = 9
-#: Classes of lines with what they are, in the order of the legend.
+#: The classes of lines with their labels, in the order of the legend.
 _LEGEND = (
     ("data", "data"),
     ("resent", "retransmission"),
@@ -30,7 +30,7 @@ _LEGEND = (
     ("window", "ACK + cwnd"),
     ("receiver", "receiver's window"),
 )
-#: The colours of the pages, dark where the reader's system is.
+#: The colours of the pages, which follow the theme of the reader's system.
 STYLE = """
 svg { --ink: #1c2127; --soft: #5a626d; --rule: #e2e1dc; --paper: #ffffff; --blue: #0072b2;
   --orange: #d55e00; --green: #009e73; --pink: #cc79a7; --red: #c01818;
@@ -51,7 +51,7 @@ path { fill: none; } .axis { stroke: var(--soft); stroke-opacity: .6; }
 
 
 def draw(plots: Sequence[Mapping[str, Any]], from_s: float, to_s: float, title: str) -> str:
-    """Return the document, with a panel for each connection; `plots` as the core gives them."""
+    """Return the document with a panel for each of the core's `plots`."""
     height = _HEIGHT * len(plots)
     panels = [
         f'<svg y="{_HEIGHT * index}" height="{_HEIGHT}">{"".join(_panel(plot, index, from_s, to_s))}</svg>'
@@ -67,7 +67,7 @@ def draw(plots: Sequence[Mapping[str, Any]], from_s: float, to_s: float, title: 
 def _panel(plot: Mapping[str, Any], index: int, from_s: float, to_s: float) -> Iterator[str]:
     low = min(first for _, first, _, _ in plot["data"])
     high = max(end for _, _, end, _ in plot["data"])
-    # Room for the window, which may be far above.
+    # This leaves some room for the window, which may lie far above.
     low, high = low / _MB, (high + 0.04 * (high - low)) / _MB
     levels = ticks(low, high)
     across = Span(from_s, to_s, _LEFT, WIDTH - _RIGHT)
@@ -112,7 +112,7 @@ def _panel(plot: Mapping[str, Any], index: int, from_s: float, to_s: float) -> I
 
 
 def _path(strokes: Iterable[str]) -> str:
-    """Return strokes as one path; what falls on the same pixels is drawn once."""
+    """Return strokes as one path, without duplicates on the same pixels."""
     return "".join(dict.fromkeys(strokes))
 
 
@@ -142,14 +142,14 @@ def _legend(has_receiver_window: bool) -> Iterator[str]:
 
 
 def time_axis(across: Span, from_s: float, to_s: float, y: float) -> Iterator[str]:
-    """Yield a time axis at the level `y`: a line, and marks with values, the last one with its unit."""
+    """Yield a time axis at `y`, with marks and values. The last value has the unit."""
     yield f'<path class="axis" d="M{across.start:.0f} {y}H{across.end:.0f}"/>'
     values = ticks(from_s, to_s, _TIMES)
     shown = [value for value in values if from_s <= value <= to_s]
     digits = digits_of(values)
     for value in shown:
         x = across(value)
-        # The last one does not run out of the drawing.
+        # The last value must not exceed the drawing.
         anchor = ' text-anchor="end"' if x > WIDTH - _RIGHT - 12 else ' class="x"'
         unit = " s" if value == shown[-1] else ""
         yield f'<path class="axis" d="M{x:.1f} {y}v5"/>'

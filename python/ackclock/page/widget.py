@@ -1,4 +1,4 @@
-"""The widget that runs a result's scenario again in a notebook, with other seeds, settings and times."""
+"""The widget that reruns a result's scenario in a notebook, with any seed, settings and duration."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ackclock.page.embedded import module
 from ackclock.page.interactive import STYLE, Kept, widget, worker
 from ackclock.page.notebook import COLOURS
 
-#: The colours of pages, which would be those of the whole notebook otherwise.
+#: The colours of pages, restricted to the widget.
 _STYLE = COLOURS.replace(":root", ".rerun.alone", 1) + "\n" + STYLE
 
-#: What is shown where there are no widgets; of more than 110 characters Jupyter leaves out the rest.
+#: The text shown without widgets. Jupyter truncates it after 110 characters.
 _PLAIN = (
-    "A panel that runs this scenario again in the browser: run the cell in a notebook with widgets to see it."
+    "A panel that reruns this scenario in the browser. Run the cell in a notebook with widgets to see it."
 )
 
 
 def explorer(kept: Kept, replicate: int) -> Any:
-    """Return the widget of a run: that replicate is what others are compared with.
+    """Return the widget of a run, which compares other runs with this replicate.
 
     Raises `InputError` without anywidget, or if the module for browsers is not built.
     """
@@ -28,14 +28,14 @@ def explorer(kept: Kept, replicate: int) -> Any:
         import traitlets
     except ImportError:
         raise InputError(
-            "explore() needs anywidget; install it with: pip install 'ackclock[widget]'"
+            "explore() needs anywidget; install it with: python -m pip install anywidget"
         ) from None
 
     text, packed = worker(), module()
     shown = kept.document() | {"name": kept.title, "scenario": kept.scenario, "replicate": replicate}
 
     class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
-        """A run that can be run again below the cell of a notebook."""
+        """A run that can be rerun below the cell of a notebook."""
 
         _esm = widget()
         _css = _STYLE

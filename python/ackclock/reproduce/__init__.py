@@ -1,4 +1,4 @@
-"""Reproductions: tables, figures and claims of a paper, printed beside measured."""
+"""Reproductions of papers: tables, figures and claims, printed and measured."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from ackclock.running.store import Store
 from ackclock.running.work import fill
 from ackclock.text.suggest import hint
 
-#: So many combinations in a row that contradict themselves, and no more are tried.
+#: After so many contradictory combinations in a row, the search for further interpretations ends.
 _PATIENCE = 200
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A reading that is not run, since its answers contradict each other."""
+    """An interpretation that is not run, because its answers contradict each other."""
 
     reading: Reading
     reason: str
@@ -45,37 +45,37 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Emulated:
-    """What comes out with the TCP of the running kernel in the place of the simulated one, as chosen."""
+    """Results of the chosen interpretation with the TCP of the running kernel."""
 
-    #: By claim.
+    #: The verdicts by claim.
     verdicts: Mapping[str, Verdict]
     tables: tuple[Table, ...]
     replicates: int
     runs: int
-    #: Runs that did not keep their times; they are among the others.
+    #: The number of invalid runs, which are included in `runs`.
     invalid: int
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came out."""
+    """The results of a reproduction."""
 
     paper: Paper
     seed: int
     replicates: int
-    #: Under the chosen answers.
+    #: The verdicts of the chosen interpretation.
     verdicts: tuple[Verdict, ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
-    #: The verdicts under each other reading, by claim; only of claims whose runs are made again.
+    #: The verdicts under each other interpretation, by claim, if the interpretation changes the claim's runs.
     readings: tuple[tuple[Reading, Mapping[str, Verdict]], ...]
     reading_replicates: int
     skipped: tuple[Skipped, ...]
-    #: How each claim fares over all readings.
+    #: The status of each claim over all interpretations.
     support: Mapping[str, Support]
-    #: Of the kernel's TCP, where that was asked for.
+    #: The results of the kernel's TCP, if requested.
     emulated: Emulated | None = None
-    #: The runs of each cell under the chosen answers, by name.
+    #: The runs of each cell of the chosen interpretation, by name.
     cells: Mapping[str, Cell] = field(default_factory=dict, repr=False)
 
     @property
@@ -87,14 +87,14 @@ class Reproduction:
 
     @property
     def sentence(self) -> str:
-        """How many claims are robust, if several readings were tried, and how many hold."""
+        """The counts of verdicts, preceded by the counts over all interpretations if there are several."""
         if not self.readings:
-            return f"One reading. {tally(self.verdicts)}"
+            return f"One interpretation. {tally(self.verdicts)}"
         count = Counter(each.status for each in self.support.values())
-        alone = f", {count[ONE]} tried under one reading" if count[ONE] else ""
+        alone = f", {count[ONE]} tried under one interpretation" if count[ONE] else ""
         return (
-            f"Over {len(self.readings) + 1} readings {count[ROBUST]} of {len(self.verdicts)} claims are "
-            f"robust, {count[DEPENDS]} depend on a choice, {count[NEVER]} never hold{alone}. "
+            f"Over {len(self.readings) + 1} interpretations {count[ROBUST]} of {len(self.verdicts)} claims "
+            f"are robust, {count[DEPENDS]} depend on a choice, {count[NEVER]} never hold{alone}. "
             f"As chosen: {tally(self.verdicts)}"
         )
 
@@ -125,17 +125,17 @@ def reproduce(
     backend: str = SIM,
     tell: Callable[[str], object] = lambda text: None,
 ) -> Reproduction:
-    """Run what a paper ran, and judge its claims.
+    """Run the experiments of a paper and judge its claims.
 
-    `name`: a paper of the package, or a folder with a `paper.toml`. `readings`: how many readings of what the
-    paper leaves open: the chosen one, those that change one answer, then combinations; by default all that
-    change one answer. `claims`: patterns of the claims to judge, all by default; for some, only what they
-    are measured by is run, and there are no tables and figures. `quick`: few replicates, maybe shorter runs,
-    and one reading unless `readings` says more.
-    `extended`: also what goes beyond the paper. `out`: a folder to keep the runs in, which a second call
-    takes up. `backend`: `linux` for a second column, of the TCP of the running kernel in real time; with as
-    many replicates as a quick reproduction has, unless `replicates` says more. `tell`: is told how long that
-    takes. Raises `AckclockError`.
+    `name` is a paper of the package, or a folder with a `paper.toml`. `readings` is the number of
+    interpretations: the chosen one, those that change one answer, then combinations. By default, all that
+    change one answer are run. `claims` lists patterns of the claims to judge, by default all. With patterns,
+    only the necessary cells run, and the result contains neither tables nor figures. `quick` runs few
+    replicates, sometimes shorter runs, and one interpretation unless `readings` is larger. `extended` adds
+    experiments beyond the paper. `out` is a folder for the runs, and a second call continues from it.
+    `backend` `linux` adds a column with the TCP of the running kernel in real time. It uses as many
+    replicates as `quick`, unless `replicates` is given. `tell` receives the expected time of these runs.
+    Raises `AckclockError`.
     """
     replicates = optional_number("replicates", replicates, least=1)
     readings = optional_number("readings", readings, least=1)
@@ -189,7 +189,7 @@ def _emulate(
     store: Store,
     wanted: tuple[Sequence[Claim], bool, Callable[[str], object], Callable[[int, int], None]],
 ) -> Emulated:
-    """Run the chosen reading with the kernel's TCP, and judge it."""
+    """Run the chosen interpretation with the kernel's TCP, and judge it."""
     (seed, workers), (claims, only_claims, tell, progress) = of_runs, wanted
     planned = plan(paper, batch, seed)
     count = sum(len(cell.study.jobs) for cell in planned.cells)
@@ -213,9 +213,9 @@ def _emulate(
 def _plans(
     paper: Paper, chosen: Plan, batch: Batch, seed: int, readings: int | None
 ) -> tuple[list[Plan], list[Skipped]]:
-    """Return what is run of readings beside the chosen one, and which are not run.
+    """Return the plans of all interpretations but the chosen one, and the skipped interpretations.
 
-    `batch`: how each is run. `readings` counts the chosen one, too.
+    `batch` contains the settings of each plan. `readings` includes the chosen interpretation.
     """
     plans: list[Plan] = []
     skipped: list[Skipped] = []
@@ -241,7 +241,7 @@ def _plans(
 def _judge(
     paper: Paper, claims: Sequence[Claim], planned: Plan, store: Store, known: Mapping[str, Run]
 ) -> dict[str, Verdict]:
-    """Judge the claims whose runs a reading makes."""
+    """Judge the claims whose cells an interpretation runs."""
     runs = runs_of(paper, planned, store, known)
     return {
         claim.id: judge(runs, claim, with_note=False)
@@ -252,7 +252,7 @@ def _judge(
 def _support(
     paper: Paper, verdict: Verdict, judged: Sequence[tuple[Reading, Mapping[str, Verdict]]]
 ) -> Support:
-    """Return how a claim fares under all readings; what needs no run has one verdict."""
+    """Return the support of a claim by all interpretations. A claim without runs has a single verdict."""
     name, is_exact = verdict.claim.id, not grids_of(paper, verdict.claim.measure)
     others = [] if is_exact else [(reading, found[name]) for reading, found in judged if name in found]
     return support([(CHOSEN, verdict), *others], paper.choices, is_exact=is_exact)
@@ -269,7 +269,7 @@ def _asked(claims: Sequence[Claim], patterns: Sequence[str]) -> list[Claim]:
 
 
 def _require_answers(paper: Paper, claims: Sequence[Claim]) -> None:
-    """Raise `InputError` where an answer names a claim or a metric that there is not."""
+    """Raise `InputError` if an answer names an unknown claim or metric."""
     names = [claim.id for claim in claims]
     for choice in paper.choices:
         for answer in choice.answers:

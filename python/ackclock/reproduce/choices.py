@@ -1,4 +1,4 @@
-"""What a paper leaves open: choices, each with an answer and other answers, and where each comes from."""
+"""The choices that a paper leaves open, each with its chosen and alternative answers and their origins."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ackclock.reproduce.grids import Grid, Values, matches, require_at
 
 @dataclass(frozen=True)
 class Change:
-    """How an answer changes the scenarios of some cells."""
+    """A change that an answer makes to the scenarios of some cells."""
 
     sets: tuple[str, ...]
-    #: The grids that it is about; empty for all.
+    #: The grids that it changes, or empty for all.
     grids: tuple[str, ...] = ()
-    #: The cells that it is about.
+    #: The cells that it changes.
     where: Values = field(default_factory=dict)
 
     def applies(self, grid: Grid, values: Values) -> bool:
@@ -28,42 +28,42 @@ class Change:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer to what a paper leaves open."""
+    """One answer to a choice."""
 
     id: str
     title: str
     changes: tuple[Change, ...] = ()
-    #: One of `paper_keys.ORIGINS`; empty where nothing is said.
+    #: One of `paper_keys.ORIGINS`, or empty.
     origin: str = ""
     #: Patterns of the claims to which a fitted answer was fitted.
     fits: tuple[str, ...] = ()
-    #: One of `paper_keys.CHOSEN`; empty where nothing is said.
+    #: One of `paper_keys.CHOSEN`, or empty.
     chosen: str = ""
-    #: Metrics that claims are measured by instead of others.
+    #: Replacements for metrics of claims.
     metrics: Mapping[str, str] = field(default_factory=dict)
-    #: The cells that are run where it is the only other answer, by grid, and no others; empty if all are.
+    #: The cells to run where only this answer differs from the chosen ones, by grid. Empty means all cells.
     at: Mapping[str, Values] = field(default_factory=dict)
-    #: The same where it is one of several.
+    #: The cells to run where other answers also differ.
     together: Mapping[str, Values] = field(default_factory=dict)
 
     def sets_of(self, grid: Grid, values: Values) -> Iterator[str]:
-        """Give the changes of the scenario of a cell."""
+        """Yield the changes of the scenario of a cell."""
         for change in self.changes:
             if change.applies(grid, values):
                 yield from change.sets
 
     def is_fitted_to(self, claim: str) -> bool:
-        """Whether the answer was chosen because the claim holds with it, and so is no support for it."""
+        """Whether the answer was fitted to the claim, and therefore cannot support it."""
         return any(fnmatchcase(claim, pattern) for pattern in self.fits)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that a paper leaves open, how it is answered here, and how else it could be."""
+    """A detail that a paper leaves open, with the chosen answer and the alternatives."""
 
     id: str
     question: str
-    #: The words of the paper that it is about, with their section.
+    #: The words of the paper, with their section.
     source: str
     why: str
     answer: Answer
@@ -78,7 +78,7 @@ class Choice:
 def read_choice(
     entry: dict[str, Any], grids: Sequence[Grid], at: Mapping[str, Values], place: Place
 ) -> Choice:
-    """Read an entry of `[[choices]]`. `at`: the cells that other answers are run at by default.
+    """Read an entry of `[[choices]]`. `at` contains the default cells of alternative answers.
 
     Raises `InputError` with file and key.
     """
@@ -112,7 +112,7 @@ def _answer(
 ) -> Answer:
     require_cells(at, grids, place.at("at"))
     if ("fits" in entry) != (entry.get("origin") == "fitted"):
-        place.at("fits").fail("goes with the origin fitted, and it with a list of claims")
+        place.at("fits").fail('is required with the origin "fitted", and only with it')
     run = [grid for grid in grids if (grid.name in at if at else not grid.extended)]
     return Answer(
         id=entry["id"],
@@ -128,7 +128,7 @@ def _answer(
 
 
 def _changes(entry: dict[str, Any], grids: Sequence[Grid], place: Place) -> Iterator[Change]:
-    """Give the changes of an entry: of all grids by `set`, of some by `changes`."""
+    """Yield the changes of an entry: of all grids by `set`, of some by `changes`."""
     specs = [{"set": entry["set"], "where": entry.get("where", {})}] if "set" in entry else []
     for spec in [*specs, *entry.get("changes", ())]:
         named = spec.get("grids", [])
@@ -142,7 +142,7 @@ def _changes(entry: dict[str, Any], grids: Sequence[Grid], place: Place) -> Iter
 
 
 def require_cells(at: Mapping[str, Values], grids: Sequence[Grid], place: Place) -> None:
-    """Raise `InputError` for cells of grids that there are not."""
+    """Raise `InputError` for unknown grids or cells."""
     for name in at:
         place.require(name, [grid.name for grid in grids], "grid")
         (chosen,) = (grid for grid in grids if grid.name == name)

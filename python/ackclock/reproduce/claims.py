@@ -1,4 +1,4 @@
-"""Claims: what a paper prints, what is measured, and whether the one holds by the other."""
+"""Claims of a paper: the printed value, the measured value, and the verdict."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ VERDICTS = (HOLDS, FAILS, UNDECIDABLE)
 
 @dataclass(frozen=True)
 class Region:
-    """Where a value has to lie for the claim to hold."""
+    """The region in which a value must lie for the claim to hold."""
 
     low: float
     high: float
-    #: Whether the ends are left out.
+    #: Whether the region excludes its ends.
     open: bool
     text: str
 
@@ -44,7 +44,7 @@ class Region:
         return HOLDS if inside else FAILS if outside else UNDECIDABLE
 
     def margin(self, value: float) -> float:
-        """Return how far inside a value lies; below zero it lies outside."""
+        """Return the distance of a value from the edge, negative outside of the region."""
         return min(value - self.low, self.high - value)
 
 
@@ -53,7 +53,7 @@ class Claim:
     """A statement of a paper that can be measured."""
 
     id: str
-    #: Under which heading it is listed; empty for none.
+    #: The heading that lists it, or empty.
     section: str
     statement: str
     unit: str
@@ -61,25 +61,25 @@ class Claim:
     printed: float | None
     region: Region
     measure: Values
-    #: What data say about the verdict; `{name}` stands for a measure of `values`.
+    #: A sentence that explains the verdict. `{name}` stands for a measure of `values`.
     note: str
     values: Values
 
     def cells(self, paper: Paper) -> list[tuple[str, Values]]:
-        """Return the cells that it is measured by, by grid."""
+        """Return the cells that its measures use, by grid."""
         return [cell for spec in (self.measure, *self.values.values()) for cell in cells_of(paper, spec)]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim, and what came out."""
+    """A claim with its verdict and measured values."""
 
     claim: Claim
     verdict: str
     reason: str
     note: str
     parts: tuple[Part, ...]
-    #: The part that decides: of those with this verdict, the one that is nearest to another, or furthest out.
+    #: The deciding part: among the parts with this verdict, the part with the smallest margin.
     decisive: Part
 
     @property
@@ -94,7 +94,7 @@ class Verdict:
 
 
 def claims_of(paper: Paper) -> list[Claim]:
-    """Read the claims of a paper; an entry with `each` stands for one per value.
+    """Read the claims of a paper. An entry with `each` becomes one claim per value.
 
     Raises `InputError` with file and claim.
     """
@@ -110,12 +110,12 @@ def claims_of(paper: Paper) -> list[Claim]:
 def claims_run(
     paper: Paper, claims: Sequence[Claim], *, extended: bool = False, reading: Reading = CHOSEN
 ) -> list[Claim]:
-    """Return the claims whose runs are made."""
+    """Return the claims whose cells are run."""
     return [claim for claim in claims if is_run(paper, claim.measure, extended=extended, reading=reading)]
 
 
 def judge(runs: Runs, claim: Claim, *, with_note: bool = True) -> Verdict:
-    """Measure a claim and say whether it holds. Raises `InputError` with file and claim."""
+    """Measure a claim and return its verdict. Raises `InputError` with file and claim."""
     try:
         parts = tuple(take(runs, claim.measure))
         note = _note(runs, claim) if with_note else ""
@@ -128,7 +128,7 @@ def judge(runs: Runs, claim: Claim, *, with_note: bool = True) -> Verdict:
 
 
 def decide(region: Region, parts: Sequence[Part]) -> tuple[str, Part]:
-    """Return the verdict over all parts, and the part that decides it."""
+    """Return the verdict over all parts, and the deciding part."""
     judged = [(_judge(region, part), part) for part in parts]
     for verdict in (FAILS, UNDECIDABLE, HOLDS):
         those = [part for each, part in judged if each == verdict]
@@ -150,7 +150,7 @@ def _reason(claim: Claim, verdict: str, part: Part) -> str:
     if part.value is None:
         return f"{where}{part.reason}"
     if part.interval is None:
-        return f"{where}{the} value is of a single run of something random, which has no interval"
+        return f"{where}{the} value comes from one random run, which has no interval"
     low, high = part.interval
     what = (
         f"{part.value.mean:.{claim.digits}f}"
@@ -176,7 +176,7 @@ def _note(runs: Runs, claim: Claim) -> str:
 
 
 def _each(entry: Values) -> list[dict[str, Any]]:
-    """Write out `each = { axis = [values] }`: `{axis}` in texts, the value itself in selections."""
+    """Expand `each = { axis = [values] }`: `{axis}` in texts, the value itself in selections."""
     axes = entry.get("each", {})
     return [_at(entry, dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values())]
 
@@ -199,7 +199,7 @@ def _at(entry: Values, place: Values) -> dict[str, Any]:
 
 
 def _filled(tree: Any, placeholder: str, value: Any) -> Any:
-    """Return a tree with `value` wherever the placeholder stands alone."""
+    """Return a tree with `value` instead of each text that equals the placeholder."""
     if isinstance(tree, dict):
         return {key: _filled(item, placeholder, value) for key, item in tree.items()}
     return value if tree == placeholder else tree
@@ -213,9 +213,9 @@ def _claim(paper: Paper, spec: Values, place: Place) -> Claim:
     try:
         spec.get("note", "").format(**dict.fromkeys(values, 0.0))
     except KeyError as error:
-        place.at("note").fail(f"{error} is no measure of `with`; {hint(error.args[0], values)}")
+        place.at("note").fail(f"`with` contains no measure {error}; {hint(error.args[0], values)}")
     except (ValueError, IndexError) as error:
-        place.at("note").fail(f"is no text with {{name}} for a measure of `with`: {error}")
+        place.at("note").fail(f"cannot be filled with the measures of `with`: {error}")
     digits = spec.get("digits", 2)
     printed = _printed(paper, spec.get("printed"), place.at("printed"))
     return Claim(
@@ -233,7 +233,7 @@ def _claim(paper: Paper, spec: Values, place: Place) -> Claim:
 
 
 def _printed(paper: Paper, spec: Any, place: Place) -> float | None:
-    """Return a number as it stands, or from a printed table."""
+    """Return a number, either given directly or from a printed table."""
     if spec is None or isinstance(spec, int | float):
         return spec
     require_column(paper, spec["table"], spec["column"], place)
@@ -242,12 +242,12 @@ def _printed(paper: Paper, spec: Any, place: Place) -> float | None:
         value = paper.printed[spec["table"]].value(spec["column"], at)
         return value * (at[spec["times"]] if "times" in spec else 1.0)
     except (KeyError, ValueError, TypeError):
-        place.fail(f"the table {spec['table']} has no number in {spec['column']} at {as_toml(at)}")
+        place.fail(f"table {spec['table']} contains no number in {spec['column']} at {as_toml(at)}")
 
 
 def _region(expect: Values, printed: float | None, digits: int, place: Place) -> Region:
     if len(expect) != 1:
-        place.fail(f"takes one of {', '.join(COMPARED)}")
+        place.fail(f"needs exactly one of {', '.join(COMPARED)}")
     ((kind, value),) = expect.items()
     if kind == "above":
         return Region(value, math.inf, True, f"above {value:g}")

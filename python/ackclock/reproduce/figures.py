@@ -20,7 +20,7 @@ from ackclock.reproduce.models import table as model_table
 from ackclock.reproduce.runs import Run, Runs
 from ackclock.statistics.estimates import estimate
 
-#: What a series can show of the first replicate.
+#: The series of the first replicate, by name.
 SERIES: dict[str, Callable[[Run], tuple[list[float], list[float]]]] = {
     "throughput": lambda run: flow_series(run, "sent_bytes"),
     "goodput": lambda run: flow_series(run, "delivered_bytes"),
@@ -34,7 +34,7 @@ SERIES: dict[str, Callable[[Run], tuple[list[float], list[float]]]] = {
 
 @dataclass(frozen=True)
 class Line:
-    """Values over x; `low` and `high` where there are intervals."""
+    """Values over x, with `low` and `high` if there are intervals."""
 
     label: str
     x: Sequence[Any]

@@ -12,12 +12,12 @@ from ackclock.files.declaration import Place, require_once
 from ackclock.reproduce.paper_keys import SAMPLES
 from ackclock.text.suggest import hint
 
-#: The axis that a suite stands for.
+#: The axis that contains the environments of a suite.
 ENVIRONMENT = "environment"
 #: The axis of the algorithms whose robustness is compared.
 CONTROL = "control"
 
-#: Values of axes: of a cell, or what a selection asks for.
+#: Values of axes, either of a cell or of a selection.
 Values = Mapping[str, Any]
 
 
@@ -27,7 +27,7 @@ class Axis:
 
     name: str
     values: tuple[Any, ...]
-    #: The changes of the scenario that each value stands for.
+    #: The changes of the scenario for each value.
     sets: tuple[tuple[str, ...], ...]
 
 
@@ -36,14 +36,14 @@ class Grid:
     """A scenario over all combinations of the values of its axes."""
 
     name: str
-    #: A scenario, or a suite, whose environments are the first axis then.
+    #: A scenario, or a suite whose environments become the first axis.
     source: Path | Suite
     axes: tuple[Axis, ...]
-    #: True: samples of all replicates; None: of the first; False: of none.
+    #: True keeps the samples of all replicates, None of the first, and False of none.
     samples: bool | None
-    #: Whether it is run only where more than the paper is asked for.
+    #: Whether it runs only in an extended reproduction.
     extended: bool = False
-    #: So many replicates at least.
+    #: The least number of replicates.
     replicates: int = 1
 
     def base(self, values: Values) -> tuple[Path, tuple[str, ...]]:
@@ -92,7 +92,7 @@ def require_at(grid: Grid, at: Values, place: Place) -> None:
 
 
 def read_grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis], place: Place) -> Grid:
-    """Read an entry of `[[grids]]`; `shared`: the axes that it may name. Raises `InputError`."""
+    """Read an entry of `[[grids]]`. `shared` contains the axes that it may name. Raises `InputError`."""
     there = place.at("axes")
     for index, axis in enumerate(entry["axes"]):
         if isinstance(axis, str):
@@ -102,7 +102,7 @@ def read_grid(folder: Path, entry: dict[str, Any], shared: Mapping[str, Axis], p
         for index, axis in enumerate(entry["axes"])
     )
     if ("scenario" in entry) == ("suite" in entry):
-        place.fail("has a scenario or a suite, one of the two")
+        place.fail("needs a scenario or a suite, and not both")
     source: Path | Suite
     if "suite" in entry:
         source = Suite.load(entry["suite"])
@@ -126,7 +126,7 @@ def read_axis(entry: dict[str, Any], place: Place) -> Axis:
         if not values:
             place.at("values").fail("is empty")
         if "set" in entry:
-            place.at("set").fail("stands beside values that have changes of their own")
+            place.at("set").fail("cannot be combined with values that have their own changes")
         return Axis(entry["name"], tuple(values), tuple(tuple(sets) for sets in values.values()))
     if "set" not in entry:
         place.at("set").fail('is missing: a text "KEY=VALUE" in which {} stands for the value')
@@ -135,5 +135,5 @@ def read_axis(entry: dict[str, Any], place: Place) -> Axis:
     except (LookupError, ValueError):
         place.at("set").refuse(entry["set"], "a text in which {} stands for the value, and {{ for a brace")
     if len(set(sets)) < len(values):
-        place.at("set").refuse(entry["set"], "another change for each value: {} stands for the value")
+        place.at("set").refuse(entry["set"], "a text with {}, which stands for the value")
     return Axis(entry["name"], tuple(values), sets)

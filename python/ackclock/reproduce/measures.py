@@ -1,7 +1,6 @@
-"""Ways to measure a claim: from runs, from the synchronous model, from what is printed.
+"""Ways to measure a claim: from runs, from the synchronous model, and from printed tables.
 
-A measure is named by `kind` in `claims.toml`; its other keys are the arguments of the
-function registered here.
+`kind` in `claims.toml` names a measure. The other keys are the arguments of the function registered here.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from ackclock.statistics.estimates import CONFIDENCE, Estimate, estimate
 
 @dataclass(frozen=True)
 class Part:
-    """A number of a measurement; a claim holds if it holds of all parts."""
+    """One number of a measurement. A claim holds if all its parts hold."""
 
     label: str
-    #: None where there is nothing to measure; `reason` says why.
+    #: None if there is nothing to measure, for the stated `reason`.
     value: Estimate | None
-    #: True for what is not random: it needs no interval.
+    #: True for a deterministic value, which needs no interval.
     exact: bool = False
     reason: str = ""
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval, of width zero for what is exact; None where there is none."""
+        """The interval, of width zero for an exact value, and None if there is no interval."""
         if self.value is None:
             return None
         if self.value.low is not None and self.value.high is not None:
@@ -53,7 +52,7 @@ Measure = Callable[..., Sequence[Part]]
 
 @dataclass(frozen=True)
 class _Registered:
-    """A measure, and what its arguments may be."""
+    """A measure with the types of its arguments."""
 
     function: Measure
     keys: Table
@@ -61,12 +60,12 @@ class _Registered:
 
 MEASURES: dict[str, _Registered] = {}
 
-#: So many of the scenarios that are searched are judged on other replicates.
+#: The number of scenarios of a search that other replicates judge.
 _FINALISTS = 3
 
 
 def measure(kind: str, **choices: Iterable[str]) -> Callable[[Measure], Measure]:
-    """Register a way to measure; its annotations say what a claim may give it, and `choices` which texts."""
+    """Register a measure. Its annotations define the arguments, and `choices` the allowed texts."""
 
     def register(function: Measure) -> Measure:
         parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -90,7 +89,7 @@ def measure(kind: str, **choices: Iterable[str]) -> Callable[[Measure], Measure]
 
 
 def _type_of(hint: Any) -> Type:
-    """Return what a claim may give for an argument of a measure."""
+    """Return the type that a claim may use for an argument of a measure."""
     if hint == Values:
         return SELECTION
     if hint in _TYPES:
@@ -110,7 +109,7 @@ _TYPES: dict[Any, Type] = {str: Text(), bool: Flag(), float: Number(), Any: Anyt
 
 
 def take(runs: Runs, spec: Values) -> Sequence[Part]:
-    """Measure what `spec` asks for, which `check` has seen, by the metrics of the reading."""
+    """Measure `spec` with the metrics of the interpretation. `check` must have accepted `spec`."""
     fields = _fields(spec)
     if "metric" in fields:
         fields["metric"] = runs.reading.metrics.get(fields["metric"], fields["metric"])
@@ -118,7 +117,7 @@ def take(runs: Runs, spec: Values) -> Sequence[Part]:
 
 
 def check(paper: Paper, spec: Values, place: Place) -> None:
-    """Raise `InputError` for what `take` would not understand, before any run."""
+    """Raise `InputError` before any run for a `spec` that `take` cannot measure."""
     if "kind" not in spec:
         place.at("kind").fail("is missing: a text")
     place.at("kind").require(spec["kind"], sorted(MEASURES), "measure")
@@ -158,28 +157,28 @@ def check(paper: Paper, spec: Values, place: Place) -> None:
 
 
 def require_metric(name: str, grids: Iterable[Grid], place: Place) -> None:
-    """Raise `InputError` for a metric that there is not, or whose samples are not kept."""
+    """Raise `InputError` for an unknown metric, or a metric whose samples are not kept."""
     place.require(name, METRICS, "metric")
     for grid in grids:
         if name in OF_SAMPLES and grid.samples is not True:
-            place.fail(f'{name} is made of samples: grid {grid.name} needs samples = "all"')
+            place.fail(f'{name} is computed from samples: grid {grid.name} needs samples = "all"')
 
 
 def require_metrics(paper: Paper, instead: Values, place: Place) -> None:
-    """Raise `InputError` where a metric, or what is measured instead, can be measured in no grid."""
+    """Raise `InputError` if no grid can measure a metric or its replacement."""
     sampled = [grid for grid in paper.grids if grid.samples is True]
     for name in [*instead, *instead.values()]:
         require_metric(name, sampled[:1] or paper.grids[:1], place)
 
 
 def require_column(paper: Paper, table: str, column: str, place: Place) -> None:
-    """Raise `InputError` for a printed table or a column of it that there is not."""
+    """Raise `InputError` for an unknown printed table or column."""
     place.require(table, paper.printed, "printed table")
     place.require(column, paper.printed[table].columns, f"column of {table}")
 
 
 def _check_without_runs(paper: Paper, spec: Values, place: Place) -> None:
-    """Measure what needs no run: nothing is simpler that finds its mistakes."""
+    """Measure a claim without runs, because only that finds all its mistakes."""
     try:
         take(Runs(paper, {}), spec)
     except AckclockError as error:
@@ -193,21 +192,21 @@ def _fields(spec: Values) -> dict[str, Any]:
 
 
 def grids_of(paper: Paper, spec: Values) -> list[Grid]:
-    """Return the grids that a measure takes runs from; none for what needs no run. Raises `KeyError`."""
+    """Return the grids whose runs a measure uses, none for a measure without runs. Raises `KeyError`."""
     if "metric" not in spec:
         return []
     return [paper.grid(name) for name in spec.get("grids", [spec.get("grid")])]
 
 
 def cells_of(paper: Paper, spec: Values) -> list[tuple[str, Values]]:
-    """Return the cells that a measure takes, by grid."""
+    """Return the cells that a measure uses, by grid."""
     at = spec.get("at", {})
     taken = (at, {**at, **spec.get("minus", {})})
     return [(grid.name, each) for grid in grids_of(paper, spec) for each in taken]
 
 
 def is_run(paper: Paper, spec: Values, *, extended: bool = False, reading: Reading = CHOSEN) -> bool:
-    """Whether the cells that a measure takes are run."""
+    """Whether the cells that a measure uses are run."""
     return all(
         (extended or not paper.grid(name).extended)
         and any(_covers(paper.grid(name), selection, taken) for selection in reading.cells(paper.grid(name)))
@@ -216,7 +215,7 @@ def is_run(paper: Paper, spec: Values, *, extended: bool = False, reading: Readi
 
 
 def _covers(grid: Grid, selection: Values, taken: Values) -> bool:
-    """Whether all cells that a measure takes are in a selection."""
+    """Whether a selection contains all cells that a measure uses."""
     return all(
         set(members(taken.get(name, grid.axis(name).values))) <= set(members(wanted))
         for name, wanted in selection.items()
@@ -224,14 +223,14 @@ def _covers(grid: Grid, selection: Values, taken: Values) -> bool:
 
 
 def exact(value: float, label: str = "") -> Part:
-    """Return a part in which nothing is random."""
+    """Return a deterministic part."""
     return Part(label, Estimate(value, None, None, 1), exact=True)
 
 
 def replicate_values(
     runs: Runs, metric: str, at: Values, grid: str | None = None
 ) -> tuple[list[float], bool]:
-    """Return a metric of each replicate, the mean over all selected cells, and whether it is exact."""
+    """Return a metric of each replicate, averaged over the selected cells, and whether it is exact."""
     function = METRICS[metric]
     cells = runs.select(at, grid)
     count = max(len(cell.runs) for cell in cells)
@@ -262,9 +261,10 @@ def _difference(
     greatest: bool = False,
     grid: str | None = None,
 ) -> list[Part]:
-    """Mean difference between `at` and `at` changed by `minus`, paired by replicate; `relative` in percent.
+    """Mean difference between `at` and `at` changed by `minus`, paired by replicate.
 
-    One part per value of the axis `along`, if given, or only the `greatest` of them.
+    `relative` yields percent. There is one part per value of the axis `along`, if given, or only the
+    `greatest` of them.
     """
     parts = []
     for value in [None] if along is None else _values(runs, along, at, grid):
@@ -290,12 +290,12 @@ def _exists(
     at: Values,
     grids: Sequence[str | None] = (None,),
 ) -> list[Part]:
-    """How far, in one scenario of many, the first control of each pair is above the second.
+    """Lead of the first control of each pair over the second, in one scenario of many.
 
     A scenario is a combination of the values of all axes but the control. The first half of the replicates
-    chooses the `_FINALISTS` clearest, and the other half judges them, so that what chance gave them does not
-    count. The parts are of the best of these, one for each pair; their intervals are so wide that those of
-    all finalists together are right in 95 % of searches (Bonferroni).
+    selects the `_FINALISTS` clearest scenarios, and the other half judges them. Chance in the selection
+    therefore does not bias the verdict. The parts describe the best of these scenarios, one part per pair.
+    Bonferroni's correction makes the intervals of all finalists hold together in 95 % of searches.
     """
     scenarios = _scenarios(runs, metric, at, grids)
 
@@ -311,7 +311,7 @@ def _exists(
     finalists = _clearest({name: led(name, searched) for name in scenarios})
     confidence = 1 - (1 - CONFIDENCE) / len(finalists)
     tried = {name: [estimate(lead, confidence) for lead in led(name, judged)] for name in finalists}
-    # One that is not significantly below goes before one that is.
+    # A scenario that is not significantly below zero ranks before one that is.
     best = max(tried, key=lambda name: (_least(tried[name], "high") > 0, _least(tried[name], "low")))
     return [
         Part(
@@ -322,7 +322,7 @@ def _exists(
 
 
 def _least(values: Sequence[Estimate], end: str) -> float:
-    """Return the least end of intervals, or the least mean where there is none."""
+    """Return the least end of intervals, or the least mean if there are no intervals."""
     ends = [getattr(value, end) for value in values]
     return min(value.mean if found is None else found for value, found in zip(values, ends, strict=True))
 
@@ -330,7 +330,7 @@ def _least(values: Sequence[Estimate], end: str) -> float:
 def _scenarios(
     runs: Runs, metric: str, at: Values, grids: Sequence[str | None]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return a metric of each replicate by scenario and control; a scenario is called by what varies."""
+    """Return a metric of each replicate by scenario and control. Varying axes name a scenario."""
     function = METRICS[metric]
     found: dict[str, dict[str, list[float]]] = {}
     for grid in grids:
@@ -347,10 +347,10 @@ def _scenarios(
 
 
 def _clearest(leads: Mapping[str, Sequence[Sequence[float]]]) -> list[str]:
-    """Return the scenarios whose least leads are largest, each in units of its standard error.
+    """Return the scenarios with the largest least leads, each in units of its standard error.
 
-    The median standard error of all scenarios is added to it: a tiny lead is not the clearest because by
-    chance it does not vary (Tusher, Tibshirani & Chu 2001).
+    The median standard error of all scenarios is added to each. Otherwise, a tiny lead that happens not to
+    vary would rank first (Tusher, Tibshirani & Chu 2001).
     """
     errors = {
         name: [
@@ -407,7 +407,7 @@ def _steps(
     falling: bool = False,
     grid: str | None = None,
 ) -> list[Part]:
-    """How much the metric rises from one value of `along` to the next, or falls; above zero if it does."""
+    """Rise of the metric from one value of `along` to the next, or its fall. Positive if it does so."""
     values = list(order) or _values(runs, along, at, grid)
     parts = []
     for before, after in itertools.pairwise(values):
@@ -444,7 +444,7 @@ _REDUCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
 def _printed(
     runs: Runs, *, table: str, column: str, reduce: str, times: str | None = None, scale: float = 1.0
 ) -> list[Part]:
-    """What the printed table itself gives: mean, least, greatest or spread of a column, times another."""
+    """Mean, least, greatest or spread of a column of the printed table, multiplied by another column."""
     columns = runs.paper.printed[table].columns
     factors = columns[times] if times is not None else [1.0] * len(columns[column])
     values = [scale * value * factor for value, factor in zip(columns[column], factors, strict=True)]
@@ -458,5 +458,5 @@ def spread_percent(values: Sequence[float]) -> float:
 
 
 def _values(runs: Runs, along: str, at: Values, grid: str | None) -> list[Any]:
-    """Return the values of an axis, those that `at` names if it names any."""
+    """Return the values of an axis, or the values that `at` selects."""
     return list(members(at.get(along, runs.paper.grid(grid).axis(along).values)))

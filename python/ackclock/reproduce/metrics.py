@@ -1,6 +1,6 @@
 """Numbers of a run in the units that papers print, and series by the second.
 
-`docs/reference/metrics.md` defines what they are made from. kB is 1000 bytes.
+`docs/reference/metrics.md` defines the underlying metrics. 1 kB is 1000 bytes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ackclock.reproduce.runs import Run
 if TYPE_CHECKING:
     import polars
 
-#: Length of what a series averages over, seconds.
+#: The interval over which a series averages.
 _SECOND_NS = 1_000_000_000
 
 
 def payload_share(run: Run) -> float:
-    """Return payload over bytes on the wire, of what senders sent; 1460/1538 for full Ethernet frames."""
+    """Return payload over bytes on the wire at the senders: 1460/1538 for full Ethernet frames."""
     summary = run.summary
     sent_bps = summary["goodput_bps"] / summary["delivery_ratio"] if summary["delivery_ratio"] else 0.0
     return float(sent_bps / summary["throughput_bps"]) if summary["throughput_bps"] else 0.0
@@ -45,10 +45,11 @@ def _flows(run: Run) -> int:
 
 
 def _undelivered_ratio(run: Run) -> float:
-    """Return what was sent and not acknowledged over what was sent, in payload bytes.
+    """Return bytes sent and not acknowledged over bytes sent, in payload.
 
-    Sent is every transmission, acknowledged only data first sent in the window: a retransmission counts as
-    one loss, and what is in flight at the end counts as lost. Source: jasem-efficiency-fairness, table 1.
+    Every transmission counts as sent. Only data first sent in the window count as acknowledged. A
+    retransmission therefore counts as a loss, and so do data in flight at the end.
+    Source: jasem-efficiency-fairness, table 1.
     """
     sent = sum(flow["sent_bytes"] for flow in run.document["flows"])
     acknowledged = sum(flow["acknowledged_bytes"] for flow in run.document["flows"])
@@ -56,7 +57,7 @@ def _undelivered_ratio(run: Run) -> float:
 
 
 def _first_goodput_kb(run: Run) -> float:
-    """Return what one flow, the first, received; to be taken for all of them times their number."""
+    """Return the goodput of the first flow times the number of flows."""
     return _kb(run, run.document["flows"][0]["goodput_bps"])
 
 
@@ -97,13 +98,13 @@ def _under_test(run: Run) -> UnderTest:
 
 
 def _goodput_fraction(run: Run, taken: str = "offered_bps") -> float:
-    """Return goodput over what others leave; not a number where the bottleneck has no rate."""
+    """Return goodput over the capacity that others leave, or NaN if the bottleneck has no rate."""
     fraction = _under_test(run).goodput_fraction(taken)
     return math.nan if fraction is None else fraction
 
 
 def _dropped_percent(run: Run) -> float:
-    """Return drops over arrivals at the bottleneck, whosever the packets are; 0 where none arrived."""
+    """Return drops over arrivals of all packets at the bottleneck, and 0 without arrivals."""
     return 100 * float(run.summary["drop_rate"] or 0.0)
 
 
@@ -129,10 +130,10 @@ METRICS: dict[str, Callable[[Run], float]] = {
     "lost_per_flow_kb": lambda run: (_sent_kb(run) - _goodput_kb(run)) / _flows(run),
     "sent_first_kb": lambda run: run.document["flows"][0]["sent_bytes"] / 1e3,
     "goodput_first_times_flows_kb": lambda run: _first_goodput_kb(run) * _flows(run),
-    # Of what others were to leave: above one where they lose packets. Then the same, cut at one.
+    # Relative to the planned capacity: above one if other traffic loses packets. The second is cut at one.
     "goodput_fraction": lambda run: _goodput_fraction(run),
     "goodput_capped_fraction": lambda run: min(1.0, _goodput_fraction(run)),
-    # Of what others really left. What came before the window can be delivered in it, hence the bound.
+    # Relative to the free capacity. Packets sent before the window can be delivered in it, hence the bound.
     "goodput_of_delivered_fraction": lambda run: min(1.0, _goodput_fraction(run, "delivered_bps")),
     "test_loss_percent": lambda run: 100 * _under_test(run).loss_rate,
     "test_jain_percent": lambda run: 100 * _under_test(run).jain_index,
@@ -144,7 +145,7 @@ METRICS: dict[str, Callable[[Run], float]] = {
 }
 
 
-#: Metrics that are made of samples over time.
+#: Metrics computed from samples over time.
 OF_SAMPLES = ("utilization_deviation_points", "alpha_mean_segments")
 
 
@@ -157,7 +158,7 @@ def link_series(run: Run) -> tuple[list[float], list[float]]:
 
 
 def flow_series(run: Run, column: str) -> tuple[list[float], list[float]]:
-    """Return ends of seconds, and what the first flow had in each, Mbit/s of payload.
+    """Return the ends of seconds, and the rate of the first flow in each, in Mbit/s of payload.
 
     `column`: `sent_bytes` or `delivered_bytes` of the samples.
     """
@@ -174,14 +175,14 @@ def state_series(run: Run, column: str) -> tuple[list[float], list[float]]:
 
 
 def available_series(run: Run) -> tuple[list[float], list[float]]:
-    """Return times in seconds, and what the bottleneck could carry since the sample before, Mbit/s."""
+    """Return times in seconds, and the capacity of the bottleneck since the previous sample in Mbit/s."""
     samples = _first_link(run)
     times = [time_ns / _SECOND_NS for time_ns in samples["time_ns"]]
     return times, [1e-6 * rate_bps for rate_bps in samples["capacity_bps"]]
 
 
 def carried_series(run: Run) -> tuple[list[float], list[float]]:
-    """Return times in seconds, and what the bottleneck carried since the sample before, Mbit/s."""
+    """Return times in seconds, and the traffic of the bottleneck since the previous sample in Mbit/s."""
     samples = _first_link(run)
     points = list(zip(samples["time_ns"], samples["forwarded_bytes"], strict=True))
     pairs = list(itertools.pairwise(points))
@@ -205,7 +206,7 @@ def _first_flow(run: Run) -> polars.DataFrame:
 
 
 def _by_second(times_ns: Sequence[int], counts: Sequence[int]) -> tuple[list[float], list[float]]:
-    """Return ends of whole seconds and the growth of a counter in each; nothing grew before the first."""
+    """Return the ends of whole seconds and the growth of a counter in each, from 0 at the start."""
     at = {
         time_ns: count for time_ns, count in zip(times_ns, counts, strict=True) if time_ns % _SECOND_NS == 0
     }

@@ -1,4 +1,4 @@
-"""Measures of the synchronous model, of which the papers prove what they prove."""
+"""Measures of the synchronous model, on which the papers base their proofs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ackclock.reproduce.runs import Runs
 from ackclock.synchronous.cycles import Cycle, cycles, sawtooth
 from ackclock.synchronous.model import model
 
-#: Cycles this short are no longer whole round trips, which the algebra of the papers takes them for.
+#: Shorter cycles are no longer whole RTTs, as the papers' algebra assumes.
 _MIN_CYCLE = 2.0
 
 
 @cache
 def table() -> dict[str, Any]:
-    """Return the figures of the model, which never change."""
+    """Return the table of the model, which is constant."""
     return model("table")
 
 
@@ -38,9 +38,7 @@ def _efficiency(
 ) -> list[Part]:
     """A figure of a rule in percent, or its difference in points.
 
-    The conventions are those of `docs/reference/synchronous-model.md`.
-
-    `integer_step` is that of X_goal = 100.
+    `docs/reference/synchronous-model.md` defines the conventions. `integer_step` uses X_goal = 100.
     """
     values = []
     for name in (rule, minus_rule) if minus_rule is not None else (rule,):
@@ -54,7 +52,7 @@ def _efficiency(
 
 @measure("model-cycle-ratio")
 def _cycle_ratio(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: float) -> list[Part]:
-    """Length of a cycle over that of the one before it, from the third cycle on."""
+    """Length of a cycle over the length of the previous one, from the third cycle on."""
     lengths = [cycle.rounds for cycle in _whole_cycles(cc, windows, x_goal)]
     return [
         exact(after / before, f"k_{number}/k_{number - 1}")
@@ -80,7 +78,7 @@ def _cycle_packets(runs: Runs, *, cc: str, windows: Sequence[float], x_goal: flo
 
 @measure("model-doubling")
 def _doubling(runs: Runs, *, rule: str) -> list[Part]:
-    """Round trips in which a window doubles without marks and losses; `rule`: a column of `expansion`."""
+    """RTTs in which a window doubles without marks and losses. `rule` is a column of `expansion`."""
     rows = table()["expansion"]
     found = next(row["time"] for row in rows if row[rule] >= 2 * rows[0][rule])
     return [exact(float(found))]
@@ -88,18 +86,18 @@ def _doubling(runs: Runs, *, rule: str) -> list[Part]:
 
 @measure("model-event-ratio")
 def _event_ratio(runs: Runs, *, cc: str, reference: str, x_goal: float) -> list[Part]:
-    """Congestion events of one user per round trip over those of another algorithm, in the long run.
+    """Congestion events of one user per RTT, relative to another algorithm, in the long run.
 
-    Both as `aimd(increase=0.5)`.
+    Both algorithms are texts such as `aimd(increase=0.5)`.
     """
     return [exact(_sawtooth(cc, x_goal)["events"] / _sawtooth(reference, x_goal)["events"])]
 
 
 @measure("model-window-ratio")
 def _window_ratio(runs: Runs, *, cc: str, reference: str, x_goal: float) -> list[Part]:
-    """Mean window of one user over that of another algorithm, in the long run.
+    """Mean window of one user, relative to another algorithm, in the long run.
 
-    Both as `aimd(increase=0.5)`.
+    Both algorithms are texts such as `aimd(increase=0.5)`.
     """
     return [exact(_sawtooth(cc, x_goal)["mean_window"] / _sawtooth(reference, x_goal)["mean_window"])]
 
@@ -109,7 +107,7 @@ def _sawtooth(cc: str, x_goal: float) -> dict[str, float]:
 
 
 def _whole_cycles(cc: str, windows: Sequence[float], x_goal: float) -> list[Cycle]:
-    """Return the cycles up to the first that is short, or no longer of whole round trips."""
+    """Return the cycles before the first that is short or does not consist of whole RTTs."""
 
     def is_whole(cycle: Cycle) -> bool:
         return cycle.rounds >= _MIN_CYCLE and abs(cycle.rounds - round(cycle.rounds)) <= 1e-9

@@ -1,4 +1,4 @@
-"""The page of a reproduction: claims, tables, figures and choices, with nothing to load."""
+"""The page of a reproduction: claims, tables, figures and choices, without external resources."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _CLASSES = {HOLDS: "holds", FAILS: "fails", UNDECIDABLE: "open"}
 def write_page(
     reproduction: Reproduction, folder: Path, *, command: str, is_interactive: bool = False
 ) -> Path:
-    """Write `report.html`, `reproduction.json` and `cells.json` into a folder; return the path of the page.
+    """Write `report.html`, `reproduction.json` and `cells.json` into a folder, and return the page's path.
 
-    `is_interactive`: the cells under the chosen answers can be run again in the page, if the folder holds the
-    runs. Raises `InputError` then if the module for browsers is not built.
+    With `is_interactive`, the page can rerun the cells of the chosen interpretation, if the folder contains
+    the runs. Raises `InputError` if the module for browsers is not built.
     """
     figures: list[dict[str, Any]] = [
         {"title": figure.title, "panels": draw(figure), "legend": legend(figure)}

@@ -1,4 +1,4 @@
-"""A paper as data: scenarios, what it leaves open, printed tables, claims, tables and figures to make."""
+"""A paper as data: scenarios, choices, printed tables, claims, and the tables and figures of its report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLAIMS_FILE = "claims.toml"
 
 @dataclass(frozen=True)
 class Quick:
-    """What makes a first impression of a paper: few replicates, and maybe shorter runs."""
+    """The settings of a quick reproduction: few replicates, and sometimes shorter runs."""
 
     replicates: int = 3
     sets: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Paper:
     grids: tuple[Grid, ...]
     choices: tuple[Choice, ...]
     printed: Mapping[str, PrintedTable]
-    #: Entries of `paper.toml` and `claims.toml`, as declared; read by `tables`, `figures` and `claims`.
+    #: Entries of `paper.toml` and `claims.toml`. The modules `tables`, `figures` and `claims` read them.
     tables: tuple[Values, ...]
     figures: tuple[Values, ...]
     claims: tuple[Values, ...]

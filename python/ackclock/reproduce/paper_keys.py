@@ -1,4 +1,4 @@
-"""What the files of a paper may hold, `paper.toml` and `claims.toml`; measures declare their own keys."""
+"""The keys of `paper.toml` and `claims.toml`. Measures declare their own keys."""
 
 from __future__ import annotations
 
@@ -17,20 +17,18 @@ from ackclock.files.declaration import (
     Whole,
 )
 
-#: Of which replicates of a cell samples over time are kept; as `Study.of` takes it.
+#: The replicates of a cell whose samples over time are kept, with the argument of `Study.of`.
 SAMPLES = {"none": False, "first": None, "all": True}
-#: How an answer came about: it follows from the text, it is what one usually takes, or it was chosen because
-#: the printed numbers come out with it.
+#: The origin of an answer: it follows from the text, is the usual value, or was fitted to printed numbers.
 ORIGINS = ("derived", "conventional", "fitted")
-#: When an answer was written down: before the results of the paper's runs were known, together with them, or
-#: after, as far as can be told.
+#: The time of an answer: before the results of the paper's runs were known, together with them, or after.
 CHOSEN = ("before", "with", "after")
-#: What is taken of a control over the environments.
+#: The regret of a control over the environments: total, mean or worst case.
 WHICH = ("d_sum", "d_mean", "c_max")
 
 #: A value of an axis.
 VALUE = Either((Text(), Number(), Flag()))
-#: Values by axis; a list stands for any of its members.
+#: Values by axis. A list stands for any of its members.
 SELECTION = MapOf(Either((Text(), Number(), Flag(), ListOf(VALUE, 1))))
 
 _AXIS = Table(
@@ -138,7 +136,7 @@ PAPER = Table(
     },
 )
 
-#: A number, in one of the ways in which a claim may compare it.
+#: The comparisons of a measured value with a number.
 COMPARED = ("within", "within_percent", "above", "below", "at_most")
 _EXPECT = Table("expect", {}, dict.fromkeys(COMPARED, Number()))
 CLAIMS = Table(

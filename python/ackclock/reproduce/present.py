@@ -1,4 +1,4 @@
-"""A reproduction as tables, and as JSON."""
+"""A reproduction as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ackclock.reproduce.tables import Entry, Table
 from ackclock.statistics.estimates import CONFIDENCE
 from ackclock.text import table
 
-#: How a verdict is marked; the words stand beside, or in a caption.
+#: The mark of each verdict. Its words follow the mark or are in a caption.
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDABLE: "?"}
 
 
@@ -35,7 +35,7 @@ def printed_text(entry: Entry) -> str:
 
 
 def claim_texts(verdict: Verdict) -> tuple[str, str, str]:
-    """Return what is printed, what is measured, and its interval, with the digits of the claim."""
+    """Return the printed value, the measured value and its interval, with the digits of the claim."""
     digits = verdict.claim.digits
     printed = "" if verdict.claim.printed is None else f"{verdict.claim.printed:.{digits}f}"
     measured = "-" if verdict.measured is None else f"{verdict.measured:.{digits}f}"
@@ -46,18 +46,18 @@ def claim_texts(verdict: Verdict) -> tuple[str, str, str]:
 
 
 def claims_table(reproduction: Reproduction) -> table.Table:
-    """Return one row per claim: how it fares over readings, then under the chosen one."""
+    """Return one row per claim: its status over all interpretations, then under the chosen one."""
     made = table.Table(
-        "readings",
+        "interpretations",
         "chosen",
         "claim",
         *(table.Column(heading, right=True) for heading in ("printed", "measured", "±")),
         "unit",
         title="claims",
         caption=(
-            "readings: under how many of how many the claim holds (? if some are undecidable; by a fit: only "
-            "where an answer was fitted to it); chosen: under "
-            "that one it holds (✓), does not (✗), or is undecidable (?); measured there, with half of the "
+            "interpretations: how many of them the claim holds under (? if some are undecidable; by a fit: "
+            "only where an answer was fitted to it); chosen: under the chosen interpretation the claim holds "
+            "(✓), does not hold (✗), or is undecidable (?); measured: the value there, ± half of the "
             f"{100 * CONFIDENCE:.0f} % interval over {reproduction.replicates} replicates"
         ),
     )
@@ -86,7 +86,7 @@ def _half_width(verdict: Verdict) -> str:
 
 
 def changes_table(reproduction: Reproduction) -> table.Table:
-    """Return the claims with what is printed, simulated, and measured with the kernel's TCP."""
+    """Return the claims with the printed value, the simulated value, and the kernel's."""
     emulated = reproduction.emulated
     assert emulated is not None, "there are emulations"
     made = table.Table(
@@ -96,7 +96,7 @@ def changes_table(reproduction: Reproduction) -> table.Table:
         "unit",
         title="claims with the TCP of the running kernel",
         caption=(
-            "whether the claim holds (✓), does not (✗), or is undecidable (?): simulated, linux; "
+            "the claim holds (✓), does not hold (✗), or is undecidable (?): first simulated, then linux; "
             f"{emulated.replicates} replicates of linux; {emulated.invalid} of {emulated.runs} emulations "
             "are not valid"
         ),
@@ -113,18 +113,18 @@ def changes_table(reproduction: Reproduction) -> table.Table:
 
 
 def changes_text(reproduction: Reproduction) -> str:
-    """Return which verdicts the kernel's TCP changes."""
+    """Return a sentence with the verdicts that the kernel's TCP changes."""
     if not reproduction.changed:
-        return "With the kernel's TCP every verdict is the same."
+        return "With the kernel's TCP no verdict changes."
     changes = (
-        f"{here.claim.id} ({here.verdict} simulated, {there.verdict} there)"
+        f"{here.claim.id} (simulated: {here.verdict}, kernel: {there.verdict})"
         for here, there in reproduction.changed
     )
-    return f"With the kernel's TCP other verdicts: {', '.join(changes)}."
+    return f"With the kernel's TCP these verdicts change: {', '.join(changes)}."
 
 
 def paper_table(shown: Table, emulated: Table | None = None) -> table.Table:
-    """Return a table with what is printed above what is measured, and what is emulated below."""
+    """Return a table with printed values above measured ones, and emulated values below."""
     made = table.Table(
         shown.axis,
         *(("",) if shown.is_printed or emulated else ()),
@@ -144,14 +144,14 @@ def paper_table(shown: Table, emulated: Table | None = None) -> table.Table:
 
 
 def dependence_table(reproduction: Reproduction) -> table.Table:
-    """Return what the verdicts hang on: of each claim that is not the same under all readings, a tree."""
+    """Return the choices that decide verdicts: a tree for each claim whose verdict varies."""
     made = table.Table(
         "claim",
-        "hangs on",
-        title="what verdicts hang on",
+        "depends on",
+        title="choices that decide verdicts",
         caption=(
-            f"{len(reproduction.readings) + 1} readings; others than the chosen one with "
-            f"{reproduction.reading_replicates} replicates, so that more is undecidable"
+            f"{len(reproduction.readings) + 1} interpretations; all but the chosen one with "
+            f"{reproduction.reading_replicates} replicates, so more claims are undecidable there"
         ),
     )
     for verdict in reproduction.verdicts:
@@ -164,7 +164,7 @@ def dependence_table(reproduction: Reproduction) -> table.Table:
 
 
 def support_lines(support: Support, digits: int) -> list[str]:
-    """Return what a verdict hangs on, as lines: how many readings, single answers with values, a tree."""
+    """Return lines with the counts of verdicts, the single answers that change it, and a tree."""
     lines = [counts_text(support.counts)]
     if support.alone:
         alone = (
@@ -178,15 +178,17 @@ def support_lines(support: Support, digits: int) -> list[str]:
 
 
 def skipped_table(reproduction: Reproduction) -> table.Table:
-    """Return the readings that were not run, and why."""
-    made = table.Table("reading", "reason", title="skipped readings, whose answers contradict each other")
+    """Return the interpretations that were not run, with the reasons."""
+    made = table.Table(
+        "interpretation", "reason", title="skipped interpretations: their answers contradict each other"
+    )
     for each in reproduction.skipped:
         made.add_row(each.reading.name, each.reason)
     return made
 
 
 def origin_text(answer: Answer) -> str:
-    """Return where an answer comes from, and when it was written down."""
+    """Return the origin of an answer, and the time when it was written down."""
     chosen = {"before": "before results", "with": "together with results", "after": "after results"}
     origin = f"fitted to {', '.join(answer.fits)}" if answer.fits else answer.origin
     when = f"chosen {chosen[answer.chosen]}" if answer.chosen else ""
@@ -194,7 +196,7 @@ def origin_text(answer: Answer) -> str:
 
 
 def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
-    """Return everything that was measured."""
+    """Return all results."""
     paper = reproduction.paper
     return {
         "build": _core.BUILD,
@@ -248,7 +250,7 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
 
 
 def _emulated_json(reproduction: Reproduction, claim: str) -> dict[str, Any]:
-    """Return what the kernel's TCP says of a claim, where it was asked."""
+    """Return the results of a claim with the kernel's TCP, if there are any."""
     emulated = reproduction.emulated
     if emulated is None or claim not in emulated.verdicts:
         return {}

@@ -20,10 +20,9 @@ class PrintedTable:
     columns: Mapping[str, tuple[Any, ...]]
 
     def find(self, column: str, at: Mapping[str, Any]) -> float | None:
-        """Return the number of `column` in the row where other columns have the values of `at`, if any.
+        """Return the number of `column` in the row whose other columns have the values of `at`, or None.
 
-        What `at` says beyond the columns of the table does not matter. Raises `KeyError` for an unknown
-        column.
+        Keys of `at` that are not columns of the table are ignored. Raises `KeyError` for an unknown column.
         """
         keys = {name: value for name, value in at.items() if name in self.columns}
         for index, number in enumerate(self.columns[column]):
@@ -44,7 +43,7 @@ def read_printed(path: Path) -> PrintedTable:
     place = Place(str(path))
     head, *rows = list(csv.reader(read_text(path).splitlines())) or [[]]
     if not head or not rows:
-        place.fail("is a table of a line with the names of the columns, and of at least one more")
+        place.fail("needs a line with the names of the columns, and at least one more line")
     require_once(head, place.at("line 1"))
     for number, row in enumerate(rows, 2):
         if len(row) != len(head):
@@ -61,7 +60,7 @@ def _numbers(column: Sequence[str], place: Place) -> tuple[Any, ...]:
         return tuple(column)
     for line, (entry, number) in enumerate(zip(column, numbers, strict=True), 2):
         if number is None:
-            place.fail(f"line {line} has {entry!r}, and other lines numbers")
+            place.fail(f"line {line} contains {entry!r}, but other lines contain numbers")
     return tuple(numbers)
 
 

@@ -1,4 +1,4 @@
-"""Readings of a paper: one answer to each choice that it leaves open, and which of them are tried."""
+"""Interpretations of a paper: one answer to each choice that it leaves open."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from dataclasses import dataclass
 from ackclock.reproduce.choices import Answer, Choice
 from ackclock.reproduce.grids import Grid, Values
 
-#: Of so many combinations drawn by chance the one is taken that differs most from those before it.
+#: Each new combination is the one of so many random draws that differs most from all previous ones.
 _CANDIDATES = 64
 
 
 class ContradictionError(Exception):
-    """Answers that cannot stand together, or a scenario that they make impossible."""
+    """Answers that contradict each other, or that make a scenario impossible."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One answer to each choice; empty for the chosen ones."""
+    """An interpretation: one answer to each choice. It is empty for the chosen answers."""
 
-    #: The answers that are not the chosen ones, by choice, in the order of the paper.
+    #: The answers that differ from the chosen ones, by choice, in the order of the paper.
     instead: tuple[tuple[Choice, Answer], ...] = ()
 
     @property
     def name(self) -> str:
-        """The names of the answers that are not the chosen ones."""
+        """The names of the answers that differ from the chosen ones."""
         return " + ".join(answer.id for _, answer in self.instead) or "as chosen"
 
     @property
     def metrics(self) -> Mapping[str, str]:
-        """Metrics that claims are measured by instead of others."""
+        """The replacements for metrics of claims."""
         return {old: new for _, answer in self.instead for old, new in answer.metrics.items()}
 
     def answer(self, choice: Choice) -> Answer:
@@ -41,11 +41,11 @@ class Reading:
         return next((answer for each, answer in self.instead if each.id == choice.id), choice.answer)
 
     def is_fitted_to(self, claim: str, choices: Sequence[Choice]) -> bool:
-        """Whether any of the answers was chosen because a claim holds with it."""
+        """Whether any of the answers was fitted to the claim."""
         return any(self.answer(choice).is_fitted_to(claim) for choice in choices)
 
     def cells(self, grid: Grid) -> list[Values]:
-        """Return which cells of a grid are run: those of any of these selections."""
+        """Return selections that together contain the cells of a grid to run."""
         if not self.instead:
             return [{}]
         (_, answer), *more = self.instead
@@ -55,7 +55,7 @@ class Reading:
         return [] if grid.extended else [{}]
 
     def sets_of(self, grid: Grid, values: Values) -> list[str]:
-        """Return how the scenario of a cell is changed. Raises `ContradictionError`."""
+        """Return the changes of the scenario of a cell. Raises `ContradictionError`."""
         owners: dict[str, tuple[str, str]] = {}
         sets = []
         for _, answer in self.instead:
@@ -71,7 +71,7 @@ class Reading:
         return sets
 
 
-#: The reading in which every answer is the chosen one.
+#: The chosen interpretation.
 CHOSEN = Reading()
 
 
@@ -81,15 +81,14 @@ def _overlap(key: str, other: str) -> bool:
 
 
 def singles(choices: Sequence[Choice]) -> list[Reading]:
-    """Return the readings that change one answer."""
+    """Return the interpretations that change one answer."""
     return [Reading(((choice, other),)) for choice in choices for other in choice.others]
 
 
 def combinations(choices: Sequence[Choice], seed: int) -> Iterator[Reading]:
-    """Give readings that change more than one answer, each as far from those before it as chance lets it be.
+    """Yield all interpretations that change more than one answer, each far from all previous ones.
 
-    How far two readings are apart is the number of choices that they answer differently. Ends when there are
-    no more.
+    The distance of two interpretations is the number of choices that they answer differently.
     """
     open_ones = [choice for choice in choices if choice.others]
     size = math.prod(len(choice.answers) for choice in open_ones)

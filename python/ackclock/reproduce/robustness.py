@@ -1,7 +1,7 @@
-"""C and D of controls over environments, and how far their order is the printed one.
+"""C and D of controls over environments, and the correlation of their order with a printed one.
 
-A grid with the axes `environment` and `control` has them; its other axes say under what they are taken.
-`docs/learn/how-algorithms-are-compared.md` has the formulas, after Reddy et al.
+C and D are defined for a grid with the axes `environment` and `control`. Its other axes are settings.
+`docs/learn/how-algorithms-are-compared.md` contains the formulas, after Reddy et al.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ackclock.reproduce.runs import Runs
 from ackclock.statistics.bootstrap import reflected_estimate
 from ackclock.statistics.estimates import Estimate, kendall_tau_b, spearman
 
-#: Metrics that are better the higher they are; all others are better the lower.
+#: Metrics for which higher values are better. For all others, lower values are better.
 _HIGHER = {
     "goodput_fraction",
     "goodput_capped_fraction",
@@ -42,10 +42,10 @@ _REDUCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with what it would be over other replicates."""
+    """A figure with its values over resampled replicates."""
 
     point: float
-    #: One per resample; the same replicates for all figures.
+    #: One value per resample. All figures resample the same replicates.
     drawn: Sequence[float]
     count: int
 
@@ -55,7 +55,7 @@ class Figure:
         return reflected_estimate(self.point, self.drawn, self.count)
 
 
-#: What is taken of a control over the environments.
+#: The regret of a control over the environments, by the names of `paper_keys.WHICH`.
 _TAKEN: dict[str, Callable[[Regret], Figure]] = {
     "d_sum": lambda regret: Figure(regret.total.mean, regret.drawn_total, regret.total.count),
     "d_mean": lambda regret: Figure(
@@ -70,10 +70,10 @@ _TAKEN: dict[str, Callable[[Regret], Figure]] = {
 def regrets_of(
     runs: Runs, metric: str, at: Values, grids: Sequence[str | None] = (None,)
 ) -> Mapping[str, Regret]:
-    """Return the regret of each control of the grids, the best being taken over all of them.
+    """Return the regret of each control of the grids, relative to the best of all.
 
-    `at` says which cells; every axis beside environment and control that it leaves out is averaged over.
-    Raises `ValueError` for what there is not.
+    `at` selects cells. Axes that it omits are averaged, except environment and control. Raises `ValueError`
+    for an empty selection.
     """
     key = (metric, tuple(sorted(at.items())), tuple(grids))
     if key not in runs.regrets:
@@ -97,9 +97,9 @@ def _regrets(runs: Runs, metric: str, at: Values, grids: Sequence[str | None]) -
 def figures_at(
     runs: Runs, which: str, metric: str, at: Values, grids: Sequence[str | None] = (None,)
 ) -> Iterator[tuple[str, Figure]]:
-    """Give controls and their figures for every combination of values that `at` lists.
+    """Yield controls and their figures for every combination of values that `at` lists.
 
-    `which`: `d_sum`, `d_mean` or `c_max`. Raises `ValueError` for what there is not.
+    `which` is `d_sum`, `d_mean` or `c_max`. Raises `ValueError` for an empty selection.
     """
     settings = {name: members(wanted) for name, wanted in at.items() if name != CONTROL}
     wanted = members(at[CONTROL]) if CONTROL in at else None
@@ -112,7 +112,7 @@ def figures_at(
 
 def combine(figures: Sequence[Figure], reduce: Callable[[Sequence[float]], float]) -> Figure:
     """Return one figure made from several, resample by resample."""
-    # Few replicates have few resamples that differ.
+    # Few replicates yield few distinct resamples.
     once = cache(reduce)
     drawn = [once(values) for values in zip(*(figure.drawn for figure in figures), strict=True)]
     return Figure(reduce([figure.point for figure in figures]), drawn, figures[0].count)
@@ -145,10 +145,10 @@ def _lead(
     every: bool = False,
     grids: Sequence[str | None] = (None,),
 ) -> list[Part]:
-    """How far a control, or the best of several, is below the best of the others.
+    """Distance of a control, or of the best of several, below the best of the others.
 
-    Each counts with its worst over the settings at `at`. Above zero if it is the best. `among`: the others
-    that count; all by default. `every`: not the best of several, but each of them.
+    Each control counts with its worst setting of `at`. The distance is positive for the best control. `among`
+    restricts the others. With `every`, each of several controls must lead, not only the best.
     """
     worst: dict[str, list[Figure]] = {}
     for name, figure in figures_at(runs, which, metric, at, grids):
@@ -171,7 +171,7 @@ def _steps(
     at: Values,
     grids: Sequence[str | None] = (None,),
 ) -> list[Part]:
-    """How much the mean of C or D rises from one group of controls to the next."""
+    """Rise of the mean of C or D from one group of controls to the next."""
     means = {
         name: combine(
             [figure for _, figure in figures_at(runs, which, metric, {**at, CONTROL: controls}, grids)],
@@ -200,7 +200,7 @@ def _rank_correlation(
     statistic: str = "tau-b",
     grids: Sequence[str | None] = (None,),
 ) -> list[Part]:
-    """How far the order of the controls by C or D is that of a printed table: from -1 to 1."""
+    """Correlation of the order of the controls by C or D with a printed table, from -1 to 1."""
     correlation = _CORRELATIONS[statistic]
     printed_table = runs.paper.printed[table]
     rows = [
@@ -223,7 +223,7 @@ def _rank_agreement(
     statistic: str = "tau-b",
     grids: Sequence[str | None] = (None,),
 ) -> list[Part]:
-    """How far the order of the controls by C is that by D: from -1 to 1."""
+    """Correlation of the order of the controls by C with the order by D, from -1 to 1."""
     by_c = [figure for _, figure in figures_at(runs, "c_max", metric, at, grids)]
     by_d = [figure for _, figure in figures_at(runs, "d_sum", metric, at, grids)]
     correlation, count = _CORRELATIONS[statistic], len(by_c)
@@ -231,7 +231,7 @@ def _rank_agreement(
 
 
 def _within_one(figure: Figure) -> Part:
-    """Return a correlation as a part: its interval does not pass -1 and 1."""
+    """Return a correlation as a part, its interval cut at -1 and 1."""
     value = figure.estimate
     if value.low is None or value.high is None:
         return Part("", value)

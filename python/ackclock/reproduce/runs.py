@@ -31,7 +31,7 @@ class Run:
     """A finished run: metrics, and samples where they were wanted."""
 
     outcome: Outcome = field(repr=False)
-    #: What no metric counts at the beginning.
+    #: The warm-up, which no metric counts.
     warmup_s: float
 
     @cached_property
@@ -62,19 +62,19 @@ class Cell:
     """A combination of values, and its replicates."""
 
     values: Values
-    #: Whether nothing is random: one run, then, which is all there is to know.
+    #: Whether nothing is random, so that one run is complete.
     exact: bool
     runs: tuple[Run, ...]
 
 
 class Runs:
-    """All cells of a paper under one reading."""
+    """All cells of a paper under one interpretation."""
 
     def __init__(self, paper: Paper, cells: dict[str, list[Cell]], reading: Reading = CHOSEN) -> None:
         self.paper = paper
         self.reading = reading
         self._cells = cells
-        #: What `robustness` has found of these runs.
+        #: The cache of `robustness` for these runs.
         self.regrets: dict[Any, dict[str, Regret]] = {}
 
     @property
@@ -83,9 +83,9 @@ class Runs:
         return {run.outcome.key: run for cells in self._cells.values() for cell in cells for run in cell.runs}
 
     def select(self, at: Values, grid: str | None = None) -> list[Cell]:
-        """Return the cells whose values are those of `at`, a list standing for any of its members.
+        """Return the cells that `at` selects. A list stands for any of its members.
 
-        Raises `ValueError` where `at` names what the grid has not got.
+        Raises `ValueError` if `at` names unknown axes or values.
         """
         chosen = self.paper.grid(grid)
         chosen.check(at)
@@ -98,17 +98,17 @@ class Runs:
 
 @dataclass(frozen=True)
 class Batch:
-    """A reading of a paper: how it is run."""
+    """The settings with which an interpretation is run."""
 
     reading: Reading
-    #: Of each cell, where its grid asks for no more.
+    #: The replicates of each cell, unless its grid needs more.
     replicates: int
-    #: Changes of all scenarios, after those of the answers.
+    #: Changes of all scenarios, applied after the answers.
     sets: Sequence[str] = ()
     extended: bool = False
-    #: The cells that are run, by grid; None for all that the reading has.
+    #: The cells to run, by grid, or None for all cells of the interpretation.
     only: Sequence[tuple[str, Values]] | None = None
-    #: What runs them.
+    #: The backend of the runs.
     backend: str = SIM
 
 
@@ -124,7 +124,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that is run of a reading."""
+    """All runs of an interpretation."""
 
     reading: Reading
     cells: tuple[Planned, ...]
@@ -136,7 +136,7 @@ class Plan:
 
 
 def plan(paper: Paper, batch: Batch, seed: int) -> Plan:
-    """Return what a reading runs. Raises `ScenarioError` and `ContradictionError`."""
+    """Return the runs of an interpretation. Raises `ScenarioError` and `ContradictionError`."""
     return Plan(
         batch.reading,
         tuple(
@@ -165,11 +165,11 @@ def require_change(paper: Paper, chosen: Plan, other: Plan) -> None:
     hashes = {cell.scenario.hash for cell in chosen.cells}
     if not more and answer.changes and hashes.issuperset(cell.scenario.hash for cell in other.cells):
         place = Place(str(paper.folder / FILE), f"alternatives[{answer.id}]")
-        place.at("set").fail("changes no scenario, so its verdicts would be those of the answer")
+        place.at("set").fail("changes no scenario, so its verdicts would equal the chosen answer's")
 
 
 def runs_of(paper: Paper, planned: Plan, store: Store, known: Mapping[str, Run]) -> Runs:
-    """Return the runs of a reading from the store that holds them; `known` are at hand, by key."""
+    """Return the runs of an interpretation from the store. `known` contains loaded runs, by key."""
     cells: dict[str, list[Cell]] = {grid.name: [] for grid in paper.grids}
     for cell in planned.cells:
         warmup_s = cell.scenario.describe()["warmup_s"]
@@ -206,9 +206,9 @@ def scenarios_of(
     sets: Sequence[str] = (),
     only: Sequence[tuple[str, Values]] | None = None,
 ) -> Iterator[tuple[Values, Scenario]]:
-    """Give the values and the scenario of each cell of a grid that a reading runs, and that is in `only`.
+    """Yield values and scenario of each cell of a grid that an interpretation and `only` select.
 
-    The chosen answers come before the changes of the axes, other answers after them.
+    Chosen answers apply before the changes of the axes, and other answers after them.
     Raises `ScenarioError` with grid and cell, and `ContradictionError`.
     """
     selections = reading.cells(grid)

@@ -1,4 +1,4 @@
-"""Whether what a paper's tables and figures name is there: grids, axes, values, metrics, printed columns."""
+"""Checks the names in a paper's tables and figures: grids, axes, values, metrics, printed columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ackclock.reproduce.paper import FILE, Paper
 
 
 def require_shown(paper: Paper) -> None:
-    """Raise `InputError` for a table or a figure that could not be made, before any run."""
+    """Raise `InputError` before any run for a table or a figure that cannot be made."""
     path = str(paper.folder / FILE)
     for key, shown in (("tables", paper.tables), ("figures", paper.figures)):
         require_once([spec["id"] for spec in shown], Place(path, key))
@@ -26,7 +26,7 @@ def require_shown(paper: Paper) -> None:
 
 
 def _grids(paper: Paper, spec: Values, place: Place) -> list[Grid]:
-    """Return the grids that a table or a figure is of, the first by default."""
+    """Return the grids of a table or a figure, by default the first."""
     names = [grid.name for grid in paper.grids]
     wanted = spec.get("grids", [spec.get("grid", names[0])])
     for name in wanted:
@@ -41,7 +41,7 @@ def _table(paper: Paper, spec: Values, place: Place) -> None:
     grids = _grids(paper, spec, place)
     _require_axis(grids[0], spec["rows"], place.at("rows"))
     if ("columns" in spec) == ("across" in spec):
-        place.fail("has columns or across, one of the two")
+        place.fail("needs columns or across, and not both")
     if "across" in spec:
         _require_axis(grids[0], spec["across"]["axis"], place.at("across.axis"))
         _require_columns(paper, spec, [spec["across"]], grids, place.at("across"))
@@ -62,7 +62,7 @@ def _robustness(paper: Paper, spec: Values, place: Place) -> None:
 def _require_columns(
     paper: Paper, spec: Values, columns: Sequence[Values], grids: Sequence[Grid], place: Place
 ) -> None:
-    """Check the metric of each column, and the printed column that it stands beside."""
+    """Check the metric of each column and its printed column."""
     for column in columns:
         require_metric(column["metric"], grids, place.at("metric"))
         if "printed" in column:
@@ -77,12 +77,12 @@ def _series(paper: Paper, spec: Values, place: Place) -> None:
     for name in spec["lines"]:
         place.at("lines").require(name, SERIES, "series")
     if grid.samples is False:
-        place.fail(f'is made of samples: grid {grid.name} needs samples = "first" or "all"')
+        place.fail(f'is computed from samples: grid {grid.name} needs samples = "first" or "all"')
     chosen = spec.get("at", {})
     for axis in grid.axes:
         several = len(members(chosen.get(axis.name, axis.values))) > 1
         if axis.name != spec["panels"] and several:
-            place.at("at").fail(f"must name one value of {axis.name}: a series is of one run")
+            place.at("at").fail(f"must name one value of {axis.name}: a series shows one run")
 
 
 def _points(paper: Paper, spec: Values, place: Place) -> None:

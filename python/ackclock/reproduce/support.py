@@ -1,4 +1,4 @@
-"""What the verdict on a claim hangs on: robust, depends or never, over the readings of a paper."""
+"""The status of a claim over all interpretations of a paper, and the choices that decide its verdict."""
 
 from __future__ import annotations
 
@@ -11,53 +11,56 @@ from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE, Verdict
 from ackclock.reproduce.readings import Reading
 
 ROBUST, DEPENDS, NEVER = "robust", "depends", "never"
-#: A claim that was tried under no other reading.
-ONE = "one reading"
-#: A reading that holds because an answer was fitted to the claim is no support for it.
+#: The status of a claim that was judged under the chosen interpretation only.
+ONE = "one interpretation"
+#: An interpretation does not support a claim to which one of its answers was fitted.
 FITTED = "fitted"
 
-#: A tree this deep has at most eight leaves.
+#: A tree of this depth has at most eight leaves, so a reader can take it in.
 _DEPTH = 3
-#: A leaf of one reading would explain nothing but itself.
+#: A leaf with a single interpretation would explain only itself.
 _LEAF = 2
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A node of a tree: readings with some answers in common, and how the claim fares under them."""
+    """A node of a tree: interpretations with common answers, and the claim's verdicts under them."""
 
-    #: How many readings have each verdict.
+    #: The number of interpretations with each verdict.
     counts: Mapping[str, int]
-    #: The answer that divides them: of which choice, and its title; empty for a leaf.
+    #: The choice and the title of the answer that divide them, both empty for a leaf.
     choice: str = ""
     answer: str = ""
-    #: The readings with that answer, and all others.
+    #: The interpretations with that answer, and all others.
     with_it: Branch | None = None
     without: Branch | None = None
 
 
 @dataclass(frozen=True)
 class Support:
-    """How a claim fares over readings."""
+    """The status of a claim over all interpretations."""
 
     #: One of `ROBUST`, `DEPENDS`, `NEVER`, `ONE`.
     status: str
-    #: How many readings have each verdict; those that hold by a fit are `FITTED`.
+    #: The number of interpretations with each verdict. Verdicts that hold by a fit count as `FITTED`.
     counts: Mapping[str, int]
-    #: Answers that alone, all others as chosen, lead to another verdict: that, and what was measured.
+    #: Single answers that change the verdict, each with the new verdict and the measured value.
     alone: Sequence[tuple[str, str, float | None]] = ()
     tree: Branch | None = None
-    #: Whether it follows from the model or the print alone, so that no reading has a part in it.
+    #: Whether it follows from the model or the printed values alone, independent of interpretations.
     is_exact: bool = False
 
     @property
     def tried(self) -> int:
-        """How many readings it was judged under, without those that were fitted to it."""
+        """The number of interpretations that judged it, without those fitted to it."""
         return sum(count for verdict, count in self.counts.items() if verdict != FITTED)
 
     @property
     def text(self) -> str:
-        """The status, and under how many readings of how many the claim holds; ? if some are undecidable."""
+        """The status with the number of interpretations under which the claim holds.
+
+        A question mark shows that some are undecidable.
+        """
         if self.status == ONE:
             return ONE
         if self.is_exact:
@@ -73,9 +76,9 @@ class Support:
 def support(
     judged: Sequence[tuple[Reading, Verdict]], choices: Sequence[Choice], *, is_exact: bool = False
 ) -> Support:
-    """Return how a claim fares; `judged`: the verdict of each reading on it, the chosen one first.
+    """Return the support of a claim from its verdict under each interpretation, the chosen one first.
 
-    `is_exact`: it needs no run, so one verdict is all there is.
+    `is_exact` marks a claim without runs, which has a single verdict.
     """
     rows = [
         (
@@ -108,13 +111,13 @@ def support(
 
 
 def _tree(rows: Sequence[tuple[Reading, str]], choices: Sequence[Choice], depth: int) -> Branch:
-    """Divide readings by the answer that tells their verdicts apart best, and each half again."""
+    """Divide interpretations recursively by the answer that separates their verdicts best."""
     counts = Counter(verdict for _, verdict in rows)
     leaf = Branch(counts)
     if not depth or len(counts) < 2:
         return leaf
     best, least = None, _impurity(rows)
-    # A division that explains less than a fifth of what is left is more likely chance.
+    # A division that removes less than a fifth of the impurity is more likely chance.
     bound = 0.8 * least
     for choice in choices:
         for answer in choice.answers if len(choice.answers) > 2 else choice.others:
@@ -158,7 +161,7 @@ def tree_lines(branch: Branch, indent: str = "") -> list[str]:
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
-    """Return how many readings have each verdict, in words."""
+    """Return the number of interpretations with each verdict, in words."""
     total = sum(counts.values())
     parts = [
         f"{label} in {counts[verdict]}"

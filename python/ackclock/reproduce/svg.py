@@ -1,4 +1,4 @@
-"""Panels as inline SVG; colours and fonts come from the page."""
+"""Panels as inline SVG, with colours and fonts of the page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from ackclock.page.axes import Span, level_grid, ticks
 from ackclock.reproduce.figures import Figure, Line, Panel
 
-#: About the width of a phone and of a third of a page, so that the text is drawn in its own size.
+#: About the width of a phone and of a third of a page, so that text keeps its size.
 _WIDTH, _HEIGHT = 370, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 8, 24
-#: About the width of a character; labels that do not fit beside one another stand upright.
+#: About the width of a character, to decide whether labels must be rotated.
 _CHARACTER = 6.3
 
 
 def draw(figure: Figure) -> list[tuple[str, str]]:
-    """Return title and SVG of each panel; series of one figure share their scale."""
+    """Return title and SVG of each panel. Series of one figure share their scale."""
     shared = _range(figure.panels) if figure.kind == "series" else None
     drawn = []
     for panel in figure.panels:
@@ -71,7 +71,7 @@ def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
         yield from (_x_label(across(index), str(value)) for index, value in enumerate(categories))
     joined = not isinstance(categories[0], str)
     for index, line in enumerate(panel.lines):
-        # Beside one another, so that intervals do not hide one another.
+        # Points are shifted sideways, so that their intervals remain visible.
         shift = 7.0 * (index - (len(panel.lines) - 1) / 2)
         places = [(across(place) + shift, up(v)) for place, v in enumerate(line.y)]
         if joined:
@@ -82,7 +82,7 @@ def _points(panel: Panel, y: Sequence[float]) -> Iterator[str]:
 
 
 def _upright(panel: Panel) -> int:
-    """Return the height that labels need which do not fit beside one another; nothing if they do."""
+    """Return the height of rotated labels, or 0 if the labels fit side by side."""
     labels = [str(value) for value in panel.lines[0].x]
     width = _CHARACTER * max(map(len, labels))
     return round(width) if width * len(labels) > _WIDTH - _LEFT - _RIGHT else 0

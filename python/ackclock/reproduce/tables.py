@@ -1,4 +1,4 @@
-"""Tables of a reproduction: measured values with intervals, beside what is printed."""
+"""Tables of a reproduction: measured values with intervals, and printed values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Table:
 
     @property
     def is_printed(self) -> bool:
-        """Whether any value stands beside a printed one."""
+        """Whether any cell has a printed value."""
         return any(entry.printed is not None for _, row in self.rows for entry in row)
 
 

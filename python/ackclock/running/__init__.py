@@ -1,1 +1,1 @@
-"""Running simulations: jobs, where and in what chunks they are executed, and the store of results."""
+"""Running simulations: jobs, their execution in chunks, and the store of results."""

@@ -1,4 +1,4 @@
-"""What runs a scenario: the simulation, or the emulator with the kernel's TCP in real time."""
+"""Backends of a scenario: the simulation, or the emulator with the kernel's TCP in real time."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def workers_for(backend: str, workers: int | None) -> int | None:
 
 
 def faults(document: dict[str, Any]) -> list[str]:
-    """Return why the result of a run does not count; nothing for one that does, and for a simulation."""
+    """Return why the result of a run is not valid. Empty for a valid run and for a simulation."""
     found: list[str] = document.get("emulation", {}).get("reasons", [])
     return found

@@ -1,4 +1,4 @@
-"""The runs behind the cells of a report: which scenario and seed each has, so that it can be run again."""
+"""The runs behind the cells of a report: their scenarios and seeds, so that they can be run again."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 from ackclock.text.suggest import hint
 
-#: Beside the page.
+#: The file in the folder of the page.
 FILE = "cells.json"
 #: Scenarios of cells that were run again, below the folder of the report.
 SCENARIOS = "scenarios"
 _SCHEMA = 1
 #: Cells that a message lists.
 _LISTED = 6
-#: What needs no quotes in a shell.
+#: Text that needs no quotes in a shell.
 _PLAIN = re.compile(r"[\w.+-]+")
 
 
@@ -34,7 +34,7 @@ _PLAIN = re.compile(r"[\w.+-]+")
 class Cell:
     """The runs of one cell."""
 
-    #: What it is, in words.
+    #: The title of the cell.
     title: str
     scenario_hash: str
     seed: int
@@ -65,7 +65,7 @@ def command(folder: Path, cell: str, backend: str = SIM) -> str:
 
 
 def write_cells(folder: Path, cells: Mapping[str, Cell]) -> None:
-    """Write the cells of a report beside it. Raises `OSError`."""
+    """Write the cells of a report into its folder. Raises `OSError`."""
     document = {
         "schema": _SCHEMA,
         "cells": {
@@ -84,8 +84,8 @@ def write_cells(folder: Path, cells: Mapping[str, Cell]) -> None:
 def find(report: str | Path, name: str, sets: Iterable[str] = ()) -> Found:
     """Return the run that a cell of a report names: `slow-1/cubic`, or `slow-1/cubic#3` for replicate 3.
 
-    `report`: the page or its folder. `sets`: changes to the scenario. Raises `InputError` where there is no
-    such cell, `StoreError` where the store is not beside the page or does not hold the scenario.
+    `report`: the page or its folder. `sets`: changes to the scenario. Raises `InputError` if there is no
+    such cell. Raises `StoreError` if the folder of the page has no store, or the store no such scenario.
     """
     folder = Path(report)
     if folder.is_file():
@@ -97,7 +97,8 @@ def find(report: str | Path, name: str, sets: Iterable[str] = ()) -> Found:
     cell = cells[wanted]
     if number and not (number.isdecimal() and int(number) < cell.replicates):
         raise InputError(
-            f"{name}: replicate {number!r} is none of this cell; it has those from 0 to {cell.replicates - 1}"
+            f"{name}: replicate {number!r} does not exist; "
+            f"this cell has replicates 0 to {cell.replicates - 1}"
         )
     scenario = Scenario.from_dict(_stored(folder, cell), sets, source=f"{folder}: {wanted}")
     return Found(cell.title, scenario, cell.seed, int(number or 0), _open(folder, wanted, scenario))
@@ -113,7 +114,7 @@ def _suggested(wanted: str, cells: Iterable[str]) -> str:
 
 
 def _open(folder: Path, name: str, scenario: Scenario) -> Path | None:
-    """Write a scenario beside the report, to look at and to change; None where that is not possible."""
+    """Write a scenario into the folder of the report for changes. None if that is not possible."""
     path = folder / SCENARIOS / f"{name.replace('/', '-')}.json"
     try:
         path.parent.mkdir(exist_ok=True)
@@ -127,8 +128,8 @@ def _read(folder: Path, report: str | Path) -> dict[str, Cell]:
     path = folder / FILE
     if not path.is_file():
         raise InputError(
-            f"{report}: is no report whose cells can be run again: {path} is not there; name the folder that "
-            "`ackclock evaluate`, `ackclock study --report` or `ackclock reproduce` filled"
+            f"{report}: is not a report with cells: {path} does not exist; name the folder of "
+            "`ackclock evaluate`, `ackclock study --report` or `ackclock reproduce`"
         )
     document = read_json(path)
     try:
@@ -138,15 +139,14 @@ def _read(folder: Path, report: str | Path) -> dict[str, Cell]:
             )
         return {name: Cell(**cell) for name, cell in document["cells"].items()}
     except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: is not the list of cells that a report has beside it") from None
+        raise InputError(f"{path}: is not the list of cells of a report") from None
 
 
 def _stored(folder: Path, cell: Cell) -> dict[str, object]:
     """Return the scenario of a cell."""
     if not (folder / INDEX).is_file():
         raise StoreError(
-            f"{folder}: the runs of this report ({INDEX}) are not beside it; the page has everything but "
-            "reruns, for which copy the whole folder"
+            f"{folder}: the folder of this report contains no {INDEX}; copy the whole folder to repeat runs"
         )
     with Store.reading(folder) as store:
         row = store.scenario(cell.scenario_hash)

@@ -12,7 +12,7 @@ _WEIGHT = 0.3
 
 
 class ChunkSize:
-    """A chunk size that adapts to what runs cost; it starts at one run."""
+    """A chunk size that adapts to the duration of runs. It starts at one run."""
 
     def __init__(self, chunk_s: float) -> None:
         """`chunk_s`: seconds of work that a chunk should hold."""
@@ -22,8 +22,8 @@ class ChunkSize:
     def next(self, left: int, capacity: int) -> int:
         """Return how many runs to put into the next chunk.
 
-        `left`: runs that are not handed out yet. A chunk takes at most one part in `capacity` of them, so
-        that chunks shrink towards the end and no worker is left with a large one when the others are done.
+        `left`: runs that no chunk contains yet. A chunk takes at most the share 1 / `capacity` of them, so
+        that chunks shrink towards the end. No worker then runs a large chunk while the others are idle.
         """
         if not self._run_s:
             return 1

@@ -1,7 +1,7 @@
-"""Runs on an existing Dask cluster; `docs/how-to/cluster.md`.
+"""Runs on an existing Dask cluster, as `docs/how-to/many-machines.md` describes.
 
-The scheduler gets chunks of a few seconds. If a worker dies, its chunks go to others;
-nothing else is run again. Results come to this process, which alone writes the store.
+The scheduler gets chunks of a few seconds. If a worker dies, other workers repeat only its chunks. Results go
+to this process, which alone writes the store.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: How long a scheduler may take to answer.
 _CONNECT_S = 4.0
-#: Seconds of work that a chunk should hold, and after which a worker returns it with what it has.
+#: Seconds of work of a chunk. A worker returns the chunk after this time, also if it is not complete.
 _CHUNK_S, _MOST_S = 2.0, 5.0
 #: Chunks for each thread of a worker: one to run, and the next one.
 _AHEAD = 2
@@ -34,7 +34,7 @@ _COUNT_AGAIN_S = 2.0
 _SAME = "all must have the same build: install the same wheel everywhere and restart the workers"
 _KEPT = "finished runs are kept, so the same command continues where it stopped"
 
-#: On a worker: what stops the chunks of an executor, by its name.
+#: On a worker: the signals that stop the chunks of an executor, by its name.
 _switches: dict[str, _core.Cancel] = {}
 
 
@@ -53,7 +53,7 @@ class DaskExecutor:
     def capacity(self) -> int:
         """Return how many chunks to keep in flight, from the current number of workers."""
         if time.monotonic() - self._counted > _COUNT_AGAIN_S:
-            # Where the scheduler is gone, chunks tell.
+            # If the scheduler is gone, the chunks report it.
             with contextlib.suppress(Exception):
                 self._threads = sum(self._client.nthreads().values())
             self._counted = time.monotonic()
@@ -64,7 +64,7 @@ class DaskExecutor:
         return bool(self._client.nthreads())
 
     def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
-        """Start a chunk; its errors name the worker."""
+        """Start a chunk. Its errors name the worker."""
         answer: Future[Chunk] = Future()
         task = self._client.submit(_run_chunk, self._name, jobs, pure=False)
         answer.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
@@ -72,7 +72,7 @@ class DaskExecutor:
         return answer
 
     def stop(self) -> None:
-        """Tell the workers to end what they run for this executor."""
+        """Tell the workers to end the runs of this executor."""
         if self._lost:
             return
         with contextlib.suppress(Exception):
@@ -106,12 +106,12 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
         from distributed import Client
     except ImportError:
         raise ClusterError(
-            "--dask needs the package distributed: python -m pip install 'ackclock[dask]'"
+            "--dask needs the package distributed: python -m pip install distributed"
         ) from None
     try:
         asyncio.run(_greet(address))
         client = Client(address, timeout=_CONNECT_S, set_as_default=False)
-    # Whatever else listens there may answer anything.
+    # Another program at this address may send any answer.
     except Exception as error:
         raise ClusterError(
             f"{address}: no Dask scheduler answers ({_reason(error)}); "
@@ -131,7 +131,7 @@ async def _greet(address: str) -> None:
 
     arguments = Security().get_connection_args("client")
     try:
-        # Its own time limit ends with the connection, before the other side has said a word.
+        # Its own time limit covers only the connection and not the first answer.
         async with asyncio.timeout(_CONNECT_S):
             comm = await connect(address, timeout=_CONNECT_S, **arguments)
     except TimeoutError:
@@ -161,7 +161,7 @@ async def _silence(address: str) -> str:
 def _require_build(client: Client) -> None:
     """Refuse workers whose ackclock gives other results, or that have none."""
 
-    # Sent as code, not by name: a worker without ackclock can run this, too.
+    # Sent as code and not by name, so that a worker without ackclock can also run it.
     def build() -> str:
         try:
             from ackclock import _core
@@ -182,7 +182,7 @@ def _run_chunk(name: str, jobs: Sequence[Job]) -> Chunk:
     try:
         return execute_chunk(jobs, _switches.setdefault(name, _core.Cancel()), _MOST_S)
     except BuildError as error:
-        # It joined after the others had been checked.
+        # The worker joined after the check of the others.
         raise ClusterError(f"worker {get_worker().address} {error}; {_SAME}; {_KEPT}") from None
 
 
@@ -192,7 +192,7 @@ def _stop(name: str) -> None:
 
 
 def _told(error: BaseException) -> BaseException:
-    """Return what went wrong with a chunk as one message."""
+    """Return the failure of a chunk as one message."""
     from distributed import KilledWorker
 
     if isinstance(error, (ClusterError, RunError, _core.Interrupted)):

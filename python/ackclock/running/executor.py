@@ -19,7 +19,7 @@ _AHEAD = 4
 
 @dataclass(frozen=True)
 class Chunk:
-    """The outcomes of the first jobs of a chunk; the other jobs were not run."""
+    """The outcomes of the first jobs of a chunk. The other jobs were not run."""
 
     outcomes: tuple[Outcome, ...]
     #: How long they took, in seconds of wall-clock time.
@@ -29,14 +29,14 @@ class Chunk:
 class Executor(Protocol):
     """Runs chunks of jobs, several at one time, in any order. Only its user writes a store."""
 
-    #: Seconds of work that a chunk should hold; with zero the chunk size is one run.
+    #: Seconds of work of a chunk. With zero the chunk size is one run.
     chunk_s: float
 
     def capacity(self) -> int:
-        """Return how many chunks to keep in flight; it may change."""
+        """Return the number of chunks to keep in flight, which may change."""
 
     def submit(self, jobs: Sequence[Job]) -> Future[Chunk]:
-        """Start a chunk. The future raises what the first of the jobs raised, or `ClusterError`."""
+        """Start a chunk. The future raises the error of the first job, or `ClusterError`."""
 
     def stop(self) -> None:
         """Make running chunks end soon, and later ones at once, with the outcomes that they have."""
@@ -79,8 +79,8 @@ def default_workers() -> int:
 def execute_chunk(jobs: Sequence[Job], cancel: _core.Cancel, most_s: float = 0.0) -> Chunk:
     """Run jobs one after another, the first in any case, until `most_s` seconds have passed.
 
-    If a job other than the first raises, the chunk ends with the outcomes it has: that job comes again as a
-    first one, and no outcome is lost.
+    If a later job raises, the chunk ends with the outcomes before it. The job then becomes the first of
+    another chunk, and no outcome is lost.
     """
     started = time.perf_counter()
     outcomes: list[Outcome] = []

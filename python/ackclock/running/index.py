@@ -1,4 +1,4 @@
-"""The SQLite file of a store: opened to fill it or to read it only, and what its errors mean."""
+"""The SQLite file of a store, opened for writing or only for reading, and its errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ackclock.errors import NO_ROOM, StoreError, writing_error
 
 #: The name of the file in the folder of a store.
 INDEX = "runs.sqlite"
-#: Where SQLite keeps what is not yet in the file itself.
+#: Files in which SQLite keeps changes that are not yet in the main file.
 _WAL = f"{INDEX}-wal"
 
 #: Errors after which the store is as sound as before, as after `NO_ROOM`.
@@ -30,19 +30,19 @@ def open_to_fill(folder: Path) -> sqlite3.Connection:
     (folder / "samples").mkdir(parents=True, exist_ok=True)
     index = sqlite3.connect(folder / INDEX)
     index.execute("PRAGMA journal_mode = WAL")
-    # A process that is killed loses nothing; a power cut may cost the last runs, never the store.
+    # A killed process loses nothing. A power cut may lose the last runs but not the store.
     index.execute("PRAGMA synchronous = NORMAL")
     return index
 
 
 def open_to_read(folder: Path) -> sqlite3.Connection:
-    """Open an index that is there; nothing is ever written to it, and the folder need not be writable.
+    """Open an existing index only for reading. The folder need not be writable.
 
     Raises `OSError` or `sqlite3.Error`.
     """
     uri = (folder / INDEX).resolve().as_uri()
     if os.access(folder, os.W_OK):
-        # SQLite makes files beside the index to read it, and removes them.
+        # SQLite creates files in the folder of the index while it reads, and removes them.
         return _connected(f"{uri}?mode=rw")
     wal = folder / _WAL
     if not wal.is_file() or wal.stat().st_size == 0:
@@ -54,9 +54,9 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
 
 
 def store_error(place: str, what: str, error: OSError | sqlite3.Error) -> StoreError:
-    """Return the error of a store with what to do about it.
+    """Return the error of a store with advice.
 
-    That finished runs are kept is said only where the store is as sound as it was.
+    It says that finished runs are kept only if the store is undamaged.
     """
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     advice = _advice(error)
@@ -90,7 +90,7 @@ def _connected(uri: str) -> sqlite3.Connection:
 
 
 def count_tables(index: sqlite3.Connection) -> int:
-    """Count the tables and indexes in the schema; SQLite opens the file and reads the schema here.
+    """Count the tables and indexes in the schema. SQLite opens the file and reads the schema here.
 
     Raises `sqlite3.Error`.
     """
@@ -103,7 +103,7 @@ def count_tables(index: sqlite3.Connection) -> int:
 
 
 def _copied(folder: Path) -> sqlite3.Connection:
-    """Read a copy in memory: what is beside the index cannot be read where nothing can be written."""
+    """Read a copy in memory, because SQLite cannot read its journal in a folder that is not writable."""
     memory = sqlite3.connect(":memory:")
     with tempfile.TemporaryDirectory(prefix="ackclock-") as name:
         for file in (INDEX, _WAL):

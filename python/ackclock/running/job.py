@@ -11,7 +11,7 @@ from ackclock import _core, kernel
 from ackclock.errors import BackendError, BuildError, RunError
 from ackclock.foreign import process
 
-#: What runs a job: the simulation, or the emulator with the kernel's TCP in real time.
+#: Backends of a job: the simulation, or the emulator with the kernel's TCP in real time.
 SIM, LINUX = "sim", "linux"
 BACKENDS = (SIM, LINUX)
 
@@ -22,24 +22,24 @@ class Capture:
 
     #: A link, `sender` or `receiver`.
     at: str
-    #: Names of flows or groups; none for all.
+    #: Names of flows or groups. Empty for all.
     flows: tuple[str, ...]
-    #: Bytes of each packet that are kept in a file of pcapng; None for no such file.
+    #: Bytes of each packet that a pcapng file keeps. None for no such file.
     snaplen: int | None = None
-    #: Version of a file of qlog; None for none. This and what follows need a capture at `sender`.
+    #: Version of a qlog file. None for no such file. This and the following need a capture at `sender`.
     qlog_version: str | None = None
-    #: Beginning and end of time-sequence plots, in nanoseconds; None for none.
+    #: Beginning and end of time-sequence plots, in nanoseconds. None for no plots.
     sequence_ns: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class Programs:
-    """Programs that an emulation runs in the place of a group of flows."""
+    """Programs that an emulation runs instead of a group of flows."""
 
     group: str
-    #: What the shell runs on the host of the senders; the run ends with it.
+    #: Shell command on the host of the senders. The run ends with it.
     command: str
-    #: What the shell runs on the host of the receivers.
+    #: Shell command on the host of the receivers.
     server: str | None = None
 
 
@@ -53,20 +53,20 @@ class Job:
     scenario_hash: str
     seed: int
     replicate: int
-    #: Whether samples over time are wanted, too.
+    #: Whether to keep samples over time.
     samples: bool = False
-    #: Packets to capture; a stored result has none.
+    #: Packets to capture. A stored result contains none.
     capture: Capture | None = None
     #: One of `BACKENDS`.
     backend: str = SIM
-    #: Programs on the hosts of an emulation; a stored result has none.
+    #: Programs on the hosts of an emulation. A stored result contains none.
     programs: Programs | None = None
     #: The version and sources of ackclock that the result is of.
     build: str = field(default_factory=lambda: _core.BUILD)
 
     @property
     def key(self) -> str:
-        """What finds the result in a store: everything that it depends on."""
+        """The key of the result in a store, with everything that it depends on."""
         emulated = "" if self.backend == SIM else f"{self.backend}-"
         return f"{emulated}{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{self.build}"
 
@@ -78,8 +78,8 @@ class Outcome:
     key: str
     #: The document of `run --json`.
     result_json: str
-    #: Histograms of queueing delay at each shared link, and (`link` is null) of data on the path: a list of
-    #: `link`, `up_to_ns` and `packets`.
+    #: Histograms of queueing delay at each shared link, and of data on the path, where `link` is null. It is
+    #: a list of `link`, `up_to_ns` and `packets`.
     histograms_json: str
     #: Parquet files, where samples were wanted.
     flow_samples: bytes | None = None
@@ -93,9 +93,10 @@ class Outcome:
 def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     """Run a job.
 
-    Code from outside runs in a process of its own. Raises `BackendError` where its backend has not what it
-    needs, or the system does not allow it, `BuildError` where the job is of another ackclock, `Interrupted`
-    once `cancel` is set, `RunError` where the run would take too much memory or its algorithm fails.
+    User-supplied code runs in a process of its own. Raises `BackendError` if the backend does not support the
+    job, or the system does not permit it. Raises `BuildError` for a job of another ackclock, and
+    `Interrupted` once `cancel` is set. Raises `RunError` if the run needs too much memory or its algorithm
+    fails.
     """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
@@ -112,7 +113,7 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
 
 
 def _scenario(job: Job) -> _core.Scenario:
-    """Return the scenario of a job. Raises `RunError` where its library is no longer what it was."""
+    """Return the scenario of a job. Raises `RunError` if its library has changed."""
     try:
         return _core.Scenario.from_json(job.scenario_json, job.name)
     except _core.ScenarioError as error:

@@ -1,4 +1,4 @@
-"""What pages keep of the runs behind their cells, so that these can be run again in a browser."""
+"""The data that pages keep of their cells, so that a browser can repeat the runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EMULATED = "This cell was run by the emulator, with the TCP of a kernel: that d
 def kept(
     store: Store, cells: Mapping[str, Cell], backend: str = SIM, watched: Mapping[str, str] | None = None
 ) -> dict[str, Kept]:
-    """Return what a page keeps of cells; `watched` has groups of flows by the name of a cell.
+    """Return the data that a page keeps of cells. `watched` contains groups of flows by the name of a cell.
 
     Cells of algorithms that failed may not be stored.
     """
@@ -53,7 +53,7 @@ def _kept(store: Store, cell: Cell, backend: str, most: int, watched: str) -> Ke
 
 
 def refusal(scenario: str, backend: str = SIM) -> str:
-    """Return why a resolved scenario does not run in a browser; nothing if it does."""
+    """Return why a resolved scenario does not run in a browser. Empty if it does."""
     if backend != SIM:
         return _EMULATED
     names = [source for _, source, _ in _core.Scenario.from_json(scenario, "<stored>").foreign]

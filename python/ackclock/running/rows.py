@@ -7,7 +7,7 @@ import sqlite3
 
 from ackclock.files.reading import VALUE
 
-#: Of the tables below; SQLite keeps it in the file. Rows of format 2 have no checksums.
+#: Version of the tables below, which SQLite keeps in the file. Rows of format 2 have no checksums.
 FORMAT, WITHOUT_CHECKSUMS = 3, 2
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -53,7 +53,7 @@ _RUNS = [
 ]
 _SCENARIOS = ["hash", "json"]
 _POINTS = ["study", "point", "scenario_hash", "seed", "replicates", "settings_json"]
-#: Whether a row holds the documents of a run; SQLite checks them faster than they can be read.
+#: Whether a row contains the documents of a run. SQLite checks them faster than they can be read.
 _IS_RUN = """
 CASE WHEN json_valid(result_json) AND json_valid(histograms_json)
 THEN json_type(result_json, '$.summary') IS 'object' AND json_type(result_json, '$.flows') IS 'array'
@@ -75,7 +75,7 @@ def _put(table: str, columns: list[str]) -> str:
     return f"INSERT OR REPLACE INTO {table} ({names}, checksum) VALUES ({values}, row_checksum({values}))"
 
 
-#: The row of a run is as it was written; the same for that of a scenario, and of a point.
+#: Whether the row of a run, a scenario or a point is as it was written.
 SOUND = f"(runs.checksum IS {_of('runs', _RUNS)} AND {_IS_RUN})"
 SOUND_SCENARIO = f"scenarios.checksum IS {_of('scenarios', _SCENARIOS)}"
 SOUND_POINT = f"points.checksum IS {_of('points', _POINTS)}"
@@ -127,7 +127,7 @@ def make_or_upgrade(index: sqlite3.Connection, found: int) -> None:
 
 
 def read_old(index: sqlite3.Connection) -> None:
-    """Let a store of format 2 be read as one of this format; nothing is written to its folder."""
+    """Let a store of format 2 be read in this format. Its folder is not changed."""
     index.execute("PRAGMA temp_store = MEMORY")
     index.execute("PRAGMA query_only = OFF")
     index.executescript(_VIEWS)

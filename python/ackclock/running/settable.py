@@ -13,11 +13,11 @@ Document = dict[str, Any]
 
 
 def settable(resolved: Document) -> Document:
-    """Return a scenario that means the same as a resolved one, with what its flows share in `transport`.
+    """Return a scenario equivalent to a resolved one, with the common keys of its flows in `transport`.
 
-    Keys that are as their profile has them are left out. So `transport.profile=rfc` or `transport.sack=true`
-    change all flows, as they do in a file; in the resolved one each flow has its own. One with flows of
-    several profiles stays as it is.
+    Keys with the value of their profile are left out. `transport.profile=rfc` or `transport.sack=true` then
+    changes all flows, as in a file. In the resolved scenario each flow has its own keys. A scenario with
+    flows of several profiles stays unchanged.
     """
     flows = [flow for flow in resolved["flows"] if "profile" in flow]
     profiles = {flow["profile"] for flow in flows}

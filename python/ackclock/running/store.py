@@ -30,7 +30,7 @@ from ackclock.running.rows import (
     read_old,
 )
 
-#: The file that the process which fills a store has locked.
+#: The file that a process locks while it fills a store.
 LOCK = "lock"
 _SAMPLES = ("flows", "links")
 #: A whole Parquet file begins and ends with this.
@@ -40,8 +40,8 @@ _PARQUET = b"PAR1"
 class Store:
     """Results by key, in a folder, or in memory without one.
 
-    A result is written in one transaction as soon as its run ends, so a process that dies loses nothing that
-    was finished. Raises `StoreError` where the folder cannot be used.
+    A result is written in one transaction as soon as its run ends. A process that dies therefore loses no
+    finished run. Raises `StoreError` where the folder cannot be used.
     """
 
     #: None once the store is closed.
@@ -63,12 +63,14 @@ class Store:
 
     @classmethod
     def reading(cls, folder: str | Path) -> Store:
-        """Open a store that is there to read it only; its folder need not be writable.
+        """Open an existing store only for reading. Its folder need not be writable.
 
-        Raises `StoreError` if it is not there or cannot be read.
+        Raises `StoreError` if it does not exist or cannot be read.
         """
         if not (Path(folder) / INDEX).is_file():
-            raise StoreError(f"{folder}: is not a store: it has no {INDEX}")
+            if not Path(folder).exists():
+                raise StoreError(f"{folder}: no such folder")
+            raise StoreError(f"{folder}: is not a store: it contains no {INDEX}")
         store = cls.__new__(cls)
         store._begin(folder)
         try:
@@ -133,7 +135,7 @@ class Store:
     def has(self, job: Job) -> bool:
         """Return whether `get` would find the job's outcome.
 
-        Of samples it looks at the ends of their files; what is damaged between them only `get` notices.
+        It checks only the ends of the files of samples. `get` also notices damage between them.
         """
         if job.capture is not None or job.programs is not None:
             return False
@@ -178,7 +180,7 @@ class Store:
         return (flows, links) if is_sound else None
 
     def put(self, job: Job, outcome: Outcome) -> None:
-        """Store an outcome; the index is written last, so that it names only what is there."""
+        """Store an outcome. The index is written last, so that it names only existing files."""
         try:
             samples_checksum = self._put_samples(outcome) if job.samples else None
             with self._index as index:
@@ -204,10 +206,7 @@ class Store:
             raise self._error("a result cannot be written", error) from None
 
     def set_points(self, study: str, points: Iterable[tuple[int, str, int, int, str]]) -> None:
-        """Store what a study consists of.
-
-        Of each point: number, scenario hash, seed, replicates, settings as JSON.
-        """
+        """Store the points of a study: number, scenario hash, seed, replicates, and settings as JSON."""
         try:
             with self._index as index:
                 index.execute("DELETE FROM points WHERE study = ?", (study,))
@@ -245,7 +244,7 @@ class Store:
         return None if row is None else str(row[0])
 
     def samples_path(self, key: str, kind: str) -> Path:
-        """Return the Parquet file of the samples of `flows` or `links`; only of a store with a folder."""
+        """Return the Parquet file of the samples of `flows` or `links`. It needs a store with a folder."""
         if self.folder is None:
             raise StoreError("samples of a store in memory have no path")
         return self.folder / "samples" / f"{key}-{kind}.parquet"
@@ -256,7 +255,7 @@ class Store:
         return [path for path in paths if not _is_whole(path)]
 
     def write_file(self, name: str, content: str | bytes) -> Path:
-        """Write a file beside the index, whole or not at all."""
+        """Write a file into the folder of the index, whole or not at all."""
         if self.folder is None:
             raise StoreError("a store in memory holds no files")
         path = self.folder / name
@@ -282,7 +281,7 @@ class Store:
 
     def _require_format(self) -> tuple[int, int]:
         """Return the number of tables and indices, and their format. Raises `StoreError` for others."""
-        # Tables first: where another process makes them in between, their format is there as well.
+        # Count tables first: if another process creates them in between, their format exists as well.
         count = count_tables(self._index)
         (found,) = self._index.execute("PRAGMA user_version").fetchone()
         if found not in (FORMAT, WITHOUT_CHECKSUMS) and count:
@@ -301,12 +300,12 @@ def _is_whole(path: Path) -> bool:
     try:
         with open_regular(path, SAMPLES) as file:
             first = file.read(len(_PARQUET))
-            # The end: how long the footer is, and the mark once more.
+            # The file ends with the length of the footer and the mark.
             size = file.seek(0, os.SEEK_END)
             file.seek(size - 2 * len(_PARQUET))
             footer = int.from_bytes(file.read(len(_PARQUET)), "little")
             return first == file.read() == _PARQUET and footer + 3 * len(_PARQUET) <= size
-    # A file of fewer bytes has no such end.
+    # A shorter file has no such end.
     except (OSError, ValueError):
         return False
 

@@ -20,7 +20,7 @@ class Warned:
     is_everywhere: bool = False
 
     def line(self, what: str) -> str:
-        """Return the warning with its places; `what` they are, in the plural."""
+        """Return the warning with its places. `what` is their name, in the plural."""
         if self.is_everywhere:
             return self.text
         more = len(self.places) - _LISTED

@@ -43,7 +43,7 @@ class Study:
         backend: str = SIM,
         programs: Programs | None = None,
     ) -> Study:
-        """Replicates of one scenario; a simulation with nothing random runs once.
+        """Return replicates of one scenario. A simulation without random inputs runs once.
 
         `samples`: of every replicate, of none, or (by default) of the first only. `capture`: packets to
         capture. `programs`: on the hosts of an emulation.
@@ -75,16 +75,16 @@ class Work(Protocol):
     """Where jobs come from, and where outcomes go."""
 
     def next(self) -> Job | None:
-        """Return the next job; None if there is none until a running job ends."""
+        """Return the next job, or None if there is none until a running job ends."""
 
     def left(self) -> int:
-        """Return about how many jobs are still to come."""
+        """Return about how many jobs are left."""
 
     def finished(self, job: Job, outcome: Outcome) -> None:
         """Take the outcome of a job, which is stored already."""
 
     def title(self, job: Job) -> str:
-        """Return what messages call a job."""
+        """Return the name of a job in messages, or nothing."""
 
 
 def run_study(
@@ -95,9 +95,9 @@ def run_study(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Outcome]:
-    """Run what the store does not hold, and return all outcomes in the order of the study.
+    """Run the jobs that the store does not contain, and return all outcomes in the order of the study.
 
-    Otherwise as `fill`.
+    The other arguments are as for `fill`.
     """
     outcomes: dict[str, Outcome] = {}
     fill(study.jobs, store, executor=executor, workers=workers, progress=progress, keep=outcomes.__setitem__)
@@ -114,18 +114,18 @@ def fill(
     keep: Callable[[str, Outcome], object] = lambda key, outcome: None,
     failed: Callable[[Job, RunError], object] | None = None,
 ) -> None:
-    """Run what the store does not hold; a job that is there several times is run once.
+    """Run the jobs that the store does not contain. Equal jobs run once.
 
-    `executor`: threads of this process by default, `workers` of them; only this process writes the store.
-    `progress` is called with the number of finished runs and of all runs, `keep` with each key and outcome.
-    On Ctrl-C running jobs are stopped, finished ones are kept, and KeyboardInterrupt is raised.
-    `failed`: takes each run that failed; without it there is a `RunError`, as of `work_off`.
+    `executor`: by default `workers` threads of this process. Only this process writes the store. `progress`
+    is called with the number of finished runs and of all runs, `keep` with each key and outcome. On Ctrl-C
+    running jobs are stopped, finished ones are kept, and KeyboardInterrupt is raised. `failed` takes each run
+    that failed. Without it a `RunError` is raised, as by `work_off`.
     """
     done: set[str] = set()
     missing: dict[str, Job] = {}
     every: dict[str, Job] = {}
     for job in jobs:
-        # The one whose samples are wanted serves the other, too.
+        # A job with samples also serves an equal job without samples.
         if job.key not in every or job.samples:
             every[job.key] = job
     for job in every.values():
@@ -153,7 +153,8 @@ def fill(
             progress(len(done), total)
 
         def title(self, job: Job) -> str:
-            return job.name
+            # One scenario needs no name.
+            return job.name if len({other.name for other in every.values()}) > 1 else ""
 
     work_off(Missing(), store, executor=executor, workers=workers, failed=failed)
 
@@ -166,11 +167,11 @@ def work_off(
     workers: int | None = None,
     failed: Callable[[Job, RunError], object] | None = None,
 ) -> None:
-    """Run and store the jobs of `work`, until it has none and none is running; keeps no outcome.
+    """Run and store the jobs of `work`, until it has none and none is running. It keeps no outcome.
 
-    `executor`, `workers` as for `fill`. On Ctrl-C running jobs are stopped, finished ones are
-    kept, and KeyboardInterrupt is raised. Runs that would take too much memory do not keep the others from
-    being run and stored; in the end there is one `RunError` for all of them, or `failed` takes each.
+    `executor`, `workers` as for `fill`. On Ctrl-C running jobs are stopped, finished ones are kept, and
+    KeyboardInterrupt is raised. Runs that fail do not stop the others. In the end one `RunError` is raised
+    for all failures, or `failed` takes each.
     """
     if executor is not None:
         failures = _work_off(work, store, executor)
@@ -188,7 +189,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> list[tuple[Job, R
     """Run and store the jobs of `work`, and return those that failed."""
     running: dict[Future[Chunk], tuple[Job, ...]] = {}
     chunk_size = ChunkSize(executor.chunk_s)
-    #: What was handed out, and came back as it was.
+    #: Jobs that an executor returned without running them.
     again: deque[Job] = deque()
     failed: list[tuple[Job, RunError]] = []
 
@@ -211,7 +212,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> list[tuple[Job, R
                 try:
                     chunk = future.result()
                 except RunError as error:
-                    # Of the first; the others were not run.
+                    # The error belongs to the first job. The others were not run.
                     failed.append((jobs[0], error))
                     again.extend(jobs[1:])
                     del running[future]
@@ -221,7 +222,7 @@ def _work_off(work: Work, store: Store, executor: Executor) -> list[tuple[Job, R
                 for job, outcome in zip(jobs, chunk.outcomes, strict=False):
                     store.put(job, outcome)
                     work.finished(job, outcome)
-                # Not before it is stored: Ctrl-C may come at any line.
+                # Only after it is stored, because Ctrl-C may interrupt any line.
                 del running[future]
     except BaseException as error:
         executor.stop()
@@ -238,14 +239,15 @@ def _work_off(work: Work, store: Store, executor: Executor) -> list[tuple[Job, R
 
 
 def _failure(work: Work, store: Store, failed: Sequence[tuple[Job, RunError]]) -> RunError:
-    """Return one error for runs that failed, the same in whatever order they did."""
+    """Return one error for runs that failed. It does not depend on their order."""
     job, error = min(failed, key=lambda each: each[0].key)
     others = len(failed) - 1
     more = [f"{others} other run{'s' * (others > 1)} failed this way"] if others else []
     kept = [f"finished runs are kept in {store.folder}"] if store.folder is not None else []
     # The lines of a traceback end with code.
     separator = "\n" if "\n" in str(error) else "; "
-    return RunError(separator.join([f"{work.title(job)}: {error}", *more, *kept]))
+    title = work.title(job)
+    return RunError(separator.join([f"{title}: {error}" if title else str(error), *more, *kept]))
 
 
 def _keep_finished(futures: Mapping[Future[Chunk], Iterable[Job]], store: Store) -> None:

@@ -1,6 +1,6 @@
-"""Folders to begin an algorithm in: the algorithm, a scenario, a README and a test.
+"""Folders for new algorithms: the algorithm, a scenario, a README and a test.
 
-They run as they stand, and are the same algorithm in several languages.
+They run unchanged, and contain the same algorithm in several languages.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from ackclock.errors import InputError
 from ackclock.files.writing import write_whole
 
-#: The languages in which an algorithm can be begun.
+#: The languages of starters.
 LANGUAGES = ("python", "rule", "c", "rust")
 #: The name in the files of a starter, in the forms in which it occurs there.
 _NAME = "my-cc"
@@ -22,9 +22,9 @@ _FORM = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def create(folder: Path, language: str) -> list[Path]:
-    """Write a starter into a new folder, whose name is the algorithm's; return the files.
+    """Write a starter into a new folder and return the files. The folder has the name of the algorithm.
 
-    `language`: one of `LANGUAGES`. Raises `InputError` where the name cannot be one, or is taken.
+    `language`: one of `LANGUAGES`. Raises `InputError` if the name is invalid or already exists.
     """
     name = folder.name
     if not _FORM.fullmatch(name):
@@ -34,9 +34,9 @@ def create(folder: Path, language: str) -> list[Path]:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise InputError(f"{folder}: is there already; choose another name, or remove it") from None
+        raise InputError(f"{folder}: already exists; choose another name, or remove it") from None
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+        raise InputError(f"{folder}: cannot be created: {error.strerror}") from None
     paths = []
     for entry in _entries(language):
         path = folder / _renamed(entry.name, name)

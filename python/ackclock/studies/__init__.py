@@ -1,1 +1,1 @@
-"""Study files: a scenario at every point of a grid, stopping rules, forecasts; queries over results."""
+"""Study files: a scenario at every point of a grid, with stopping rules, forecasts and queries."""

@@ -1,4 +1,4 @@
-"""Running a study file: which runs are still missing, and which more its stopping rule wants."""
+"""Runs a study file: its missing runs, and further replicates for its stopping rule."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ def run_grid(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
-    """Run what the store does not hold of a study, and note in the store how many replicates each point has.
+    """Run the missing runs of a study, and record the number of replicates of each point in the store.
 
-    Points are noted before the first run, with the most that they may have, so that the runs of a study that
-    is running or was killed can be told from others. The store is claimed: another process that fills it is
-    refused. Whatever the number of workers, and wherever an earlier process was killed, the same runs are
-    there in the end.
+    Points are recorded before the first run, with their largest number of replicates. That identifies the
+    runs of a study that is running or was killed. The store is claimed, which blocks other writing processes.
+    The final runs depend neither on the number of workers nor on earlier interruptions.
     """
     store.claim()
     campaign = Campaign(grid, store, progress)
@@ -62,24 +61,24 @@ def _note_points(grid: Grid, store: Store, replicates: Callable[[Point], int]) -
 
 @dataclass
 class _Progress:
-    """A point that is being run."""
+    """A running point."""
 
     point: Point
     jobs: Iterator[Job]
-    #: How many replicates were asked for.
+    #: The number of requested replicates.
     asked: int = 0
-    #: How many of them are done.
+    #: The number of finished replicates.
     done: int = 0
-    #: What the stopping rule looks at, by replicate.
+    #: The values of the stopping rule's metric, by replicate.
     values: dict[int, float] = field(default_factory=dict)
-    #: Replicates that the stopping rule is expected to take beyond those asked for.
+    #: The expected number of further replicates for the stopping rule.
     ahead: int = 0
 
 
 class Campaign:
-    """The runs of a study file as `Work`: in the order of its points, a rule's further replicates first.
+    """The runs of a study file as `Work`, in the order of its points. Further replicates come first.
 
-    Holds the points that are being run, and no results.
+    It contains the running points, and no results.
     """
 
     def __init__(
@@ -88,18 +87,18 @@ class Campaign:
         self._grid, self._store, self._tell = grid, store, progress
         self._points = iter(grid.points)
         self._asked: deque[tuple[_Progress, Job]] = deque()
-        #: Points that wait for a running job; two points may be the same scenario.
+        #: The points that wait for a running job. Two points may share a scenario.
         self._waiting: dict[str, list[_Progress]] = {}
-        #: Replicates that count, by the number of the point, once the point is done.
+        #: The replicates of finished points, by the number of the point.
         self.replicates: dict[int, int] = {}
         self._done = 0
         self._total = sum(self._first(point) for point in grid.points)
-        #: Runs that the stopping rule is expected to add.
+        #: The expected number of further runs for the stopping rule.
         self._ahead = 0
         progress(0, self._total)
 
     def next(self) -> Job | None:
-        """Return the next run that is not stored, if there is one now."""
+        """Return the next run that is not stored, if any."""
         while True:
             if not self._asked:
                 point = next(self._points, None)
@@ -116,11 +115,11 @@ class Campaign:
                 return job
 
     def left(self) -> int:
-        """Return how many runs are not handed out, those among them that are stored."""
+        """Return the number of pending runs, and the number of stored ones among them."""
         return self._total - self._done - len(self._waiting)
 
     def finished(self, job: Job, outcome: Outcome) -> None:
-        """Note a run; its point may be done, or want more."""
+        """Record a run, which finishes its point or adds replicates."""
         value = self._value(outcome)
         for progress in self._waiting.pop(job.key):
             self._note(progress, job.replicate, value)
@@ -131,12 +130,12 @@ class Campaign:
         return f"{job.name}{': with ' * bool(settings)}{', '.join(sets_of(settings))}"
 
     def _first(self, point: Point) -> int:
-        """How many replicates a point has at least."""
+        """Return the smallest number of replicates of a point."""
         return point.most if self._grid.until is None else min(point.most, FIRST)
 
     def _ask(self, progress: _Progress, count: int) -> None:
         progress.asked += count
-        # Further replicates of a point come first, so that few points are open.
+        # Further replicates of a point come first, to keep the number of open points small.
         self._asked.extendleft(reversed([(progress, next(progress.jobs)) for _ in range(count)]))
 
     def _note(self, progress: _Progress, replicate: int, value: float) -> None:
@@ -191,18 +190,18 @@ class PointSummary:
 
     point: Point
     replicates: int
-    #: Whether the stopping rule was met, or the replicates ended before; without a rule it is.
+    #: Whether the stopping rule was met. True without a rule.
     met: bool
-    #: Replicates that the stopping rule takes by an estimate, where it was not met.
+    #: The estimated number of replicates for a stopping rule that was not met.
     needed: int | None
-    #: How many of the replicates are emulations that did not keep their times; the metrics contain them.
+    #: The number of emulated replicates that missed their times. The metrics include them.
     invalid: int
-    #: By name of the metric, in the unit of its key, over the replicates to which it applies; none for none.
+    #: The metrics by name, in the units of their keys, over the replicates to which each applies.
     metrics: dict[str, Estimate | None]
 
 
 def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
-    """Give the summary of each point of a study that was run, one by one, in the order of the points."""
+    """Yield the summary of each point of a finished study, in the order of the points."""
     counts = {
         number: count
         for number, count in store.rows("SELECT point, replicates FROM points WHERE study = ?", (grid.name,))
@@ -232,6 +231,6 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
 
 
 def metrics_of(found: Sequence[PointSummary]) -> list[Metric]:
-    """Return the metrics of a study: those of the summary, then the shares of groups."""
+    """Return the metrics of a study: the summary metrics, then the shares of groups."""
     names = dict.fromkeys(name for summary in found for name in summary.metrics)
     return [metric for name in names if (metric := metric_named(name)) is not None]

@@ -1,4 +1,4 @@
-"""The charts of a study: which axis of the grid goes where, lines with intervals, heat maps."""
+"""The charts of a study: the layout of its axes, lines with intervals, and heat maps."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ackclock.studies.campaign import PointSummary, metrics_of
 from ackclock.studies.grid import Axis, Grid, plain
 from ackclock.text.cells import quoted
 
-#: Metrics with charts; `summary.csv` has all.
+#: The metrics with charts. `summary.csv` contains all metrics.
 SHOWN = ("goodput", "queue_delay_mean", "queue_delay_p95", "loss_rate", "utilization", "jain_index")
-#: Lines of a chart at the most, which six dashes and marks tell apart.
+#: The largest number of lines of a chart. Dashes and marks distinguish six.
 _LINES = 6
-#: Charts of a metric.
+#: The largest number of charts of a metric.
 _CHARTS = 24
-#: Values of both axes of a heat map at the least.
+#: The smallest number of values of both axes of a heat map.
 _LEAST = 3
-#: The largest ratio of values that are equally far apart on a plain axis.
+#: Axes whose values span this ratio or more are logarithmic.
 _WIDE = 20.0
 
 
 def shown_of(found: Sequence[PointSummary]) -> list[Metric]:
-    """Return the metrics with charts and columns: the main ones, then the shares of groups."""
+    """Return the metrics with charts and columns: the main metrics, then the shares of groups."""
     metrics = {metric.name: metric for metric in metrics_of(found)}
     main = [metrics[name] for name in SHOWN if name in metrics]
     return [*main, *(metric for metric in metrics.values() if isinstance(metric, GroupShare))]
@@ -40,15 +40,15 @@ class Side:
     """An axis of the grid as an axis of charts."""
 
     name: str
-    #: What each step is called.
+    #: The label of each step.
     texts: tuple[str, ...]
-    #: The numbers of its steps and their unit; None where not all have one.
+    #: The numbers of its steps, or None if a step is not a number.
     numbers: tuple[float, ...] | None
     unit: str
 
     @classmethod
     def of(cls, axis: Axis) -> Side:
-        """Take an axis; keys that change together are named by all, and placed by the first with numbers."""
+        """Take an axis. Keys that change together share a name, and the first numeric key gives positions."""
         texts = tuple(", ".join(str(plain(value)) for value in row) for row in axis.rows)
         name = ", ".join(axis.keys)
         for column in zip(*axis.rows, strict=True):
@@ -66,7 +66,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which axis of the grid goes to the right, which has colours, and which have a chart for each value."""
+    """The assignment of grid axes to the horizontal axis, to colours and to separate charts."""
 
     right: int
     colour: int | None
@@ -74,9 +74,10 @@ class Layout:
 
 
 def layout(sides: Sequence[Side]) -> Layout | None:
-    """Choose by the number of values: most to the right, numbers first; then as many as lines can be.
+    """Choose the layout by the number of values.
 
-    Nothing where no axis varies.
+    The numeric axis with most values becomes horizontal, and the next one that fits gets colours. Returns
+    None if no axis varies.
     """
     varying = [at for at, side in enumerate(sides) if len(side.texts) > 1]
     if not varying:
@@ -90,7 +91,7 @@ def layout(sides: Sequence[Side]) -> Layout | None:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The lines of a metric: charts with their captions, on the same axes."""
+    """The charts of a metric with their captions, on the same axes."""
 
     metric: Metric
     axes: Axes
@@ -103,7 +104,7 @@ class Drawn:
 
 
 class Charts:
-    """The charts of a study, metric by metric."""
+    """The charts of a study by metric."""
 
     def __init__(self, grid: Grid, found: Sequence[PointSummary]) -> None:
         self.sides = [Side.of(axis) for axis in grid.axes]
@@ -117,9 +118,9 @@ class Charts:
         ]
 
     def drawn(self, metric: Metric) -> Drawn | None:
-        """Return the lines of a metric, a chart for each combination of the facets' values.
+        """Return the lines of a metric, with a chart for each combination of the facets' values.
 
-        Nothing where nothing varies.
+        Returns None if nothing varies.
         """
         if self._layout is None:
             return None
@@ -131,7 +132,7 @@ class Charts:
         return Drawn(metric, axes, kept) if kept else None
 
     def of(self, metric: Metric) -> list[dict[str, str]]:
-        """Return a chart for each combination of the facets' values; none where nothing varies."""
+        """Return a chart for each combination of the facets' values."""
         drawn = self.drawn(metric)
         if self._layout is None or drawn is None:
             return []
@@ -147,12 +148,12 @@ class Charts:
         ]
 
     def _facets(self, axes: Sequence[int]) -> Iterator[tuple[dict[int, int], str]]:
-        """Give the steps of some axes with their words, each combination once."""
+        """Yield each combination of the steps of some axes, with its caption."""
         for row in itertools.product(*(range(len(self.sides[at].texts)) for at in axes)):
             steps = dict(zip(axes, row, strict=True))
             yield (
                 steps,
-                "; ".join(f"{self.sides[at].name} {self.sides[at].texts[to]}" for at, to in steps.items()),
+                ", ".join(f"{self.sides[at].name} {self.sides[at].texts[to]}" for at, to in steps.items()),
             )
 
     def _lines(self, metric: Metric, steps: Mapping[int, int]) -> Iterator[Line]:
@@ -177,7 +178,7 @@ class Charts:
             )
 
     def _value(self, metric: Metric, steps: Mapping[int, int]) -> Estimate | None:
-        """Return a metric at a point, in its shown unit."""
+        """Return a metric at a point, in its displayed unit."""
         key = tuple(steps.get(at, 0) for at in range(len(self.sides)))
         value = self._points[key].metrics.get(metric.name)
         if value is None:
@@ -186,7 +187,7 @@ class Charts:
         return Estimate(metric.factor * value.mean, low, high, value.count)
 
     def heat(self, metric: Metric) -> list[dict[str, Any]]:
-        """Return a table for two axes with numbers, and each combination of the others."""
+        """Return a table over two numeric axes for each combination of the other axes."""
         numeric = [
             at for at, side in enumerate(self.sides) if side.numbers is not None and len(side.texts) >= _LEAST
         ]
@@ -242,7 +243,7 @@ class Charts:
 
 
 def _axes(side: Side, metric: Metric, y_ends: tuple[float, float]) -> Axes:
-    """Return axes that all charts of a metric share."""
+    """Return the common axes of a metric's charts."""
     numbers = side.numbers
     if numbers is None:
         return Axes(side.name, metric.column, names=side.texts, y_ends=y_ends)
@@ -267,5 +268,5 @@ def _interval(value: Estimate) -> str:
 
 
 def _part(value: float, low: float, high: float) -> int:
-    """Return where a value is between two others, in per cent."""
+    """Return the position of a value between two others, in percent."""
     return round(100 * (value - low) / (high - low)) if high > low else 0

@@ -1,4 +1,4 @@
-"""What a study will cost, from a few of its runs."""
+"""Forecasts the cost of a study from a few of its runs."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ackclock.running.job import Job, execute
 from ackclock.running.store import Store
 from ackclock.studies.grid import Grid, Point
 
-#: Points that are tried, spread over the study.
+#: The number of tried points, spread over the study.
 _TRIED = 5
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Runs, time and size of a study."""
+    """The number of runs, the time and the size of a study."""
 
     points: int
-    #: Runs at the least; a stopping rule may want more.
+    #: The smallest number of runs. A stopping rule may add more.
     least_runs: int
     most_runs: int
-    #: Of the least runs, how many are stored already.
+    #: The number of stored runs among them.
     stored_runs: int
     workers: int
-    #: Of the runs that are not stored, from the mean over those tried.
+    #: The time and the size of the missing runs, from the mean of the tried runs.
     least_time_s: float
     most_time_s: float
     least_bytes: int
@@ -33,9 +33,9 @@ class Forecast:
 
 
 def forecast(grid: Grid, store: Store | None, *, least: int, workers: int | None = None) -> Forecast:
-    """Try a few runs, which are not kept, and reckon what all of them take.
+    """Try a few runs without storing them, and estimate the total cost.
 
-    `least`: replicates of a point that are run in any case.
+    `least`: the smallest number of replicates of a point.
     """
     count = workers or default_workers()
     least_runs = sum(min(least, point.most) for point in grid.points)
@@ -65,7 +65,7 @@ def _spread(points: tuple[Point, ...]) -> list[Point]:
 
 
 def _try(job: Job) -> tuple[float, int]:
-    """Return seconds and bytes of a run, without samples: most replicates keep none."""
+    """Return seconds and bytes of a run without samples, as most replicates store none."""
     started = time.perf_counter()
     outcome = execute(replace(job, samples=False))
     return time.perf_counter() - started, len(outcome.result_json) + len(outcome.histograms_json)

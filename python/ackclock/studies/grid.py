@@ -1,4 +1,4 @@
-"""Study files: a scenario, what varies in it, and how often each point is run."""
+"""Study files: a scenario, its varied keys, and the number of replicates."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ackclock.scenario import Scenario
 from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
 from ackclock.studies.until import DEFAULT_MOST, FIRST, Until
 
-#: Keys on which the runs of a point do not depend, and why.
+#: Keys that cannot vary because they do not affect runs, with reasons.
 _IDENTITY = {
     "name": "runs do not depend on it",
     "seed": "every point has the seed of the study; for more runs of each use `replicates`",
 }
-#: More points are a mistake.
+#: A larger number of points is treated as a mistake.
 _MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Keys that change together, and their values: one row per step."""
+    """Keys that change together, and their values, with a row per step."""
 
     keys: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -42,16 +42,16 @@ class Point:
     """One scenario of a study."""
 
     number: int
-    #: What the axes set, by key.
+    #: The settings of the axes, by key.
     settings: Mapping[str, Any]
     scenario_hash: str
-    #: Replicates at the most: one where nothing is random, which a simulation may be.
+    #: The largest number of replicates, which is one for a deterministic simulation.
     most: int
 
 
 @dataclass(frozen=True)
 class _Checked:
-    """A point with what its scenario says of itself."""
+    """A point with the warnings of its scenario."""
 
     point: Point
     warnings: tuple[str, ...]
@@ -76,9 +76,9 @@ class Grid:
     until: Until | None
     seed: int
     samples: str
-    #: What runs it.
+    #: The backend of the runs.
     backend: str = SIM
-    #: What one should look at before one trusts a result, with the points that it concerns.
+    #: Warnings about results, with the affected points.
     warnings: tuple[Warned, ...] = ()
 
     @classmethod
@@ -91,7 +91,7 @@ class Grid:
         samples: str | None = None,
         backend: str = SIM,
     ) -> Grid:
-        """Read a study file; `replicates`, `until` and `samples` take the place of the file's.
+        """Read a study file. `replicates`, `until` and `samples` replace the values of the file.
 
         Raises `InputError` or `ScenarioError` with file and key.
         """
@@ -109,9 +109,9 @@ class Grid:
         backend: str = SIM,
         source: str = "<dict>",
     ) -> Grid:
-        """Take the table of a study file as a dict; a scenario in a file is looked for in this folder.
+        """Take the table of a study file as a dict. Paths of scenario files are relative to this folder.
 
-        `source` is what messages call it.
+        `source` is the name in messages.
 
         Raises `InputError` or `ScenarioError` with the key.
         """
@@ -156,7 +156,7 @@ class Grid:
         return tuple(key for axis in self.axes for key in axis.keys)
 
     def jobs(self, point: Point) -> Iterator[Job]:
-        """Give the job of each replicate of a point, one by one."""
+        """Yield the job of each replicate of a point."""
         scenario = self.scenario.with_sets(sets_of(point.settings))
         resolved = scenario.resolved_json
         for replicate in range(point.most):
@@ -172,7 +172,7 @@ class Grid:
 
 
 def _with(table: dict[str, Any], until: str | None) -> dict[str, Any]:
-    """Return a table of a study whose stopping rule an option replaces."""
+    """Return the table of a study with its stopping rule replaced by an option."""
     if until is None:
         return table
     try:
@@ -226,7 +226,7 @@ def _axes(path: Path, table: Mapping[str, Any]) -> tuple[Axis, ...]:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Give dotted keys: `a.b = [..]` is `"a.b" = [..]`."""
+    """Yield dotted keys: `a.b = [..]` is `"a.b" = [..]`."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
@@ -262,7 +262,7 @@ def _replicates(path: Path, table: Mapping[str, Any], until: Until | None, optio
 
 
 def _name(path: Path, table: Mapping[str, Any]) -> str:
-    """The name, which names a folder, too."""
+    """Return the name, which is also the name of a folder."""
     name: str = table.get("name", path.stem)
     if NAME.fullmatch(name) is None:
         hint = "" if "name" in table else "; the study has none, so it is the file's"
@@ -296,7 +296,7 @@ def _points(
 
 
 def _equal_points(checked: Iterable[_Checked]) -> Iterator[Warned]:
-    """Give a warning for points that are the same run."""
+    """Yield a warning for points with identical runs."""
     alike: dict[str, list[str]] = {}
     for each in checked:
         alike.setdefault(each.fingerprint, []).append(each.title)
@@ -306,7 +306,7 @@ def _equal_points(checked: Iterable[_Checked]) -> Iterator[Warned]:
 
 
 def _of_point(path: Path, settings: Mapping[str, Any], error: ScenarioError) -> Iterator[str]:
-    """Give what is wrong at a point: with one of its settings, or with the scenario that they make."""
+    """Yield the mistakes of a point: in one of its settings, or in the resulting scenario."""
     for mistake in error.mistakes:
         if mistake.set is not None:
             yield mistake.text(f"{path}: grid:")
@@ -326,5 +326,5 @@ def _fail(path: Path, key: str, what: str) -> NoReturn:
 
 
 def plain(value: Any) -> Any:
-    """Return a setting as a cell: numbers and texts as they are, everything else as in a study file."""
+    """Return a setting as a cell: numbers and texts unchanged, all else as in a study file."""
     return value if isinstance(value, (int, float, str)) else as_toml(value)

@@ -1,4 +1,4 @@
-"""The keys of a study file: what each takes and means, and the JSON Schema made of them."""
+"""The keys of a study file with types and descriptions, and the JSON Schema made of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ackclock.files.declaration import SETS, Anything, Either, ListOf, MapOf, Ta
 
 #: The version of the format.
 SCHEMA = 1
-#: Of which replicates samples over time are kept.
+#: The replicates whose samples over time are stored.
 SAMPLES = ("none", "first", "all")
-#: Seeds are below this.
+#: The exclusive upper bound of seeds.
 SEED_END = 2**63
-#: The name of a study, which names a folder, too.
+#: The form of a study's name, which is also the name of a folder.
 NAME = re.compile(r"\w[\w .-]*")
 _JSON_TYPES = {int: "integer", str: "string", dict: "object", list: "array"}
 
@@ -28,31 +28,35 @@ class Key:
 
     type: Type
     help: str
-    #: What the JSON Schema says beyond the type.
+    #: The limits in the JSON Schema in addition to the type.
     limits: Mapping[str, Any] = field(default_factory=dict)
 
 
-#: Its keys are those of a scenario, which checks them.
+#: A table with the keys of a scenario, which checks them.
 _TABLE = MapOf(Anything())
 
 KEYS = {
     "schema": Key(Whole(), "Version of the format.", {"const": SCHEMA}),
     "name": Key(
         Text(),
-        "Name of the study and of its folder; of the file by default.",
+        "Name of the study and of its folder, by default the name of the file.",
         {"pattern": f"^{NAME.pattern}$"},
     ),
-    "scenario": Key(Either((Text(), _TABLE)), "A file beside this one, or a table with a scenario's keys."),
+    "scenario": Key(
+        Either((Text(), _TABLE)), "A file, relative to this one, or a table with a scenario's keys."
+    ),
     "set": Key(SETS, 'Changes to the scenario, each "KEY=VALUE".', {"items": {"type": "string"}}),
-    "grid": Key(_TABLE, "Keys of the scenario and their values; every combination is run."),
+    "grid": Key(_TABLE, "Keys of the scenario and their values. Every combination is run."),
     "together": Key(ListOf(_TABLE), "Tables of keys that change together, as one axis."),
-    "replicates": Key(Whole(), "Runs of each point; with `until` at the most.", {"minimum": 1}),
+    "replicates": Key(
+        Whole(), "Runs of each point, or the largest number of runs with `until`.", {"minimum": 1}
+    ),
     "until": Key(Text(), 'When there are enough replicates: "METRIC +- NUMBER UNIT".', {"pattern": r"\+-"}),
-    "seed": Key(Whole(), "Seed; the scenario's by default.", {"minimum": 0, "exclusiveMaximum": SEED_END}),
+    "seed": Key(Whole(), "Seed, by default the scenario's.", {"minimum": 0, "exclusiveMaximum": SEED_END}),
     "samples": Key(Text(SAMPLES), "Which replicates keep samples over time.", {"enum": list(SAMPLES)}),
 }
 
-#: What a study file may hold.
+#: The possible contents of a study file.
 STUDY = Table(
     "a study",
     {"scenario": KEYS["scenario"].type},
@@ -63,11 +67,11 @@ STUDY = Table(
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a study file.
 
-    Of a key in a grid it knows the first part, up to the dot; `ackclock study --plan` checks all of it.
+    It checks only the first part of a grid's keys, up to the dot. `ackclock study --plan` checks whole keys.
     """
     scenario = json.loads(_core.schema_json())
     definitions = scenario.pop("$defs")
-    # What the table leaves out may stand in `set`.
+    # `set` can supply keys that the table omits.
     scenario.pop("required", None)
     first_parts = "|".join(map(re.escape, scenario["properties"]))
     definitions["Axes"] = {
@@ -92,7 +96,7 @@ def json_schema() -> dict[str, Any]:
     return {
         "$schema": scenario["$schema"],
         "title": "Study",
-        "description": "A scenario, what varies in it, and how often each point is run.",
+        "description": "A scenario, its varied keys, and the number of replicates.",
         "type": "object",
         "properties": {
             name: {

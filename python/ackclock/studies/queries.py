@@ -1,7 +1,7 @@
 """Stored results as tables, and SQL over them.
 
-Tables hold the runs of this version of ackclock; `all_versions` takes those of others, too. A run whose row
-is damaged is in none. `left_out` says what is missing for these reasons.
+Tables contain the runs of this version of ackclock, and with `all_versions` the runs of other versions.
+Damaged rows are omitted. `left_out` reports all omissions.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from ackclock.running.store import Store
 if TYPE_CHECKING:
     import polars
 
-#: What a query may begin with: polars answers DELETE, DROP and others, and changes nothing that lasts.
+#: The allowed first words of a query. Polars also accepts DELETE and DROP, without a lasting effect.
 _READING = ("SELECT", "WITH", "FROM", "VALUES", "SHOW")
-#: What may stand before the first word.
+#: A comment, which may precede the first word.
 _COMMENT = r"--[^\n]*(?:\n|$)|/\*.*?\*/"
 _FIRST_WORD = re.compile(rf"(?:\s|{_COMMENT}|\()*(\w+)", re.DOTALL)
-#: A function of polars that reads a file, called.
+#: A call of a polars function that reads a file.
 _READS_FILE = re.compile(rf"\b((?:read|scan)_\w+)[\"`]?(?:\s|{_COMMENT})*\(", re.DOTALL | re.IGNORECASE)
-#: What reads a file in a plan of polars.
+#: The nodes of a polars plan that read a file.
 _SCAN = re.compile(r"\bSCAN \[")
-#: Words and signs that a query consists of.
+#: The tokens of a query.
 _WORD = re.compile(r"\w+|[^\w\s]")
-#: Characters of a long query that are shown.
+#: The number of characters of a long query in messages.
 _SHOWN = 60
-#: Names that are listed in a message.
+#: The largest number of names in a message.
 _MOST_NAMED = 3
 
 
@@ -48,7 +48,7 @@ class Read(Protocol):
 
 
 def runs(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run: where it comes from, what its study set, and its summary."""
+    """Return one row per run with its origin, the settings of its study, and its summary."""
     return frame_of(
         {**origin, **settings, **document["summary"]}
         for origin, settings, document in _documents(store, all_versions)
@@ -56,7 +56,7 @@ def runs(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def flows(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run and flow: where it comes from, and the metrics of the flow."""
+    """Return one row per run and flow with origin and metrics."""
     return frame_of(
         {**origin, **settings, **_renamed(flow, "flow")}
         for origin, settings, document in _documents(store, all_versions)
@@ -65,7 +65,7 @@ def flows(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def transfers(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run and group of transfers: where it comes from, and the metrics of the group."""
+    """Return one row per run and group of transfers with origin and metrics."""
     return frame_of(
         {**origin, **settings, **group}
         for origin, settings, document in _documents(store, all_versions)
@@ -74,7 +74,7 @@ def transfers(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def datagrams(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run and source of datagrams: where it comes from, and its metrics."""
+    """Return one row per run and source of datagrams with origin and metrics."""
     return frame_of(
         {**origin, **settings, **_renamed(row, "flow")}
         for origin, settings, document in _documents(store, all_versions)
@@ -83,7 +83,7 @@ def datagrams(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def meters(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run and meter: where it comes from, and what the meter made of packets."""
+    """Return one row per run and meter with origin and packet counts."""
     return frame_of(
         {**origin, **settings, **_renamed(row, "meter")}
         for origin, settings, document in _documents(store, all_versions)
@@ -92,7 +92,7 @@ def meters(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def links(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run and shared link: where it comes from, and the metrics of the link."""
+    """Return one row per run and shared link with origin and metrics."""
     return frame_of(
         {**origin, **settings, **_renamed(link, "link")}
         for origin, settings, document in _documents(store, all_versions)
@@ -101,9 +101,9 @@ def links(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
 
 
 def histograms(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
-    """One row per run, link and class of waiting times: its upper edge, and packets in it.
+    """Return one row per run, link and class of queueing delays, with its upper edge and packets.
 
-    Without a link: the queueing delay of the data of all flows on their paths.
+    Rows without a link contain the queueing delay of all data packets on their paths.
     """
     return frame_of(
         {**origin, **settings, "link": entry["link"], "up_to_s": edge_ns / 1e9, "packets": packets}
@@ -113,7 +113,7 @@ def histograms(store: Store, *, all_versions: bool = False) -> polars.DataFrame:
     )
 
 
-#: What SQL may name.
+#: The tables of SQL queries.
 TABLES: dict[str, Read] = {
     "runs": runs,
     "flows": flows,
@@ -128,11 +128,11 @@ TABLES: dict[str, Read] = {
 def answer(
     store: Store, sql: str, *, all_versions: bool = False, tell: Callable[[str], None] = warnings.warn
 ) -> polars.DataFrame:
-    """Return the answer to an SQL query in polars' dialect, over the tables of the store and nothing else.
+    """Return the answer to an SQL query in polars' dialect, over the tables of the store.
 
-    Only the tables that the query names are read. `tell` is called with what they leave out. Raises
-    `InputError` for a query that makes no sense, would change something or read a file, and where all runs
-    are of other versions; `StoreError` for a store that cannot be read.
+    Only the named tables are read. `tell` is called with a sentence for each omission. Raises `InputError`
+    for an invalid query, and for one that would change data or read a file. Raises it also if all runs are
+    of other versions. Raises `StoreError` for an unreadable store.
     """
     import polars
 
@@ -142,7 +142,7 @@ def answer(
     frames = {name: read(store, all_versions=all_versions) for name, read in TABLES.items() if name in words}
     try:
         plan = polars.SQLContext(frames).execute(sql, eager=False)
-        # Whatever a later polars calls its functions: no query sees a file.
+        # Later versions of polars may rename functions, so the plan is checked for files.
         if _SCAN.search(plan.explain(optimized=False)):
             raise _reads_file(sql)
         answer = plan.collect()
@@ -155,7 +155,7 @@ def answer(
         reason = (str(error).splitlines() or ["polars cannot answer it"])[0]
         raise InputError(
             f"{sql!r}: {reason}; tables are {', '.join(TABLES)}, and `ackclock query --tables` shows their "
-            'columns; a column with a dot in its name goes in quotes: "topology.rate"'
+            'columns; quote column names that contain a dot: "topology.rate"'
         ) from None
     for sentence in left_out(store, all_versions=all_versions):
         tell(sentence)
@@ -163,7 +163,7 @@ def answer(
 
 
 def left_out(store: Store, *, all_versions: bool = False) -> list[str]:
-    """Return what the tables of a store leave out, and which samples are broken: a sentence for each."""
+    """Return sentences about omitted runs and damaged samples of a store."""
     sentences = []
     total = _count(store, "1")
     if not all_versions and (others := _versions(store)):
@@ -190,9 +190,9 @@ def left_out(store: Store, *, all_versions: bool = False) -> list[str]:
 
 
 def _require_reading(sql: str) -> None:
-    """Raise `InputError` for what is not a question, is one about a file, or is too long for polars.
+    """Raise `InputError` for a query that changes data, reads a file, or is too long for polars.
 
-    The parser of polars calls itself for each sign, and a process does not survive the end of its stack.
+    The parser of polars recurses for each token, and a stack overflow would end the process.
     """
     if len(sql) > QUERY:
         raise InputError(f"{sql[:_SHOWN]!r}...: a query has at most {QUERY} characters, this has {len(sql)}")
@@ -216,7 +216,7 @@ def _reads_file(sql: str) -> InputError:
 
 
 def _require_runs(store: Store, all_versions: bool) -> None:
-    """Raise `InputError` where there are runs, and all are of other versions: an empty answer is not true."""
+    """Raise `InputError` if all runs are of other versions, as an empty answer would be wrong."""
     others = {} if all_versions else _versions(store)
     if others and not _count(store, f"version = '{_core.BUILD}'"):
         raise InputError(
@@ -226,7 +226,7 @@ def _require_runs(store: Store, all_versions: bool) -> None:
 
 
 def _versions(store: Store) -> dict[str, int]:
-    """Return the other versions of ackclock that runs are of, and how many."""
+    """Return the other versions of ackclock among the runs, with counts."""
     grouped = store.rows(
         "SELECT version, count(*) FROM runs WHERE version != ?1 GROUP BY version ORDER BY version",
         (_core.BUILD,),
@@ -245,7 +245,7 @@ def _keys(store: Store, condition: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _named(names: Collection[str]) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names, and the number of further ones."""
     first = ", ".join(list(names)[:_MOST_NAMED])
     return first if len(names) <= _MOST_NAMED else f"{first} and {len(names) - _MOST_NAMED} more"
 
@@ -260,10 +260,10 @@ def _documents(
 def _rows(
     store: Store, column: str, all_versions: bool
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
-    """Give origin, settings and a document of each run, in the order of study, point and replicate.
+    """Yield origin, settings and a document of each run, in the order of study, point and replicate.
 
-    A run that several points share comes once for each; one that no study knows has no settings. Behind a
-    setting that is a quantity comes its number.
+    A run of several points appears once for each. A run outside of studies has no settings. A quantity is
+    followed by its number.
     """
     rows = store.rows(
         f"""
@@ -295,5 +295,5 @@ def _settings(store: Store, place: dict[str, Any], text: str | None) -> dict[str
 
 
 def _renamed(entry: dict[str, Any], name: str) -> dict[str, Any]:
-    """A flow's or link's `name` is a column of that kind's name."""
+    """Rename `name` of a flow or link to a column of that kind's name."""
     return {name if key == "name" else key: value for key, value in entry.items()}

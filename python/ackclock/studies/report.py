@@ -1,4 +1,4 @@
-"""The page of a study: each metric over its axes, as lines and heat maps, with the command of every point."""
+"""Writes the page of a study: metrics over its axes, and the command of every point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ackclock.errors import writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import Metric
-from ackclock.page import render
+from ackclock.page import BACKENDS, render
 from ackclock.page.interactive import interactive
 from ackclock.running.cells import Cell, command, write_cells
 from ackclock.running.kept import kept
@@ -20,8 +20,10 @@ from ackclock.studies.charts import Charts
 from ackclock.studies.grid import Grid, plain
 
 _TEMPLATES = Path(__file__).parent / "templates"
-#: Rows of the table of points.
+#: The largest number of rows in the table of points.
 _ROWS = 2000
+#: The number of metrics in the title.
+_TITLED = 3
 
 
 def write_report(
@@ -29,8 +31,8 @@ def write_report(
 ) -> Path:
     """Write `report.html` and `cells.json` into the folder of a study, and return the path of the page.
 
-    `is_interactive`: its points can be run again in the page. Raises `InputError` then if the module for
-    browsers is not built.
+    `is_interactive`: the page can rerun its points. Raises `InputError` then if the module for browsers is
+    missing.
     """
     path, cells = folder / "report.html", _cells(grid, found)
     text = page(grid, found, folder, command=command, is_interactive=is_interactive)
@@ -52,11 +54,14 @@ def write_report(
 def page(
     grid: Grid, found: Sequence[PointSummary], folder: Path, *, command: str, is_interactive: bool = False
 ) -> str:
-    """Return the text of the page; `is_interactive`: with a button for each point that runs it again."""
+    """Return the text of the page. `is_interactive`: with a button that reruns each point."""
     charts = Charts(grid, found)
     return render(
         _TEMPLATES / "study.html.jinja",
         grid=grid,
+        title=_title(grid, charts.metrics),
+        scenario=_base(grid),
+        backend=BACKENDS[grid.backend],
         sides=charts.sides,
         count=len(found),
         sections=[(metric, charts.of(metric), charts.heat(metric)) for metric in charts.metrics],
@@ -69,6 +74,30 @@ def page(
         command=command,
         is_interactive=is_interactive,
     )
+
+
+def _title(grid: Grid, metrics: Sequence[Metric]) -> str:
+    """Return the name of a study, its main metrics and its axes."""
+    shown = ", ".join(metric.label for metric in metrics[:_TITLED])
+    axes = " and ".join(", ".join(axis.keys) for axis in grid.axes)
+    return f"{grid.name}: {shown} against {axes}" if shown and axes else grid.name
+
+
+def _base(grid: Grid) -> str:
+    """Return the scenario of a study in one line."""
+    described = grid.scenario.describe()
+    link = next(link for link in described["links"] if link["name"] == described["bottleneck"])
+    rtts = sorted({flow["base_rtt_s"] for flow in described["flows"] if flow["base_rtt_s"] is not None})
+    rtt = "" if not rtts else f"{1e3 * rtts[0]:.4g}" + (f" to {1e3 * rtts[-1]:.4g}" if rtts[1:] else "")
+    flows = described["flow_count"]
+    parts = [
+        f"“{described['name']}”: {float(link['rate_bps'] or 0) / 1e6:g} Mbit/s",
+        *([f"{rtt} ms base RTT"] if rtt else []),
+        link["queue"].replace(", ", " ", 1),
+        f"{flows} flow{'s' * (flows != 1)}",
+        f"{described['duration_s']:g} s ({described['warmup_s']:g} s warm-up)",
+    ]
+    return ", ".join(parts)
 
 
 def _rows(
@@ -94,7 +123,7 @@ def _half(value: Estimate, factor: float) -> str:
 
 
 def _cells(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Cell]:
-    """Return the runs of each point, by its number."""
+    """Return the runs of each point by its number."""
     return {
         str(summary.point.number): Cell(
             f"point {summary.point.number} of {grid.name}: "

@@ -1,4 +1,4 @@
-"""Studies and queries in Python: polars frames, units in the names of their columns."""
+"""Studies and queries in Python, as polars frames with units in their column names."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from ackclock.page.plots import Plot
     from ackclock.studies.charts import Drawn
 
-#: Charts in a notebook.
+#: The largest number of charts in a notebook.
 _PICTURES = 2
-#: Where commands keep their results, a folder each.
+#: The folder of the commands' results, with a folder for each command.
 OUT = Path("ackclock-out")
 
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A study that was run. It can be pickled."""
+    """A finished study. It can be pickled."""
 
     name: str
     seed: int
-    #: A row per point: `point`, settings by key (a quantity is followed by its number, unit in the name),
-    #: `replicates`, `until_met` under a stopping rule, then mean, `_low` and `_high` of each metric: null
-    #: where it does not apply.
+    #: A row per point: `point`, settings by key, `replicates`, and `until_met` under a stopping rule. A
+    #: quantity is followed by its number, with the unit in the name. Mean, `_low` and `_high` of each metric
+    #: follow, which are null if the metric does not apply.
     summary: polars.DataFrame = field(repr=False)
     #: A row per run: study, point, settings, replicate, metrics.
     runs: polars.DataFrame = field(repr=False)
-    #: Where everything is kept, for `query`; None where nothing is.
+    #: The folder of the runs, for `query`. None without one.
     folder: Path | None
-    #: The charts of metrics over the axes of the grid; none where nothing varies.
+    #: The charts of metrics over the axes of the grid, if any.
     drawn: tuple[Drawn, ...] = field(default=(), repr=False)
-    #: What scenarios say of themselves, and points that are the same run, with the settings of the points.
+    #: Warnings of scenarios, and warnings about identical points, with the settings of the points.
     warnings: tuple[Warned, ...] = ()
 
     def __repr__(self) -> str:
@@ -56,7 +56,7 @@ class StudyResult:
         return f"StudyResult({self.name!r}, {size}, folder={str(self.folder) if self.folder else None!r})"
 
     def _repr_html_(self) -> str:
-        # Imported here and below: commands start without pages.
+        # Imports within functions keep the start of commands fast.
         from ackclock.page.notebook import picture
 
         pictures = (picture(each.svg(), each.metric.column) for each in self.drawn[:_PICTURES])
@@ -64,7 +64,7 @@ class StudyResult:
         return (beside if self.drawn else "") + self.summary._repr_html_()
 
     def plot(self, metric: str | None = None) -> Plot:
-        """Draw a metric over the axes of the grid, with intervals: a figure of matplotlib.
+        """Draw a metric over the axes of the grid, with intervals, as a matplotlib figure.
 
         `metric`: the first of `drawn` by default. Raises `InputError` without matplotlib, or where nothing
         varies, and `ArgumentError` for a metric that is not drawn.
@@ -93,19 +93,21 @@ def study(
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> StudyResult:
-    """Run a study: a scenario at every point of a grid, so many replicates each.
+    """Run a study: a scenario at every point of a grid, with several replicates each.
 
-    `file`: a study file, or the dict of one, whose scenario may be a dict, too. `replicates`, `until` (a
-    stopping rule such as `"share(cubic) +- 2 points"`), `samples` (`none`, `first`, `all`): in place of the
-    file's. `out`: a folder to keep every run in, which the same
-    study takes up again and `query` reads; without one nothing is kept, samples least of all. `workers`:
-    threads, all cores by default. `progress` is called with the number of finished runs and of all runs; by
-    default notebooks have a bar.
-    Raises `AckclockError`; an `ArgumentError` names the argument.
+    - `file`: a study file, or the dict of one. Its scenario may also be a dict.
+    - `replicates`, `until`, `samples`: replace the values of the file. `until` is a stopping rule such as
+      `"share(cubic) +- 2 points"`. `samples` is `none`, `first` or `all`.
+    - `out`: a folder for the runs. The same study reuses them, and `query` reads them. Without a folder no
+      run is stored.
+    - `workers`: threads, by default all cores.
+    - `progress`: called with the number of finished runs and of all runs. By default notebooks show a bar.
+
+    Raises `AckclockError`. An `ArgumentError` names the argument.
     """
     from ackclock.page.notebook import bar
 
-    # Imported here: commands start without pages.
+    # Imports within functions keep the start of commands fast.
     from ackclock.studies.charts import Charts
 
     if out is None:
@@ -133,11 +135,10 @@ def query(
 ) -> polars.DataFrame:
     """Answer an SQL query over stored results, in the dialect of polars.
 
-    `store`: a folder that was given as `out` or `--out`; by default the one in `ackclock-out` that was filled
-    last. Tables are `runs`, `flows`, `transfers`, `datagrams`, `meters`, `links` and `histograms`; columns
-    carry their units, and those with a dot in their names go in double quotes. `all_versions`: runs of other
-    versions of ackclock, too; without it a warning says what was left out. Raises `InputError` or
-    `StoreError`.
+    `store`: the folder from `out` or `--out`, by default the newest one in `ackclock-out`. The tables are
+    `runs`, `flows`, `transfers`, `datagrams`, `meters`, `links` and `histograms`. Column names contain units,
+    and names with a dot need double quotes. `all_versions` includes runs of other versions of ackclock.
+    Otherwise a warning counts the omitted runs. Raises `InputError` or `StoreError`.
     """
     if not isinstance(sql, str):
         raise ArgumentTypeError("sql", f"is of type {type(sql).__name__}, but must be a query as text")
@@ -146,7 +147,7 @@ def query(
 
 
 def newest_store() -> Path:
-    """Return the folder in `ackclock-out` that was filled last. Raises `InputError` where there is none."""
+    """Return the newest folder in `ackclock-out`. Raises `InputError` if there is none."""
     stores = sorted(OUT.glob("*/runs.sqlite"), key=lambda path: path.stat().st_mtime)
     if not stores:
         raise InputError(f"{OUT}: has no results; name the folder of a store")
@@ -154,7 +155,7 @@ def newest_store() -> Path:
 
 
 def summary_frame(grid: Grid, found: Iterable[PointSummary]) -> polars.DataFrame:
-    """Return a row per point of a study: settings, replicates, mean and interval of each metric."""
+    """Return a row per point of a study, with settings, replicates, and means and intervals of metrics."""
     rows = []
     summaries = list(found)
     metrics = metrics_of(summaries)
@@ -172,5 +173,5 @@ def summary_frame(grid: Grid, found: Iterable[PointSummary]) -> polars.DataFrame
 
 
 def plain_settings(summary: PointSummary) -> dict[str, Any]:
-    """Return the settings of a point as cells: numbers stay, quantities get one, all else is text."""
+    """Return the settings of a point as cells. Quantities get a numeric column, all else is text."""
     return with_numbers({key: plain(value) for key, value in summary.point.settings.items()})

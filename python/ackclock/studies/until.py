@@ -1,4 +1,4 @@
-"""Stopping rules: as many replicates as an interval needs."""
+"""Stopping rules, which add replicates until an interval is narrow enough."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ackclock.metrics.shares import NAMES, metric_named
 from ackclock.statistics.estimates import Estimate, estimate
 from ackclock.text.suggest import hint
 
-#: Fewer replicates decide nothing.
+#: The smallest number of replicates before a decision.
 FIRST = 10
-#: Looked at after so many more.
+#: The number of replicates between two decisions.
 STEP = 5
-#: The most replicates where nothing else is said.
+#: The default limit of replicates.
 DEFAULT_MOST = 100
 
 _FORM = re.compile(r"(share\([^()]*\)|[\w-]+)\s*(?:\+-|±|\+/-)\s*(\d+\.?\d*|\.\d+)\s*(.*)")
@@ -26,11 +26,11 @@ _POINTS = "points"
 
 @dataclass(frozen=True)
 class Until:
-    """Replicates go on until the interval of a metric is at most this wide to each side."""
+    """Adds replicates until half of a metric's interval is at most this wide."""
 
     text: str
     metric: Metric
-    #: A share of the mean, or a distance in the unit of the metric's key.
+    #: The half width, as a share of the mean or in the unit of the metric's key.
     width: float
     relative: bool
 
@@ -55,9 +55,9 @@ class Until:
         return cls(text.strip(), metric, number / metric.factor, relative=False)
 
     def enough(self, values: Sequence[float]) -> int | None:
-        """Return how many of the values, in the order of replicates, suffice; nothing if more are needed.
+        """Return the number of replicates that suffice, or None if more are needed.
 
-        The answer depends on nothing but the values of that prefix: 10 of them, or 15, 20 and so on.
+        The answer depends only on a prefix of 10, 15, 20 or more values.
         """
         for count in range(FIRST, len(values) + 1, STEP):
             if self._narrow(estimate(values[:count])):
@@ -65,7 +65,7 @@ class Until:
         return None
 
     def needed(self, values: Sequence[float]) -> int:
-        """Estimate how many replicates the rule takes, from the interval of those that exist.
+        """Estimate the required number of replicates from the current interval.
 
         The half-width of an interval falls with the square root of the number of replicates.
         """

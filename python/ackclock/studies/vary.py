@@ -1,4 +1,4 @@
-"""Axes of a study in one line each: `KEY=VALUE,VALUE` or `KEY=LOW..HIGH`."""
+"""Parses the axes of a study, each in one line: `KEY=VALUE,VALUE` or `KEY=LOW..HIGH`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ackclock.errors import InputError
 from ackclock.files.documents import toml_of
 
 _NUMBER = r"(\d+\.?\d*|\.\d+)"
-#: `.1..16BDP`, `1Mbit/s..1Gbit/s:4`: ends with units, and how many values.
+#: The form of a range with units and an optional number of values: `0.1..16BDP`, `1Mbit/s..1Gbit/s:4`.
 _RANGE = re.compile(rf"\s*{_NUMBER}\s*([A-Za-z/%]*)\s*\.\.\s*{_NUMBER}\s*([A-Za-z/%]*)\s*(?::\s*(\d+))?\s*")
-#: Without a number of values each is twice the one before.
+#: The default ratio of successive values.
 _FACTOR = 2.0
-#: As a number of values is chosen, they have so many digits.
+#: The digits of values in a range with a number of values.
 _DIGITS = 3
 _MOST = 10_000
-_EXAMPLE = "topology.queue.limit=.1..16BDP or flows.test.cc=cubic,bbr3"
+_EXAMPLE = "topology.queue.limit=0.1..16BDP or flows.test.cc=cubic,bbr3"
 
 
 def grid_of(texts: Iterable[str]) -> dict[str, list[Any]]:
@@ -40,21 +40,21 @@ def _values(text: str, values: str) -> list[Any]:
         return _range(text, *found.groups())
     if ".." in values and "=" not in values:
         raise InputError(
-            f"--vary {text}: a range is LOW..HIGH with one unit, such as .1..16BDP, or 1..1000Mbit/s:4 "
+            f"--vary {text}: a range is LOW..HIGH with one unit, such as 0.1..16BDP, or 1..1000Mbit/s:4 "
             "for four values"
         )
     return [_value(part) for part in parts(values)]
 
 
 def _range(text: str, low: str, unit: str, high: str, high_unit: str, count: str | None) -> list[Any]:
-    """Return the values of a range: each twice the one before, or so many with equal ratios."""
+    """Return the values of a range, with ratios of two or a given number of values."""
     if unit not in ("", high_unit):
         raise InputError(f"--vary {text}: write both ends in one unit, {unit} or {high_unit or 'none'}")
     first, last = float(low), float(high)
     if not 0 < first < last:
         raise InputError(
-            f"--vary {text}: a range goes up from a number above 0, as its values have equal ratios; "
-            "list others one by one"
+            f"--vary {text}: a range increases from a number above 0, in equal ratios; "
+            "list other values separately"
         )
     if count is not None and not 2 <= int(count) <= _MOST:
         raise InputError(f"--vary {text}: must have 2 to {_MOST} values")
@@ -77,7 +77,7 @@ def _plain(number: float) -> str:
 
 
 def _value(text: str) -> Any:
-    """Return a number, truth or table of TOML as such, and anything else as text."""
+    """Return numbers, booleans and tables of TOML as such, and anything else as text."""
     try:
         return toml_of(f"value = {text}")["value"]
     except ValueError:
@@ -85,12 +85,12 @@ def _value(text: str) -> Any:
 
 
 def _number(text: str) -> Any:
-    """Return `.5`, which TOML writes with a zero, as a number."""
+    """Return `.5`, which is invalid in TOML, as a number."""
     return float(text) if re.fullmatch(_NUMBER, text) else text
 
 
 def parts(text: str) -> list[str]:
-    """Return what commas separate, unless they are within brackets or quotes."""
+    """Split at commas outside of brackets and quotes."""
     found, depth, quote = [""], 0, ""
     for character in text:
         if quote:

@@ -1,7 +1,7 @@
-"""Cycles of the synchronous model, from one congestion event to the next, beside the algebra of the papers.
+"""Cycles of the synchronous model, from one congestion event to the next, and the papers' algebra for them.
 
-`docs/reference/synchronous-model.md` explains the conventions. Windows and loads are in segments. Times
-are in round trips.
+`docs/reference/synchronous-model.md` explains the conventions. Windows and loads are in segments, times in
+RTTs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from ackclock.synchronous.model import trajectory
 
-#: What an algorithm is: its name, or a table with `kind` and parameters.
+#: The name of an algorithm, or a table with `kind` and parameters.
 Algorithm = str | Mapping[str, Any]
 
 
@@ -23,7 +23,7 @@ class Cycle:
 
     #: Length k_m.
     rounds: float
-    #: Packets of all users in its k_m + 1 round trips; straight ramps give the sum over the round trips.
+    #: Packets of all users in its k_m + 1 RTTs. With straight ramps this is the sum over the RTTs.
     packets: float
     #: Load at its end, before the cut.
     peak: float
@@ -65,8 +65,9 @@ def cycles(
 def new_aimd_cycle(windows: Sequence[float], x_goal: float, number: int) -> tuple[float, float]:
     """Return k_m and the packets of cycle `number` of two New-AIMD flows.
 
-    By eq. 1-4 of jasem-efficiency-fairness: k_1 = (W - x_1 - x_2)/2, k_2 = (W - 2 k_1)/4,
-    k_m = k_2/2^(m-2); (1 + k_m)(W - k_m) packets.
+    Equations 1 to 4 of jasem-efficiency-fairness define the cycles:
+    `k_1 = (W - x_1 - x_2)/2`, `k_2 = (W - 2 k_1)/4` and `k_m = k_2/2^(m-2)`. A cycle contains
+    `(1 + k_m)(W - k_m)` packets.
     """
     first = (x_goal - sum(windows)) / 2
     rounds = first if number == 1 else (x_goal - 2 * first) / 4 / 2 ** (number - 2)
@@ -76,7 +77,7 @@ def new_aimd_cycle(windows: Sequence[float], x_goal: float, number: int) -> tupl
 def cycle_rows(
     cc: Algorithm, windows: Sequence[float], x_goal: float, count: int, duration: float
 ) -> list[dict[str, Any]]:
-    """Return the first cycles as rows; for two New-AIMD users as in the paper with its closed form beside."""
+    """Return the first cycles as rows, for two New-AIMD users also with the paper's closed form."""
     rows = []
     is_of_the_paper = cc in ("new-aimd", _NEW_AIMD) and len(windows) == 2
     for number, cycle in enumerate(cycles(cc, windows, x_goal, duration, count), 1):
@@ -92,11 +93,11 @@ _NEW_AIMD = {"kind": "new-aimd", "increase": 1.0, "base": "slow-start"}
 
 
 def aimd_totals(windows: Sequence[float], x_goal: float, count: int) -> list[dict[str, float]]:
-    """Return the load of two AIMD(1, 0.5) flows at the end of each cycle: as printed, right, and computed.
+    """Return the load of two AIMD(1, 0.5) flows at the end of each cycle: as printed, correct, and computed.
 
-    jasem-efficiency-fairness, after eq. 4, prints x/2^(m-1) + k_1 + k_2 + ... + 2 k_m with x = x_1 + x_2. A
-    congestion event halves all of a window, what earlier cycles gained once more with each: the terms are
-    2 k_i / 2^(m-i), and their sum is W. The two agree for m = 1 and 2.
+    jasem-efficiency-fairness, after eq. 4, prints `x/2^(m-1) + k_1 + k_2 + ... + 2 k_m` with `x = x_1 + x_2`.
+    A congestion event halves the whole window, including the gains of earlier cycles. The correct terms are
+    `2 k_i / 2^(m-i)`, and their sum is W. Both agree for m = 1 and 2.
     """
     computed = cycles("aimd", windows, x_goal, count * x_goal, count)
     lengths = [cycle.rounds for cycle in computed]
@@ -117,7 +118,7 @@ def aimd_totals(windows: Sequence[float], x_goal: float, count: int) -> list[dic
     return rows
 
 
-#: Increases of figure 1 and table 1 of psaras-mr-aimd; half of the window remains in all.
+#: Increases of figure 1 and table 1 of psaras-mr-aimd. All halve the window.
 _INCREASES = (0.5, 1.0, 1.5, 2.0)
 
 
@@ -130,10 +131,10 @@ def sawtooth(cc: Algorithm, x_goal: float, count: int = 16) -> dict[str, float]:
 
 
 def increase_rows(x_goal: float = 100.0) -> list[dict[str, float]]:
-    """Return what the increase of AIMD changes with one window to fill: figure 1 of psaras-mr-aimd.
+    """Return the effect of AIMD's increase on one window, as in figure 1 of psaras-mr-aimd.
 
-    A sawtooth from b W to W has the mean (1 + b) W/2 whatever its slope a, and a/((1 - b) W) congestion
-    events a round trip; b, which remains, is 1/2.
+    The mean of a sawtooth from `b W` to `W` is `(1 + b) W/2` for every slope a. It has `a/((1 - b) W)`
+    congestion events per RTT. The remaining share b is 1/2.
     """
     return [
         {

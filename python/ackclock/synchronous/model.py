@@ -1,6 +1,6 @@
 """The synchronous (Chiu-Jain) model: its table, trajectories, and throughput against load.
 
-The model itself is in the core; `docs/reference/synchronous-model.md` explains its conventions.
+The core contains the model, and `docs/reference/synchronous-model.md` explains its conventions.
 """
 
 from __future__ import annotations
@@ -51,15 +51,17 @@ def trajectory(
 
 
 def plot(trajectories: Mapping[str, dict[str, Any]], x_goal: float, path: str | Path) -> None:
-    """Draw phase plot (first two users) and loads over time, a column per trajectory, and the load curve.
+    """Draw phase plot (first two users), loads over time and load curve, a column per trajectory.
 
-    The name of `path` says the format, PNG if nothing else; the file is written whole or not at all. Needs
-    matplotlib. Raises `InputError`, or `StoreError` where the file cannot be written.
+    The suffix of `path` selects the format, and PNG is the default. The file is written whole or not at all.
+    Needs matplotlib. Raises `InputError`, or `StoreError` if the file cannot be written.
     """
     try:
         import matplotlib
     except ImportError:
-        raise InputError("a plot needs matplotlib; install it with: pip install 'ackclock[plot]'") from None
+        raise InputError(
+            "a plot needs matplotlib; install it with: python -m pip install matplotlib"
+        ) from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

@@ -1,7 +1,7 @@
-"""The synchronous model of a scenario, with the result that a run of it gives.
+"""The synchronous model of a scenario, with results in the form of a run's.
 
-A step of the model is a round trip; here it lasts as long as one does with that load, which is the base RTT
-or the load divided by the rate. `X_goal` is what fits on the path and into the queue.
+A step of the model is one RTT. Its length follows from the load: the base RTT, or the load divided by the
+rate if that is longer. `X_goal` is the capacity of path and queue together.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ackclock.metrics.quantities import number_of
 from ackclock.scenario import Scenario
 from ackclock.synchronous.model import trajectory
 
-#: What no scenario has in the model.
+#: Mechanisms that the model omits in every scenario.
 NEVER = "slow start, loss recovery and timeouts"
-#: Times at which flows begin or end: for each the model is run anew.
+#: The greatest number of distinct times at which flows begin or end, because each restarts the model.
 _MOST_TIMES = 64
 #: Bytes that timestamps add to a header.
 _TIMESTAMPS = 12
@@ -29,9 +29,9 @@ _TIMESTAMPS = 12
 
 @dataclass(frozen=True)
 class Modelled:
-    """What the model gives for a scenario."""
+    """The results of the model for a scenario."""
 
-    #: With the keys of a run's document; `model.left_out` has what the scenario has and the model has not.
+    #: The keys of a run's document. `model.left_out` lists the parts of the scenario that the model omits.
     document: dict[str, Any]
     #: Of each flow times in seconds and windows in segments.
     windows: Mapping[str, Sequence[tuple[float, float]]]
@@ -56,7 +56,7 @@ class _Path:
 
 @dataclass
 class _Sums:
-    """What a flow had between the warm-up and the end, and of the time that it was there."""
+    """The sums of a flow between the warm-up and the end, and the time that it was active."""
 
     active_s: float = 0.0
     rounds: float = 0.0
@@ -81,7 +81,7 @@ class _Run:
 
 
 def modelled(scenario: Scenario) -> Modelled:
-    """Return what the model gives. Raises `InputError` where it has no rule of an algorithm."""
+    """Return the results of the model. Raises `InputError` if it does not support an algorithm."""
     described = scenario.describe()
     resolved = {flow["name"]: flow for flow in json.loads(scenario.resolved_json)["flows"]}
     flows = [
@@ -139,7 +139,7 @@ def _bytes(quantity: str) -> float:
 
 
 def _limit(queue: str, wire: float) -> float | None:
-    """Return the limit of a drop-tail queue in segments; none for another queue."""
+    """Return the limit of a drop-tail queue in segments, and None for another queue."""
     found = re.fullmatch(r"drop-tail, (\d+) (packets|B)", queue)
     if found is None:
         return None
@@ -153,7 +153,7 @@ def _run(
     warmup_s: float,
     end_s: float,
 ) -> _Run:
-    """Run the model; flows that begin and end at a time in seconds do so in the round trip of that time."""
+    """Run the model. Flows begin and end in the RTT that contains their time in seconds."""
     users: list[dict[str, Any]] = [
         {"cc": key["cc"], "window": float(key["initial_window"]), "start": None} for key in keys
     ]
@@ -167,7 +167,7 @@ def _run(
     rounds = math.ceil(end_s / path.base_rtt_s) + 1
     answer, times = None, [0.0]
     for at in changes:
-        # Everything before this time is as it was without what comes now.
+        # Later changes do not affect anything before this time.
         number = next((index for index, time in enumerate(times) if time >= at - 1e-9), rounds)
         if answer is None:
             number = math.ceil((at - 1e-9) / path.base_rtt_s)
@@ -225,7 +225,7 @@ def _measured(
         if begin >= between[1]:
             break
         rtt = path.rtt_s(load)
-        # Of a round trip that the warm-up or the end cuts, what lies between them.
+        # The part of an RTT between warm-up and end, if one of them cuts it.
         inside = max(0.0, min(begin + rtt, between[1]) - max(begin, between[0]))
         arrived = min(1.0, path.x_goal / load) if load else 0.0
         run.measured_s += inside
@@ -312,7 +312,7 @@ def _quantile(weighted: Sequence[tuple[float, float]], quantile: float) -> float
 def _left_out(
     described: Mapping[str, Any], flows: Sequence[Mapping[str, Any]], link: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield what the scenario has and the model has not, in words."""
+    """Yield the parts of the scenario that the model omits, in words."""
     if _limit(link["queue"], 1.0) is None:
         yield f"the queue ({link['queue']}): it signals where a queue begins"
     if "varies" in link:

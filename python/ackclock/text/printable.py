@@ -9,7 +9,7 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 
 def printable(text: str) -> str:
-    r"""Return text in which what a terminal would obey is spelt out: an escape becomes `\x1b`."""
+    r"""Return text with its control characters escaped: an escape becomes `\x1b`."""
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 

@@ -9,10 +9,10 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def sparkline(curve: Sequence[tuple[float, float]], end: float, highest: float, width: int) -> str:
-    """Return a character for each of `width` equal parts of the time to `end`: the mean of a curve in it.
+    """Return a character for each of `width` intervals of the time to `end`: the mean of a curve in it.
 
-    The lowest block is zero, the highest one `highest`. Where there is no point the last value holds; before
-    the first one there is a space.
+    The lowest block is zero, the highest one `highest`. An interval without a point keeps the last value.
+    Before the first point there is a space.
     """
     sums, counts = [0.0] * width, [0] * width
     for time, value in curve:

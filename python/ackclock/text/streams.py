@@ -7,15 +7,15 @@ import sys
 
 
 def open_streams() -> None:
-    """Open what is closed of stdin, stdout and stderr on the null device.
+    """Open closed ones of stdin, stdout and stderr on the null device.
 
-    Otherwise the next file that is opened, perhaps the index of a store, would get what is printed.
+    Otherwise the next opened file, perhaps the index of a store, would receive the printed text.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # The lowest free number is given: this one.
+            # The system assigns the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
     for name, number in (("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:
@@ -23,5 +23,5 @@ def open_streams() -> None:
 
 
 def discard_stdout() -> None:
-    """Give up what is left in the buffer: the interpreter would try to write it once more at its end."""
+    """Discard the rest of the buffer, because the interpreter would try to write it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

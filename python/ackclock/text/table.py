@@ -1,4 +1,4 @@
-"""Tables for a terminal: text wraps at words, and what is still too wide turns on its side."""
+"""Tables for a terminal: text wraps at words, and a table that is still too wide is transposed."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ WIDTH = 80
 _GAP = "  "
 #: Two columns of one character.
 _NARROWEST = 4
-#: Where room is short, longer words are folded, names (cells of the first column) of this length wrap, and
-#: other cells are not made narrower than this.
+#: If the terminal is narrow, longer words are folded, and names in the first column wrap at this length.
+#: Other cells keep at least this width.
 _WORD, _NAME, _SHORT = 24, 28, 12
 #: So many records stand side by side when a table is turned.
 _MOST_SIDE_BY_SIDE = 8
-#: Words, with what a line may end after; a rate stays whole.
+#: Words with the characters after which a line may end. A rate stays whole.
 _PARTS = re.compile(r"\s+|[-/,]*[^\s/,-]+(?:/s\b)?[-/,]*|[-/,]+")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; figures stand to the right and never wrap."""
+    """A column. Figures are aligned to the right and never wrap."""
 
     heading: str
     right: bool = False
@@ -41,7 +41,7 @@ class _Section:
 
 
 class Table:
-    """Rows of text under headings, in sections, each of which may have a line of its own above it."""
+    """Rows of text under headings, in sections. Each section may have a line above it."""
 
     def __init__(self, *columns: Column | str, title: str = "", caption: str = "") -> None:
         made = (Column(column) if isinstance(column, str) else column for column in columns)
@@ -58,7 +58,7 @@ class Table:
             self._sections[-1].label = one_line(label)
 
     def add_row(self, *cells: str) -> None:
-        """Add a row to the last section; cells that are left out are empty."""
+        """Add a row to the last section. Missing cells are empty."""
         texts = map(one_line, cells)
         self._sections[-1].rows.append((*texts, *([""] * (len(self.columns) - len(cells)))))
 
@@ -94,7 +94,7 @@ class Table:
         return [row for section in self._sections for row in section.rows]
 
     def _widths(self, width: int) -> list[int] | None:
-        """Return the width of each column, spare room shared by need; nothing if the table is too wide."""
+        """Return the width of each column, with spare room shared by need. None if the table is too wide."""
         rows = self._rows()
         tight, natural = [], []
         for index, column in enumerate(self.columns):
@@ -132,7 +132,7 @@ class Table:
     def _row_lines(
         self, cells: Sequence[str], widths: Sequence[int], *, bottom: bool = False
     ) -> Iterator[str]:
-        """Give the lines of a row; cells of fewer lines stand at its top, or at its bottom."""
+        """Give the lines of a row. Cells with fewer lines are aligned at the top or at the bottom."""
         columns = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
         height = max(map(len, columns))
         blanks = [[""] * (height - len(column)) for column in columns]
@@ -148,7 +148,7 @@ class Table:
             yield _GAP.join(padded).rstrip()
 
     def _turned(self) -> Table | None:
-        """Return the table with a column for each row; nothing where there are too many."""
+        """Return the table with a column for each row. None if there are too many rows."""
         rows = self._rows()
         if not 0 < len(rows) <= _MOST_SIDE_BY_SIDE or any(section.label for section in self._sections):
             return None
@@ -158,7 +158,7 @@ class Table:
         return table
 
     def _records(self, width: int) -> Iterator[str]:
-        """Give one block per row: a line per column, its heading beside its cell."""
+        """Give one block per row: a line per column, with its heading and its cell."""
         left = max((cell_len(column.heading) for column in self.columns), default=0)
         # A heading may be a key of many words: half of the room is for values.
         left = max(1, min(left, (width - len(_GAP)) // 2))

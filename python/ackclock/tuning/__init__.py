@@ -28,14 +28,14 @@ DEFAULT_BUDGET = "3000"
 DEFAULT_METRIC = "efficiency"
 #: The best of the search, which are run again with seeds that it did not use.
 _FINALISTS = 3
-#: Fewer settings for each parameter that is searched cannot show that none is better: what Loeppky, Sacks &
-#: Welch (2009, "Choosing the Sample Size of a Computer Experiment") find an experiment to need.
+#: With fewer settings per searched parameter, a search cannot show that no setting is better. The number is
+#: the rule of Loeppky, Sacks & Welch (2009, "Choosing the Sample Size of a Computer Experiment").
 _SETTINGS_PER_PARAMETER = 10
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Parameters and what they showed."""
+    """Parameters and their results."""
 
     number: int
     values: Values
@@ -56,7 +56,7 @@ class Finalist:
 
     values: Values
     candidate: Candidate
-    #: By metric; the first is the one that was minimised.
+    #: One regret per metric. The search minimised the first.
     regrets: tuple[Regret, ...]
     constraints: tuple[Constraint, ...]
     is_default: bool
@@ -69,7 +69,7 @@ class Finalist:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search found."""
+    """The result of a search."""
 
     space: Space
     objective: Objective
@@ -77,7 +77,7 @@ class Tuning:
     seed: int
     replicates: int
     check_replicates: int
-    #: In the order in which they were tried, the default first; each once.
+    #: Each setting once, in the order of their trials, the default first.
     trials: tuple[Trial, ...]
     #: By worst-case regret, then total.
     finalists: tuple[Finalist, ...]
@@ -101,7 +101,7 @@ class Tuning:
 
     @property
     def telling_runs(self) -> int:
-        """The runs of a search that is telling, whether it converges or not, with those of its check."""
+        """The number of runs of a conclusive search and its check, whether it converges or not."""
         check = self.check_runs // len(self.finalists) * (_FINALISTS + 1)
         return self.trials[0].runs * (1 + self._telling_generations * self.population) + check
 
@@ -154,13 +154,13 @@ def tune(
 
     Total regret breaks ties.
 
-    `cc`: as for `evaluate`; parameters given with it stay. `budget`: runs (`2000`) or a time (`10 min`) of
-    everything, the check of the best with new seeds included. `over`: `PARAM=lo..hi`. `constrained`:
-    keep to the constraints that Reddy et al. print. `keep`: relations between parameters that all settings
-    keep, such as `alpha < beta`. `replicates`: paired seeds per environment in the search;
-    `check_replicates`: of the check, as many as the suite says by default. `out`: a folder to keep the runs
-    in, which the same search takes up. Raises `AckclockError`; a budget that does not suffice for the
-    default, a first generation of settings and the check is refused.
+    `cc` is the same as for `evaluate`, and parameters given with it stay fixed. `budget` is a number of runs
+    (`2000`) or a time (`10 min`), including the check of the best with new seeds. `over` is a text
+    `PARAM=lo..hi`. `constrained` applies the constraints that Reddy et al. print. `keep` lists relations
+    between parameters that all settings obey, such as `alpha < beta`. `replicates` is the number of paired
+    seeds per environment in the search. `check_replicates` is the same for the check, by default the suite's
+    number. `out` is a folder for the runs, and the same search continues from it. Raises `AckclockError`. The
+    budget must suffice for the default, a first generation of settings and the check.
     """
     replicates = whole_number("replicates", replicates, least=1)
     check_replicates = optional_number("check_replicates", check_replicates, least=1)
@@ -215,9 +215,9 @@ def _require_generation(
     if budget.runs is not None and budget.runs < least:
         raise ArgumentValueError(
             "budget",
-            f"{budget.text!r}: is too small: a setting takes {runs} runs over suite "
-            f"{suite.name}, and there are at least {1 + search.population}, the default and a generation "
-            f"of {search.population}, and the check takes up to {reserve}; use {least} or more",
+            f"{budget.text!r}: is too small; use {least} or more. Suite {suite.name} takes {runs} runs per "
+            f"setting. The default and a generation are {1 + search.population} settings, and the check "
+            f"takes up to {reserve} runs",
         )
 
 
@@ -263,9 +263,9 @@ def _search(
             if not generations:
                 raise ArgumentValueError(
                     "budget",
-                    f"{budget.text!r}: is too small: the default alone took {elapsed_s:.2g} s; "
-                    f"with a generation of {len(new)} and the check it takes about "
-                    f"{elapsed_s * (1 + more / bench.runs):.2g} s",
+                    f"{budget.text!r}: is too small: the default alone took {elapsed_s:.2g} s. "
+                    f"A generation of {len(new)} and the check need about "
+                    f"{elapsed_s * (1 + more / bench.runs):.2g} s in all",
                 )
             break
         run(allowed)

@@ -42,7 +42,7 @@ class Bench:
         self._store, self._executor, self._workers, self._progress = store, executor, workers, progress
         #: Runs that are meant to be run, as far as that is known.
         self.expected = 0
-        #: Points of the store: what `ackclock query` tells of each run.
+        #: The points of the store, with the columns that `ackclock query` shows for each run.
         self._points: list[tuple[int, str, int, int, str]] = []
         #: Runs so far, stored ones included.
         self.runs = 0

@@ -29,7 +29,7 @@ class Objective:
 
     @classmethod
     def of(cls, suite: Suite, metric: str) -> Objective:
-        """Take a metric by name. Raises `InputError` where it, or what is stored of the panel, is missing."""
+        """Take a metric by name. Raises `InputError` if it or the stored panel is missing."""
         if metric not in METRICS:
             raise ArgumentValueError("metric", f"no metric is called {metric!r}; {hint(metric, METRICS)}")
         baseline = choose_regret_baseline(suite, [], (), within_table=False)

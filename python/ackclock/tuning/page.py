@@ -1,4 +1,4 @@
-"""The page of a search, and its data beside it."""
+"""The page of a search, and its data in the same folder."""
 
 from __future__ import annotations
 

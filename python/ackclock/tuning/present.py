@@ -1,4 +1,4 @@
-"""What a search found, as tables, as JSON, as rows of a CSV."""
+"""The result of a search as tables, as JSON, and as rows of a CSV file."""
 
 from __future__ import annotations
 
@@ -20,51 +20,52 @@ _UNITS = {metric.name: {"%": "points", "": "index"}.get(metric.unit, metric.unit
 
 
 def sentence(tuning: Tuning) -> str:
-    """Say what was searched, then what came out, in plain words."""
+    """Return the searched parameters and the result in plain words."""
     return f"{searched(tuning)} {conclusion(tuning)}"
 
 
 def searched(tuning: Tuning) -> str:
-    """Say how much was searched: settings, runs, the part of each range, the part of the budget."""
+    """Return the size of the search: settings, the part of each range, runs, and the part of the budget."""
     budget = tuning.budget
-    runs = f"{tuning.runs + tuning.check_runs} runs of a budget of {budget.runs or budget.text}"
-    of_budget = f"{runs}, {tuning.check_runs} of them the check"
     count = tuning.generations
-    ending = "converged" if tuning.converged else "not converged"
+    ending = "converged" if tuning.converged else "did not converge"
     return (
-        f"Searched: {len(tuning.trials)} settings of {tuning.space.title}, the default among them, over "
+        f"Searched {len(tuning.trials)} settings of {tuning.space.title}, including the default, over "
         f"suite {tuning.objective.suite.name}: "
-        f"{'; '.join(_reach(tuning, axis) for axis in tuning.space.axes)}; "
-        f"{of_budget}, {count} generation{'s' * (count > 1)}, {ending}."
+        f"{'; '.join(_reach(tuning, axis) for axis in tuning.space.axes)}. "
+        f"The search used {tuning.runs + tuning.check_runs} runs of a budget of "
+        f"{budget.runs or budget.text}, {tuning.check_runs} of them for the check. "
+        f"It {ending} in {count} generation{'s' * (count > 1)}."
     )
 
 
 def conclusion(tuning: Tuning) -> str:
-    """Say what came out, and no more than the size of the search allows."""
+    """Return the conclusion that the size of the search allows."""
     best, default = tuning.best, tuning.default
     scale, kind = tuning.objective.scale, tuning.space.title
     too_small = (
-        f"too small to tell whether another is better: that takes {tuning.telling_runs} runs, or a search "
-        "that converges"
+        ""
+        if tuning.is_telling
+        else " The search is too small to exclude a better setting. That needs "
+        f"{tuning.telling_runs} runs, or a search that converges."
     )
     if best.is_default:
-        regret = f"whose worst-case regret is {_worst_case(best)} ({scale.heading})"
-        if not tuning.is_telling:
-            return f"The best of them is the default of {kind}, {regret}; the search is {too_small}."
+        regret = f"Its worst-case regret is {_worst_case(best)} ({scale.heading})."
+        if too_small:
+            return f"The best setting is the default of {kind}. {regret}{too_small}"
         return (
-            f"With seeds that the search did not use, none of the {len(tuning.finalists) - 1} best of them "
-            f"is better than the default of {kind}, {regret}."
+            f"With new seeds, none of the {len(tuning.finalists) - 1} best settings is better than the "
+            f"default of {kind}. {regret}"
         )
     doubt = _doubt(best.regret.worst_case, default.regret.worst_case)
     return (
         f"The worst-case regret of {best.candidate.label} is {_worst_case(best)} ({scale.heading}), "
-        f"that of the default {_worst_case(default)}{doubt}"
-        f"{'' if tuning.is_telling else f'; the search is {too_small}'}."
+        f"and {_worst_case(default)} for the default{doubt}.{too_small}"
     )
 
 
 def _reach(tuning: Tuning, axis: Axis) -> str:
-    """Say which part of a range was tried."""
+    """Return the part of a range that was tried."""
     values = [trial.values[axis.name] for trial in tuning.trials]
     return f"{axis.name} {min(values):g} to {max(values):g} of {axis.low:g} to {axis.high:g}"
 
@@ -115,7 +116,7 @@ def others_table(tuning: Tuning) -> Table:
 
 
 def remark(tuning: Tuning, finalist: Finalist) -> str:
-    """Return what a finalist is: the best, the default, or neither."""
+    """Return the role of a finalist: the best, the default, or neither."""
     words = [word for word, so in (("best", finalist is tuning.best), ("default", finalist.is_default)) if so]
     return ", ".join(words)
 

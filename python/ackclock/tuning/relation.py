@@ -47,7 +47,7 @@ class Relation:
         return cls(text.strip(), tree)
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Return whether parameters keep it; a division by zero does not."""
+        """Return whether parameters obey it. A division by zero counts as a violation."""
         parts = [self._tree.left, *self._tree.comparators]
         try:
             numbers = [_value(part, values) for part in parts]

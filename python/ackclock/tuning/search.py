@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SIGMA = 0.3
 #: The start keeps so far away from the ends of a range.
 _MARGIN = 0.1
-#: Draws for one setting that is allowed; then the last one is taken, and ranks last.
+#: The number of draws for one allowed setting. After that, the last draw is used and ranks last.
 _DRAWS = 200
 #: The value of a setting that is not allowed: a number, as the optimiser compares differences.
 _WORST = 1e9
@@ -28,16 +28,14 @@ Values = dict[str, float]
 
 
 class Search:
-    """Asks for generations of settings, and is told their regret, worst case and total."""
+    """Yields generations of settings, and receives their regret, worst case and total."""
 
     def __init__(self, space: Space, seed: int) -> None:
         try:
             import numpy
             from cmaes import CMA
         except ImportError:
-            raise InputError(
-                "`ackclock tune` needs the package cmaes: python -m pip install 'ackclock[tune]'"
-            ) from None
+            raise InputError("`ackclock tune` needs the package cmaes: python -m pip install cmaes") from None
         self._space = space
         middle = [min(max(place, _MARGIN), 1 - _MARGIN) for place in space.places(space.default)]
         self._optimiser: CMA = CMA(
@@ -59,14 +57,14 @@ class Search:
         return int(self._optimiser.population_size)
 
     def ask(self) -> list[Values]:
-        """Return the next generation; two settings may be the same."""
+        """Return the next generation, in which two settings may be equal."""
         self._places = [self._draw() for _ in range(self.population)]
         return [self._space.values(list(place)) for place in self._places]
 
     def tell(self, found: Sequence[tuple[float, float] | None]) -> None:
-        """Take worst-case and total regret of each setting; nothing of one that is not allowed.
+        """Take the worst-case and total regret of each setting, and None for a setting that is not allowed.
 
-        The optimiser looks at the order alone, and keeps that of equal values: total regret breaks ties.
+        The optimiser uses only the order and keeps the order of equal values, so total regret breaks ties.
         """
         ranked = sorted(
             zip(self._places, found, strict=True), key=lambda entry: (entry[1] is None, entry[1] or ())
@@ -83,5 +81,5 @@ class Search:
 
 
 def key_of(values: Mapping[str, float]) -> tuple[float, ...]:
-    """Return what tells settings apart."""
+    """Return the values that distinguish settings."""
     return tuple(values.values())

@@ -1,4 +1,4 @@
-"""What is searched: the parameters of an algorithm, each within a range."""
+"""The search space: the parameters of an algorithm, each within a range."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ class Axis:
 
 @dataclass(frozen=True)
 class Space:
-    """An algorithm, what is fixed of it and what is searched."""
+    """An algorithm with its fixed and its searched parameters."""
 
     kind: str
     fixed: Mapping[str, Any]
     axes: tuple[Axis, ...]
     #: Whether only controls within the printed constraints of Reddy et al. are wanted.
     constrained: bool = False
-    #: What messages call the algorithm.
+    #: The name of the algorithm in messages.
     title: str = ""
-    #: The parameters of code from outside.
+    #: The parameters of user-supplied code.
     parameters: tuple[Parameter, ...] = ()
     #: Relations between parameters that settings keep.
     relations: tuple[Relation, ...] = ()
@@ -81,12 +81,12 @@ class Space:
     def of(
         cls, cc: str, over: Sequence[str] = (), *, constrained: bool = False, keep: Sequence[str] = ()
     ) -> Space:
-        """Take an algorithm as `Candidate` does; the parameters given with it are fixed.
+        """Take an algorithm as `Candidate` does. The parameters given with it are fixed.
 
-        `over`: `PARAM=lo..hi` texts. Without any, every parameter is searched that is a number and has a
-        range: a part, which cannot be 1.5, from 0.05 to 0.95; any other from a tenth of its default to ten
-        times. Code from outside may give ranges of its own.
-        `keep`: relations between parameters, such as `alpha < beta`.
+        `over` lists texts `PARAM=lo..hi`. Without them, the search covers every numeric parameter with a
+        range. A share, which cannot be 1.5, ranges from 0.05 to 0.95. Any other parameter ranges from a tenth
+        of its default to ten times its default. User-supplied code may give its own ranges.
+        `keep` lists relations between parameters, such as `alpha < beta`.
         Raises `InputError`.
         """
         candidate = Candidate.parse(cc)
@@ -114,7 +114,7 @@ class Space:
 
     @property
     def text(self) -> str:
-        """What is searched, in words."""
+        """The searched parameters, in words."""
         ranges = ", ".join(f"{axis.name} {axis.low:g} to {axis.high:g}" for axis in self.axes)
         kept = "".join(f", {relation.text}" for relation in self.relations)
         return f"{self.title}, {ranges}{kept}{' within the constraints of Reddy et al.' * self.constrained}"

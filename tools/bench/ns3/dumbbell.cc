@@ -3,10 +3,10 @@
 //   dumbbell --flows=10 --rate=100000000 ... prints one line of KEY=VALUE.
 //
 // Rates are in bits per second, times in seconds, sizes in bytes, queues in packets. `access_rate` 0
-// leaves the access links out: the applications sit on the two routers, which is the best case. Otherwise
-// flows share at most `hosts` pairs of hosts. Without RED the queue is that of the device, and there is no
-// traffic control above it; thresholds of RED are in packets. TCP is Linux' Reno with SACK, without
-// timestamps and delayed ACKs.
+// omits the access links: the applications run on the two routers, the best case for speed. Otherwise
+// flows share at most `hosts` pairs of hosts. Without RED, only the device has a queue, without traffic
+// control above it. Thresholds of RED are in packets. TCP is Linux' Reno with SACK, without timestamps
+// and delayed ACKs.
 
 #include <sys/resource.h>
 
@@ -59,7 +59,7 @@ double UserSeconds() {
     return usage.ru_utime.tv_sec + 1e-6 * usage.ru_utime.tv_usec;
 }
 
-// Eight times a flow's share of what path and queue hold: applications fill all of it at once.
+// Eight times a flow's share of path and queue: applications fill all of it at once.
 uint32_t BufferBytes(const Parameters& p) {
     const double path = p.rate / 8 * 2 * (p.delay + 2 * p.accessDelay) + p.limit * (p.payload + 40.0);
     return static_cast<uint32_t>(std::clamp(8 * path / p.flows, LEAST_BUFFER, LARGEST_BUFFER));

@@ -34,7 +34,7 @@ impl QueueKeys for ExampleKeys {
     }
 }
 
-/// What the keys come to at a link, beside the limit.
+/// The values of the keys at a link, except the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExampleParameters;
 

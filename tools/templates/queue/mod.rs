@@ -1,4 +1,4 @@
-//! What the discipline does, and where it was published.
+//! The discipline in one paragraph, with the publication that defines it.
 
 mod keys;
 

@@ -1,4 +1,4 @@
-//! # Example: what the rule does, in a few words
+//! # Example: the rule in a few words
 //!
 //! `cc = "example"`
 //!
@@ -8,7 +8,7 @@
 //!
 //! ## Equations
 //!
-//! `w <- w + increase` per round trip; `w <- remaining w` at a congestion event.
+//! `w <- w + increase` per RTT, and `w <- remaining w` at a congestion event.
 //!
 //! ## Parameters
 //!
@@ -18,7 +18,7 @@
 //!
 //! ## Validation
 //!
-//! Formula tests by hand; the contract suites.
+//! Hand-computed formula tests and the contract suites.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ use super::{ParameterError, Rule, RuleParameters, require, require_segments};
 pub struct Example {
     /// Segments per round trip, at least 0.
     pub increase: f64,
-    /// What a congestion event leaves of the window, above 0 and at most 1.
+    /// The share of the window that remains after a congestion event, above 0 and at most 1.
     pub remaining: f64,
 }
 

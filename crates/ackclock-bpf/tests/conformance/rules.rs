@@ -230,7 +230,8 @@ fn what_is_no_number_is_as_in_ieee_754() {
 #[test]
 fn a_cut_that_cannot_be_leaves_half_and_growth_that_cannot_be_none() {
     let mut both = Both::new(
-        "grow = if(x > 1, 1 / z, 1); cut = if(x > 1, w - 99, w / 2); state x = 0; state z = 0; on_cut x = x + 1",
+        "grow = if(x > 1, 1 / z, 1); cut = if(x > 1, w - 99, w / 2); \
+         state x = 0; state z = 0; on_cut x = x + 1",
         40.0,
     );
     assert_eq!(both.happens(Event::Loss), Some((20.0, 20.0)));
@@ -245,7 +246,8 @@ fn a_cut_that_cannot_be_leaves_half_and_growth_that_cannot_be_none() {
 #[test]
 fn an_assignment_that_cannot_be_ends_its_list() {
     // x stays 1, and y is not set.
-    let line = "grow = 0; cut = 10 + x + y; state x = 1; state y = 0; state z = 0; on_ack x = 1 / z; on_ack y = 5";
+    let line = "grow = 0; cut = 10 + x + y; state x = 1; state y = 0; state z = 0; \
+                on_ack x = 1 / z; on_ack y = 5";
     let mut both = Both::new(line, 40.0);
     both.happens(Event::Stretch(3));
     both.happens(Event::Loss);
@@ -269,7 +271,8 @@ fn what_the_program_has_not_is_named_with_its_place() {
         ),
         (
             "grow = 1; cut = w / 2 + my_acked + acked; state my_acked = 0",
-            "cut: character 20 of `w / 2 + my_acked + acked`: the program in the kernel does not know `acked` at this time; keep it in a state".to_owned(),
+            "cut: character 20 of `w / 2 + my_acked + acked`: the program in the kernel does not know \
+             `acked` at this time; keep it in a state".to_owned(),
         ),
         (
             "pacing = 2 * w * mss / srtt",

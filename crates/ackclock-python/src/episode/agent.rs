@@ -1,4 +1,4 @@
-//! What sets the window of a flow from outside of its run.
+//! The algorithm through which an agent sets the window of a flow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,14 +8,14 @@ use ackclock::units::Rate;
 
 use super::observed::Scale;
 
-/// What an action means.
+/// The meaning of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The exponent to base 2 of what the window is multiplied by.
+    /// The window is multiplied by two to the power of the action.
     Factor,
     /// The window in bandwidth-delay products.
     Window,
-    /// The pacing rate as a part of the bottleneck's; the window stays at its upper bound.
+    /// The pacing rate as a share of the bottleneck rate. The window stays at its upper bound.
     Rate,
 }
 
@@ -26,7 +26,7 @@ type Row = (Action, &'static str, &'static str, &'static str, f64, f64);
 pub const ACTIONS: [Row; 3] = [
     (Action::Factor, "factor", "log2", "the window is multiplied by 2 to the power of the action", -1.0, 1.0),
     (Action::Window, "window", "BDP", "the window, at least one segment", 0.0, 4.0),
-    (Action::Rate, "rate", "of the bottleneck's rate", "the pacing rate, at least 0.01; 16 BDP of window", 0.0, 2.0),
+    (Action::Rate, "rate", "of the bottleneck's rate", "the pacing rate (at least 0.01, window of 16 BDP)", 0.0, 2.0),
 ];
 
 /// The largest window in bandwidth-delay products, and in segments where those are small.
@@ -35,8 +35,8 @@ const MOST_SEGMENTS: f64 = 64.0;
 /// The smallest rate as a part of the bottleneck's.
 const LEAST_RATE: f64 = 0.01;
 
-/// Window and rate that an agent has set: bits of an `f64`, and bit/s, 0 for no rate. The run reads them, and stays on one
-/// thread while it goes on.
+/// The window and rate that an agent has set: bits of an `f64`, and bit/s, 0 for no rate. The run reads them, and
+/// stays on one thread while it lasts.
 #[derive(Debug)]
 pub struct Setting {
     cwnd: AtomicU64,
@@ -54,7 +54,7 @@ impl Setting {
         f64::from_bits(self.cwnd.load(Ordering::Relaxed))
     }
 
-    /// The rate in bit/s; 0 for none.
+    /// The rate in bit/s, 0 for none.
     fn rate_bps(&self) -> u64 {
         self.rate_bps.load(Ordering::Relaxed)
     }
@@ -76,7 +76,7 @@ impl Setting {
         self.cwnd.store(cwnd.clamp(1.0, most).to_bits(), Ordering::Relaxed);
     }
 
-    /// The algorithm of one flow, which does what is set.
+    /// The algorithm of one flow, which applies the agent's setting.
     pub fn algorithm(self: &Arc<Self>) -> Algorithm {
         let set = Arc::clone(self);
         Algorithm::new("agent", move |_: CcContext| Agent { set: Arc::clone(&set) })

@@ -1,4 +1,4 @@
-//! Runs that agents steer, step by step: what `ackclock.gym` is made of.
+//! Runs that agents control step by step, the basis of `ackclock.gym`.
 
 mod agent;
 mod observed;
@@ -34,15 +34,15 @@ pub struct Episodes {
     names: Vec<String>,
 }
 
-/// A run that begins: its place among the runs, the seed, its scenario if that is another one, and an array for what is seen.
+/// A run to begin: its place among the runs, the seed, an optional scenario, and an array for observations.
 type Beginning = (usize, u64, Option<Py<Scenario>>, Py<PyAny>);
 
 #[pymethods]
 impl Episodes {
-    /// Begins `runs` runs of a scenario, which go on at the same time on so many `threads`.
+    /// Begins `runs` runs of a scenario, which continue in parallel on `threads` threads.
     ///
-    /// `agents`: groups of flows; `step_s`: seconds a step; `action`: a name of `actions()`; `observation` and `reward`: indices
-    /// of `terms()`, and a weight for each of them.
+    /// `agents`: groups of flows. `step_s`: seconds per step. `action`: a name of `actions()`. `observation` and
+    /// `reward`: indices of `terms()`, and a weight for each of them.
     #[new]
     #[pyo3(signature = (scenario, agents, step_s, action, observation, reward, runs, threads))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -82,7 +82,7 @@ impl Episodes {
         ACTIONS.iter().map(|&(_, name, unit, meaning, low, high)| (name, unit, meaning, low, high)).collect()
     }
 
-    /// Names, units and meanings of what observations and rewards may be made of, with the bounds they are clipped to.
+    /// Names, units and meanings of the terms of observations and rewards, with their clipping bounds.
     #[staticmethod]
     fn terms() -> Vec<Term> {
         TERMS.to_vec()
@@ -94,10 +94,10 @@ impl Episodes {
         self.names.clone()
     }
 
-    /// Begins runs anew.
+    /// Begins runs again.
     ///
-    /// Of each its place, its seed, its scenario or None for the common one, and an array of 32-bit floats, which gets a row for
-    /// each agent.
+    /// Each run gives its place, its seed, a scenario or None for the common one, and an array. The array of 32-bit
+    /// floats gets a row for each agent.
     fn reset(&mut self, py: Python<'_>, begin: Vec<Beginning>) -> PyResult<()> {
         let (agents, size) = (self.names.len(), self.rules.observation.len() * self.names.len());
         let count = self.runs().len();
@@ -126,7 +126,7 @@ impl Episodes {
         Ok(())
     }
 
-    /// Takes an action for each agent of each run, and goes on by a step.
+    /// Takes an action for each agent of each run, and advances by a step.
     ///
     /// `observations` (32-bit floats) and `rewards` (64-bit floats) get a row and a number for each agent. Returned is which
     /// runs ended as the transfers of their agents are complete, and which for any reason. A run that has ended stays as it is.

@@ -1,4 +1,4 @@
-//! What an agent may see of a flow after a step.
+//! The values of a flow that an agent may observe after a step.
 
 use ackclock::sim::{FlowPlan, FlowView, LinkView};
 
@@ -12,8 +12,8 @@ pub type Term = (&'static str, &'static str, &'static str, f64, f64);
 pub const TERMS: [Term; 22] = [
     ("cwnd", "BDP", "window", 0.0, 64.0),
     ("in_flight", "BDP", "segments in flight: neither acknowledged nor taken for lost", 0.0, 64.0),
-    ("srtt", "base RTT", "smoothed RTT; 0 before the first measurement", 0.0, 1000.0),
-    ("min_rtt", "base RTT", "smallest RTT so far; 0 before the first measurement", 0.0, 1000.0),
+    ("srtt", "base RTT", "smoothed RTT, 0 before the first measurement", 0.0, 1000.0),
+    ("min_rtt", "base RTT", "smallest RTT so far, 0 before the first measurement", 0.0, 1000.0),
     ("rttvar", "base RTT", "variation of the RTT", 0.0, 1000.0),
     ("queue_delay", "base RTT", "smoothed RTT less the smallest one", 0.0, 1000.0),
     ("send_rate", "of the bottleneck's rate", "payload sent in the step", 0.0, 100.0),
@@ -23,18 +23,18 @@ pub const TERMS: [Term; 22] = [
     ("congestion", "events", "congestion events in the step", 0.0, 1000.0),
     ("timeouts", "events", "retransmission timeouts in the step", 0.0, 1000.0),
     ("marks", "events", "congestion events for ECN marks in the step", 0.0, 1000.0),
-    ("rtt_ratio", "ratio", "smoothed RTT by the smallest one; 1 before the first measurement", 0.0, 1000.0),
+    ("rtt_ratio", "ratio", "smoothed RTT by the smallest one, 1 before the first measurement", 0.0, 1000.0),
     ("rtt_gradient", "s/s", "change of the smoothed RTT in the step, by its length", -1000.0, 1000.0),
-    ("send_ratio", "ratio", "payload sent by payload received in order in the step; 1 without either", 0.0, 100.0),
+    ("send_ratio", "ratio", "payload sent by payload received in order in the step, 1 without either", 0.0, 100.0),
     ("cwnd_segments", "segments", "window", 0.0, 1e9),
-    ("srtt_s", "s", "smoothed RTT; 0 before the first measurement", 0.0, 1e6),
+    ("srtt_s", "s", "smoothed RTT, 0 before the first measurement", 0.0, 1e6),
     ("send_mbps", "Mbit/s", "payload sent in the step", 0.0, 1e9),
     ("goodput_mbps", "Mbit/s", "payload received in order in the step", 0.0, 1e9),
     ("backlog", "BDP", "queue of the bottleneck, which no sender knows", 0.0, 1000.0),
     ("time", "of the duration", "time of the run, which no sender knows", 0.0, 1.0),
 ];
 
-/// What makes a flow's numbers free of units.
+/// The scale that makes a flow's numbers dimensionless.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     /// Rate of the bottleneck, bit/s.
@@ -46,7 +46,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// That of a flow behind a bottleneck of this rate.
+    /// The scale of a flow behind a bottleneck of this rate.
     pub fn of(flow: &FlowPlan, rate_bps: f64) -> Self {
         let base_rtt_s = flow.base_rtt.as_secs_f64().max(1e-9);
         Scale { rate_bps, base_rtt_s, packet_bytes: f64::from(flow.cc_context.packet_bytes) }
@@ -72,7 +72,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// What is counted of a flow.
+    /// The counters of a flow.
     pub fn of(flow: &FlowView) -> Self {
         let counters = &flow.counters;
         Before {
@@ -94,7 +94,7 @@ pub struct Observed<'a> {
     pub link: &'a LinkView,
     pub before: Before,
     pub scale: Scale,
-    /// Length of the step, s; 0 for a reset.
+    /// Length of the step, s, 0 for a reset.
     pub step_s: f64,
     /// Time of the run as a part of its duration.
     pub time: f64,

@@ -22,11 +22,11 @@ self_cell!(
     }
 );
 
-/// How steps go, and what is seen of them.
+/// The steps of runs, and their observations.
 pub struct Rules {
     /// Length of a step.
     pub step: Duration,
-    /// What actions mean.
+    /// The meaning of actions.
     pub action: Action,
     /// Indices of [`TERMS`](super::observed::TERMS).
     pub observation: Vec<usize>,
@@ -60,7 +60,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// A run at its start, in which agents steer the flows of these groups; or why there is none.
+    /// A run at its start, in which agents control the flows of these groups. An impossible run gives the reason.
     pub fn new(mut plan: Plan, groups: &[String]) -> Result<Self, String> {
         plan.sampling.interval = None;
         let rate = plan.links[plan.bottleneck].rate.ok_or("the bottleneck has no rate")?;
@@ -101,7 +101,8 @@ impl Episode {
         self.run.with_dependent_mut(|_, run| run.now().as_secs_f64())
     }
 
-    /// Takes an action for each agent, and goes on by a step. A run that has ended stays as it is, and writes nothing.
+    /// Takes an action for each agent, and advances by a step. A run that has ended does not change, and writes
+    /// nothing.
     pub fn step(&mut self, rules: &Rules, actions: &[f32], out: &mut Out<'_>) -> Result<(), RunError> {
         if self.has_ended {
             return Ok(());
@@ -124,7 +125,7 @@ impl Episode {
         Ok(())
     }
 
-    /// Writes what is seen; true if the transfers of all agents are complete.
+    /// Writes the observations. Returns true if the transfers of all agents are complete.
     pub fn observe(&mut self, rules: &Rules, step_s: f64, out: &mut Out<'_>) -> bool {
         let agents = &mut self.agents;
         self.run.with_dependent_mut(|plan, run| {

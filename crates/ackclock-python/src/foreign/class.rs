@@ -13,9 +13,9 @@ use super::window::Held;
 
 /// A congestion-control algorithm: inherit from it, and override the events that matter.
 ///
-/// What is not overridden is TCP Reno (RFC 5681): slow start below ssthresh, one segment per round trip above it, half of
-/// the window at a loss or mark. Windows are in segments, fractions count; times in seconds, rates in bit/s. The fields of
-/// a dataclass are the parameters.
+/// Methods that a class does not override follow TCP Reno (RFC 5681). The window grows in slow start below ssthresh,
+/// and by one segment per round trip above it. A loss or mark halves the window. Windows are in segments with
+/// fractions, times in seconds, rates in bit/s. The fields of a dataclass are the parameters.
 #[pyclass(subclass, module = "ackclock")]
 pub struct CongestionControl {
     held: Held,
@@ -53,7 +53,7 @@ impl CongestionControl {
     #[allow(non_upper_case_globals)]
     const owns_recovery: bool = false;
 
-    /// False for a class that does not send less for marks: losses in a marked window are then told, too.
+    /// False for a class that does not reduce its rate for marks. It then also learns of losses in a marked window.
     #[classattr]
     #[allow(non_upper_case_globals)]
     const responds_to_ecn: bool = true;
@@ -63,7 +63,7 @@ impl CongestionControl {
     #[allow(non_upper_case_globals)]
     const rate_samples: bool = false;
 
-    /// The congestion window in segments; it is sent in whole segments, one at the least.
+    /// The congestion window in segments. The sender uses whole segments, and at least one.
     #[getter]
     fn cwnd(&self) -> f64 {
         self.held.seen.cwnd
@@ -75,7 +75,7 @@ impl CongestionControl {
         Ok(())
     }
 
-    /// The slow-start threshold in segments; infinite until something sets it.
+    /// The slow-start threshold in segments, infinite until something sets it.
     #[getter]
     fn ssthresh(&self) -> f64 {
         self.held.seen.ssthresh
@@ -87,7 +87,7 @@ impl CongestionControl {
         Ok(())
     }
 
-    /// The rate at which to send in bit/s; None sends whatever the window lets go at once.
+    /// The pacing rate in bit/s. With None, the sender sends as fast as the window permits.
     #[getter]
     fn pacing_rate(&self) -> Option<f64> {
         let rate = self.held.seen.pacing_rate;
@@ -116,18 +116,18 @@ impl CongestionControl {
         self.held.seen.cwnd < self.held.seen.ssthresh
     }
 
-    /// The connection begins; cwnd and ssthresh have their first values.
+    /// The connection begins. cwnd and ssthresh contain their first values.
     fn on_start(&self) {}
 
     /// An ACK reports data delivered, data lost, or marks.
     ///
-    /// By default the window grows as in RFC 5681 if `ack.may_grow`: by what was acknowledged in slow start, by one
-    /// segment a round trip above it.
+    /// By default the window grows as in RFC 5681 if `ack.may_grow`. In slow start it grows by the acknowledged
+    /// segments, above it by one segment per round trip.
     fn on_ack(&mut self, ack: PyRef<'_, Ack>) {
         self.held.standard(|tcp| tcp.on_ack(ack.core()));
     }
 
-    /// A round trip has ended; called before `on_ack` of the same ACK.
+    /// A round trip has ended. The call precedes `on_ack` of the same ACK.
     fn on_round(&self, ack: PyRef<'_, Ack>) {
         drop(ack);
     }
@@ -141,13 +141,13 @@ impl CongestionControl {
 
     /// The retransmission timer expired, or QUIC found persistent congestion.
     ///
-    /// By default ssthresh is half of the window. The window is one segment afterwards, two over QUIC, whatever the class sets,
-    /// unless it owns recovery.
+    /// By default ssthresh becomes half of the window. The window is one segment afterwards, two over QUIC, unless
+    /// the class owns recovery.
     fn on_timeout(&mut self, congestion: PyRef<'_, Congestion>) {
         self.held.standard(|tcp| tcp.on_congestion(congestion.core()));
     }
 
-    /// A single transmission is considered lost; called before `on_ack` of the ACK that shows it.
+    /// A single transmission is considered lost. The call precedes `on_ack` of the ACK that shows it.
     fn on_loss(&self, loss: PyRef<'_, Loss>) {
         drop(loss);
     }
@@ -167,21 +167,22 @@ impl CongestionControl {
         self.held.standard(|tcp| tcp.on_recovery_exit(recovery.core()));
     }
 
-    /// The last congestion event was spurious. By default window and ssthresh are what they were before it, or more.
+    /// The last congestion event was spurious. By default window and ssthresh return at least to their values before
+    /// it.
     fn on_undo(&mut self, recovery: PyRef<'_, Recovery>) {
         self.held.standard(|tcp| tcp.on_undo(recovery.core()));
     }
 
-    /// The sender goes on after it was idle for longer than its RTO, at `now` in seconds.
+    /// The sender resumes at `now` in seconds, after an idle time longer than its RTO.
     ///
-    /// By default `idle_window` of the transport says what is left: at most the initial window (RFC 5681, 4.1), or half of it
-    /// for each RTO (Linux).
+    /// By default `idle_window` of the transport sets the window. It becomes at most the initial window (RFC 5681,
+    /// 4.1), or half of the window for each RTO (Linux).
     fn on_resume(&mut self, now: f64) {
         let now = Instant::from_nanos((now * 1e9) as u64);
         self.held.standard(|tcp| tcp.on_resume(now));
     }
 
-    /// Numbers for samples over time, by name; none by default. Called at each sample.
+    /// Numbers for samples over time, by name. By default there are none. Each sample calls it.
     fn probe(&self) -> BTreeMap<String, f64> {
         BTreeMap::new()
     }

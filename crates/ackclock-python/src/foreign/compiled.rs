@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 
 use crate::error::RunError;
 
-/// Objects of this process, by what is in them.
+/// Objects of this process, by the hash of their content.
 static READ: Mutex<Vec<(String, BpfObject)>> = Mutex::new(Vec::new());
 
 fn refused(error: &BpfError) -> PyErr {
@@ -43,8 +43,8 @@ pub fn factory(spec: &BpfProgram) -> PyResult<BpfFactory> {
 /// A parameter as Python gets it: name, type, default, and range.
 type Row = (String, &'static str, f64, f64, f64);
 
-/// The name and the parameters of a compiled congestion control; the simulator has to have all that it uses, and with `jit`
-/// this machine code for it.
+/// The name and the parameters of a compiled congestion control. The simulator must support all that it uses. `jit`
+/// also requires machine code for it on this machine.
 #[pyfunction]
 pub fn describe_bpf(py: Python<'_>, path: &str, sha256: &str, jit: bool) -> PyResult<(String, Vec<Row>)> {
     py.detach(|| {
@@ -67,7 +67,8 @@ pub fn describe_bpf(py: Python<'_>, path: &str, sha256: &str, jit: bool) -> PyRe
     .map_err(|error: BpfError| refused(&error))
 }
 
-/// The object of a rule given as text, which is the JSON of a table `cc`; `program` is the file with the program that runs rules.
+/// The object of a rule given as text, as the JSON of a table `cc`. `program` is the file with the program that runs
+/// rules.
 #[pyfunction]
 pub fn compile_rule<'py>(py: Python<'py>, program: &str, rule: &str) -> PyResult<Bound<'py, PyBytes>> {
     let spec = serde_json::from_str(rule).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -84,7 +85,7 @@ use ackclock_bpf::kernel::{Link, attach, list, load, unload};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    //! What says that there is no kernel to load into.
+    //! The error for a system without a kernel to load into.
 
     use ackclock_bpf::{BpfError, BpfObject};
 
@@ -144,7 +145,8 @@ fn with_parameters(path: &str, parameters: Vec<(String, f64)>) -> Result<BpfObje
     Ok(object)
 }
 
-/// Loads the congestion control of an object into the kernel, under a name, to stay; `about` says what it is.
+/// Loads the congestion control of an object into the kernel, under a name, and leaves it there. `about` describes
+/// it.
 #[pyfunction]
 pub fn kernel_load(path: &str, parameters: Vec<(String, f64)>, name: &str, about: &str) -> PyResult<()> {
     with_parameters(path, parameters).and_then(|object| load(&object, name, about)).map_err(|error| refused(&error))
@@ -157,7 +159,7 @@ pub fn kernel_attach(path: &str, parameters: Vec<(String, f64)>, name: &str, abo
     Ok(KernelLink(Mutex::new(Some(link.map_err(|error| refused(&error))?))))
 }
 
-/// The congestion controls of the kernel: name, and what was said of those that ackclock loaded.
+/// The congestion controls of the kernel, each by name, with the description that ackclock stored.
 #[pyfunction]
 pub fn kernel_list() -> PyResult<Vec<(String, Option<String>)>> {
     let loaded = list().map_err(|error| refused(&error))?;

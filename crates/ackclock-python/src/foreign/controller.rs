@@ -23,7 +23,7 @@ pub struct PythonFactory {
 }
 
 impl PythonFactory {
-    /// Loads the code anew, so that no state of an earlier run is left in it.
+    /// Loads the code again, so that it contains no state of an earlier run.
     pub fn new(py: Python<'_>, spec: &PythonClass, cells: &'static Cells) -> PyResult<Self> {
         let parameters = PyDict::new(py);
         for (name, value) in &spec.parameters {
@@ -130,7 +130,7 @@ struct Methods {
     probe: Method,
 }
 
-/// An object of the user's class, its methods, and what it has set.
+/// An object of the user's class, its methods, and the values that it has set.
 pub struct PythonController {
     cwnd: f64,
     /// Down to which window `prr = "rate-halving"` goes.
@@ -175,7 +175,7 @@ impl PythonController {
         }
     }
 
-    /// Takes what the object has set.
+    /// Takes the values that the object has set.
     #[inline]
     fn read(&mut self, py: Python<'_>) {
         if let Some(object) = &self.object {
@@ -236,7 +236,7 @@ impl PythonController {
         });
     }
 
-    /// TCP Reno answers an event that the class does not hear of.
+    /// TCP Reno answers an event that the class does not override.
     fn answer(&mut self, event: impl FnOnce(&mut Hosted)) {
         Python::attach(|py| {
             self.standard(py, event);
@@ -275,7 +275,7 @@ impl PythonController {
         }
     }
 
-    /// What the class reports for samples.
+    /// The numbers that the class reports for samples.
     fn probed(&self, py: Python<'_>, probe: &Py<PyAny>) -> PyResult<BTreeMap<String, f64>> {
         probe.bind(py).call0()?.extract()
     }

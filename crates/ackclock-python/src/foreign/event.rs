@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use super::window::Window;
 
-/// What every event has: the time, and the sender's measurements of the path after the event.
+/// The common part of all events: the time, and the sender's measurements of the path after the event.
 #[pyclass(subclass, module = "ackclock")]
 pub struct Event {
     now: Instant,
@@ -23,19 +23,19 @@ impl Event {
         self.now.as_secs_f64()
     }
 
-    /// The latest round-trip time in seconds; 0 before the first measurement.
+    /// The latest round-trip time in seconds, 0 before the first measurement.
     #[getter]
     fn rtt(&self) -> f64 {
         self.path.latest_rtt.as_secs_f64()
     }
 
-    /// The smoothed round-trip time (RFC 6298) in seconds; 0 before the first measurement.
+    /// The smoothed round-trip time (RFC 6298) in seconds, 0 before the first measurement.
     #[getter]
     fn srtt(&self) -> f64 {
         self.path.srtt.as_secs_f64()
     }
 
-    /// The smallest round-trip time so far in seconds; 0 before the first measurement.
+    /// The smallest round-trip time so far in seconds, 0 before the first measurement.
     #[getter]
     fn min_rtt(&self) -> f64 {
         self.path.min_rtt.as_secs_f64()
@@ -130,8 +130,8 @@ impl Ack {
 
 #[pymethods]
 impl Ack {
-    /// Segments by which this ACK may count for growth: 1 for an ACK of new data, up to 2 with `byte_counting`, 0 for a
-    /// duplicate ACK.
+    /// Segments that this ACK counts for growth. An ACK of new data counts 1, or up to 2 with `byte_counting`. A
+    /// duplicate ACK counts 0.
     #[getter]
     fn acked(&self) -> f64 {
         self.core.acked
@@ -149,7 +149,7 @@ impl Ack {
         self.core.newly_lost
     }
 
-    /// Packets newly reported as marked with CE; only AccECN counts them.
+    /// Packets newly reported as CE-marked. Only AccECN counts them.
     #[getter]
     fn ce(&self) -> u32 {
         self.core.ce_count
@@ -179,14 +179,15 @@ impl Ack {
         self.core.in_recovery
     }
 
-    /// True if a window should grow by this ACK (RFC 5681, RFC 3168): it acknowledges new data, the window was used, no
-    /// recovery goes on, and no mark is echoed.
+    /// True if a window should grow by this ACK (RFC 5681, RFC 3168). The ACK acknowledges new data and echoes no
+    /// mark, the window was used, and the sender is not in recovery.
     #[getter]
     fn may_grow(&self) -> bool {
         Window::may_grow(&self.core)
     }
 
-    /// The delivery rate in bit/s (draft-ietf-ccwg-bbr); None if this ACK gives no sample. Needs `rate_samples = True`.
+    /// The delivery rate in bit/s (draft-ietf-ccwg-bbr), or None if this ACK gives no sample. Needs `rate_samples =
+    /// True`.
     #[getter]
     fn delivery_rate(&self) -> PyResult<Option<f64>> {
         let rate = self.sample()?.and_then(cc::RateSample::rate);
@@ -249,7 +250,7 @@ impl Loss {
     }
 }
 
-/// Congestion was detected; at most once per window of data, except for timeouts.
+/// Congestion was detected, at most once per window of data except for timeouts.
 #[pyclass(extends = Event, module = "ackclock")]
 pub struct Congestion {
     core: cc::Congestion,

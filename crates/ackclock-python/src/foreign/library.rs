@@ -22,7 +22,7 @@ const ENTRY: &CStr = c"ackclock_cc_get";
 const OWNS_RECOVERY: u32 = 1;
 const IGNORES_ECN: u32 = 2;
 const RATE_SAMPLES: u32 = 4;
-/// More than any table has: beyond it a number is no number of items.
+/// More items than any table contains. A larger number is invalid.
 const MOST_ITEMS: u32 = 1000;
 /// Bytes of state that a flow may have.
 const MOST_STATE: u32 = 1 << 24;
@@ -142,7 +142,7 @@ struct Table {
     probe: Option<unsafe extern "C" fn(*const c_void, *mut f64)>,
 }
 
-/// A library that is loaded; it stays so as long as the process lives.
+/// A loaded library, which stays loaded for the life of the process.
 pub struct Loaded {
     table: Table,
     name: String,
@@ -165,7 +165,7 @@ struct Parameter {
     high: f64,
 }
 
-/// The libraries of this process, by what is in them.
+/// The libraries of this process, by the hash of their content.
 static LOADED: Mutex<Vec<(String, Arc<Loaded>)>> = Mutex::new(Vec::new());
 
 impl Loaded {
@@ -220,7 +220,7 @@ impl Loaded {
     }
 }
 
-/// What the loader says, without what it says of itself.
+/// The loader's message, without the parts about the loader itself.
 fn in_words(error: &libloading::Error) -> String {
     let source = std::error::Error::source(error);
     source.map_or_else(|| error.to_string(), ToString::to_string)
@@ -326,7 +326,7 @@ impl CcFactory for LibraryFactory {
     }
 }
 
-/// Aligned for whatever C aligns.
+/// Aligned for every C type.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Block([u8; 16]);
@@ -365,7 +365,7 @@ impl std::fmt::Debug for LibraryController {
 }
 
 impl LibraryController {
-    /// Calls a function, and looks at what it has set.
+    /// Calls a function, and takes the values that it has set.
     #[inline]
     fn call(&mut self, callback: Callback, now: Instant, function: impl FnOnce(*mut c_void, *mut Window)) {
         if self.fault.is_some() {

@@ -19,7 +19,7 @@ use progress::Cells;
 /// The module of the Python package that reads, loads and describes such code.
 const PACKAGE: &str = "ackclock.foreign";
 
-/// What a plan needs to run.
+/// The resources that a plan needs to run.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub struct Needs {
     /// The interpreter, held for the whole run.
@@ -43,7 +43,7 @@ pub fn bind(py: Python<'_>, plan: &mut Plan, cells: &'static Cells) -> PyResult<
     Ok(needs)
 }
 
-/// The table of an algorithm from outside with its code and its parameters; or the key that is wrong, and what is.
+/// The table of a user-supplied algorithm with its code and its parameters, or the invalid key and its mistake.
 pub fn complete(cc: &serde_json::Value, folder: &str) -> Result<serde_json::Value, (String, String)> {
     let wrong = |error: &dyn std::fmt::Display| (String::new(), error.to_string());
     let completed: PyResult<Result<String, (String, String)>> = Python::attach(|py| {

@@ -79,7 +79,7 @@ impl Callback {
     }
 }
 
-/// What is noted of one run: the callback, how many there were, and the time in the run.
+/// The progress of one run: the callback, the number of callbacks, and the simulated time.
 ///
 /// The worker's process shares them with its parent as numbers of 64 bits.
 #[derive(Debug, Default)]
@@ -92,13 +92,13 @@ pub struct Cells {
     thread: AtomicU64,
 }
 
-/// The page that the parent reads, as an address; zero in a process that is no worker.
+/// The address of the page that the parent reads, zero outside of a worker process.
 static PAGE: AtomicUsize = AtomicUsize::new(0);
 /// Cells of runs that have ended.
 static FREE: Mutex<Vec<&'static Cells>> = Mutex::new(Vec::new());
 
 impl Cells {
-    /// Cells for a run: the shared page in a worker's process, where one run goes on at a time.
+    /// Cells for a run. A worker process uses the shared page, because it runs one at a time.
     pub fn take() -> &'static Cells {
         match PAGE.load(Ordering::Relaxed) {
             0 => FREE.lock().ok().and_then(|mut free| free.pop()).unwrap_or_else(|| Box::leak(Box::default())),
@@ -107,7 +107,7 @@ impl Cells {
         }
     }
 
-    /// The run goes on in this thread.
+    /// Notes that the run executes in this thread.
     pub fn begin(&self, py: Python<'_>) -> PyResult<()> {
         let ident: u64 = py.import("threading")?.call_method0("get_ident")?.extract()?;
         self.thread.store(ident, Ordering::Relaxed);
@@ -148,7 +148,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches the callbacks of a run; of none if it has no code of Python.
+    /// Watches the callbacks of a run. A run without Python code has none.
     pub fn new(cells: &'static Cells, needs: Needs) -> Self {
         let limit = needs.interpreter.then(limit);
         Watch { cells, limit, seen: (u64::MAX, Duration::ZERO) }
@@ -166,7 +166,7 @@ impl Watch {
         received
     }
 
-    /// True once a callback has run for longer than the limit; one has waited for `waited` more.
+    /// True once a callback has run for longer than the limit. `waited` is the additional time.
     fn is_overdue(&mut self, waited: Duration) -> bool {
         let count = self.cells.count.load(Ordering::Relaxed);
         let is_running = self.cells.callback.load(Ordering::Relaxed) != Callback::None as u64;

@@ -1,4 +1,4 @@
-//! What user-supplied code sets, and TCP Reno (RFC 5681) where it says nothing.
+//! The window that user-supplied code sets, with TCP Reno (RFC 5681) as the default.
 
 use ackclock::cc::{Ack, CcContext, Congestion, Hosted};
 
@@ -8,22 +8,22 @@ use ackclock::cc::{Ack, CcContext, Congestion, Hosted};
 pub struct Window {
     /// Segments.
     pub cwnd: f64,
-    /// Segments; infinite until something sets it.
+    /// Segments, infinite until something sets it.
     pub ssthresh: f64,
-    /// bit/s; 0 for none.
+    /// bit/s, 0 for none.
     pub pacing_rate: f64,
     /// Segments.
     pub initial_window: f64,
 }
 
 impl Window {
-    /// Whether `ack` should make a window grow: new data of a window that was used, outside of recovery, without a mark.
+    /// Whether `ack` should make a window grow: new data in a used window, outside of recovery, without a mark.
     #[inline]
     pub fn may_grow(ack: &Ack) -> bool {
         ack.acked > 0.0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece
     }
 
-    /// What is wrong with the values, if anything is.
+    /// The mistake in the values, if any.
     #[inline]
     pub fn fault(&self) -> Option<String> {
         let Window { cwnd, ssthresh, pacing_rate, .. } = *self;
@@ -67,7 +67,7 @@ impl Held {
         self.tcp.least_in_recovery()
     }
 
-    /// Takes what the code has set.
+    /// Takes the values that the code has set.
     #[inline]
     pub fn take(&mut self) {
         let Window { cwnd, ssthresh, pacing_rate, .. } = self.seen;
@@ -83,7 +83,7 @@ impl Held {
         self.show();
     }
 
-    /// A congestion event begins, which the code will answer; gives the threshold before it.
+    /// Begins a congestion event that the code will answer, and returns the threshold before it.
     pub fn begin(&mut self, congestion: &Congestion) -> f64 {
         self.take();
         self.tcp.begin(congestion);

@@ -4,7 +4,7 @@ use ackclock::score::{self, Bootstrap};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A figure with its interval; no interval from a single replicate.
+/// A figure with its interval. A single replicate gives no interval.
 #[pyclass(frozen, eq, get_all, from_py_object, module = "ackclock._core")]
 #[derive(Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -39,7 +39,7 @@ impl Estimate {
         score::Estimate::from(*self).half_width()
     }
 
-    /// True if the interval says which side of zero the truth is on; without one, if the mean does.
+    /// True if the interval excludes zero. Without an interval, true if the mean differs from zero.
     #[getter]
     fn excludes_zero(&self) -> bool {
         score::Estimate::from(*self).excludes_zero()
@@ -51,7 +51,7 @@ impl Estimate {
         score::Estimate::from(*self).p_value()
     }
 
-    /// What this says as a difference of costs: `better`, `worse`, or nothing where it is open.
+    /// The judgement of a difference of costs: `better`, `worse`, or nothing where it is inconclusive.
     #[getter]
     fn judgement(&self) -> &'static str {
         score::Estimate::from(*self).judgement().word()
@@ -83,7 +83,7 @@ pub fn paired_difference(values: Vec<f64>, reference: Vec<f64>) -> PyResult<Esti
     Ok(score::paired_difference(some(&values)?, &reference).into())
 }
 
-/// The paired difference of what may have different numbers of replicates, if it says anything.
+/// The paired difference of values that may differ in their numbers of replicates, if it exists.
 #[pyfunction]
 #[pyo3(signature = (values, reference, *, exact))]
 pub fn compared(values: Vec<f64>, reference: Vec<f64>, exact: bool) -> PyResult<Option<Estimate>> {
@@ -97,7 +97,7 @@ pub fn student_t_quantile(degrees: usize, confidence: f64) -> f64 {
     score::student_t_quantile(degrees, confidence)
 }
 
-/// The mean of each resample, which takes `draws` of the values; a single value stays as it is.
+/// The mean of each resample, which takes `draws` of the values. A single value does not change.
 #[pyfunction]
 #[pyo3(signature = (values, draws = None))]
 pub fn resampled_means(values: Vec<f64>, draws: Option<usize>) -> PyResult<Vec<f64>> {
@@ -116,7 +116,7 @@ pub fn quantile(ordered: Vec<f64>, level: f64) -> f64 {
     score::quantile(&ordered, level)
 }
 
-/// Whether flows with this share of a fair share starve: `yes`, `maybe`, `no`.
+/// Whether flows with this fair-share ratio starve: `yes`, `maybe`, `no`.
 #[pyfunction]
 pub fn starves(share: Estimate) -> &'static str {
     score::starves(&share.into()).word()
@@ -128,7 +128,7 @@ pub fn band(share: Estimate) -> &'static str {
     score::band(&share.into()).word()
 }
 
-/// The harm to flows with this share, as a part of what they would have alone.
+/// The harm to flows with this share, relative to their goodput alone.
 #[pyfunction]
 pub fn harm(share: f64, of_rival: usize, flows: usize) -> f64 {
     score::harm(share, of_rival, flows)

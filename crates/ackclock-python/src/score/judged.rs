@@ -1,4 +1,4 @@
-//! What values of runs say of an algorithm beside others.
+//! Judges an algorithm against others by the values of runs.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use ackclock::score::Environment;
 
 /// Values per replicate, their estimate, the difference of costs to the reference.
 type Scored = (Vec<f64>, Estimate, Option<Estimate>);
-/// What is added to a score by environment: per replicate, or by metric.
+/// The contribution of each environment to a score, per replicate or by metric.
 type ByName<T> = Vec<(String, T)>;
-/// A rival: its place, the difference of scores, the ratio of delays, the places of environments with its flows.
+/// A competitor: its place, the difference of scores, the ratio of delays, the places of environments with its flows.
 type FoundRival = (usize, Option<Estimate>, Option<f64>, Vec<usize>);
-/// An environment with flows of a rival: its title, the share of the rival and that of the candidate.
+/// An environment with flows of a competitor: its title, the share of the competitor and the share of the candidate.
 type Shares = (String, Estimate, Estimate, f64);
 
 /// Scores `runs[candidate][replicate][metric]` of an environment: `[candidate][metric]`.
@@ -35,7 +35,7 @@ pub fn scores(
     Ok(found.into_iter().map(|row| row.into_iter().map(told).collect()).collect())
 }
 
-/// The regret of one candidate in one metric; environments by their places.
+/// The regret of one candidate in one metric. Environments are given by their places.
 #[pyclass(frozen, get_all, module = "ackclock._core")]
 pub struct FoundRegret {
     worst_case: Estimate,
@@ -55,7 +55,7 @@ fn noise(found: score::NoiseFloor) -> Noise {
     (found.algorithms, found.worst_case_mean, found.worst_case_high, found.total_mean, found.total_high)
 }
 
-/// The regret of each candidate; `costs` by environment, candidate and replicate.
+/// The regret of each candidate. `costs` are by environment, candidate and replicate.
 #[pyfunction]
 #[pyo3(signature = (costs, *, best, best_costs, paired, relative, algorithms, reference_costs, reference))]
 #[allow(clippy::too_many_arguments)]
@@ -91,7 +91,7 @@ pub fn noise_floor(costs: Vec<Vec<f64>>, rivals: usize) -> Noise {
     noise(score::noise_floor(&costs, rivals, &units, None, false))
 }
 
-/// Heading and digits of a score, and what a unit of regret adds to it by environment and metric.
+/// Heading and digits of a score, and the weight of a unit of regret by environment and metric.
 #[pyfunction]
 pub fn objective(
     environments: Vec<String>,
@@ -104,13 +104,13 @@ pub fn objective(
     Ok((found.heading, found.digits, found.weights))
 }
 
-/// What each environment adds to a score, per replicate.
+/// The contribution of each environment to a score, per replicate.
 #[pyfunction]
 pub fn score_parts(weights: ByName<ByName<f64>>, costs: Costs, best: Best) -> ByName<Vec<f64>> {
     Objective { heading: String::new(), digits: 0, weights }.parts(&costs, &best)
 }
 
-/// A score per replicate, its estimate, and what each environment adds to it.
+/// A score per replicate, its estimate, and the contribution of each environment.
 #[pyfunction]
 #[pyo3(signature = (parts, stored = None, *, paired = false))]
 pub fn scored(parts: Vec<Vec<f64>>, stored: Option<Vec<Vec<f64>>>, paired: bool) -> (Vec<f64>, Estimate, Vec<f64>) {
@@ -155,11 +155,12 @@ pub fn worst_result(board: GivenBoard) -> PyResult<Option<(usize, usize)>> {
     Ok(score::worst(&board.read()?))
 }
 
-/// The rivals of the first candidate: place in `algorithms`, difference of scores, ratio of delays, and the places of the
-/// environments that have its flows.
+/// The competitors of the first candidate: place in `algorithms`, difference of scores, ratio of delays, and
+/// environments. The environments with flows of a competitor are given by their places.
 ///
-/// `algorithms`: label and JSON, those of the board first, then any others. `panel`: places among them and scores per replicate.
-/// `neighbours`: by environment the place of the rival, how many flows run it, how many there are.
+/// `algorithms`: label and JSON, first the algorithms of the board, then any others. `panel`: places among them and
+/// scores per replicate. `neighbours`: by environment, the place of the competitor, the number of its flows, and the
+/// number of all flows.
 #[pyfunction]
 pub fn rivals(
     board: GivenBoard,
@@ -187,8 +188,8 @@ pub fn rivals(
         .collect())
 }
 
-/// What is said of rivals, in words: label, difference, and environments as title, share of the rival and of the candidate, and
-/// the harm to the rival.
+/// Sentences on competitors: label, difference, and environments. Each environment gives its title, the shares of
+/// competitor and candidate, and the harm to the competitor.
 #[pyfunction]
 pub fn rival_sentences(found: Vec<(String, Option<Estimate>, Vec<Shares>)>, heading: &str, least: f64) -> Vec<String> {
     let mut titles = Vec::new();

@@ -56,31 +56,31 @@ impl UnderTest {
         Ok(UnderTest { run: read(document)?, groups })
     }
 
-    /// Goodput over the capacity that datagrams and transfers leave; may exceed one if these lose packets.
+    /// Goodput over the capacity that datagrams and transfers leave. It may exceed one if these lose packets.
     #[pyo3(signature = (taken = "offered_bps"))]
     fn goodput_fraction(&self, taken: &str) -> Option<f64> {
         self.flows().goodput_fraction(taken)
     }
 
-    /// Segments lost over segments sent, all flows together; 0 where none was sent.
+    /// Segments lost over segments sent, all flows together, or 0 without segments.
     #[getter]
     fn loss_rate(&self) -> f64 {
         self.flows().loss_rate()
     }
 
-    /// Mean queueing delay of data packets on their paths, over all flows; 0 if none arrived.
+    /// Mean queueing delay of data packets on their paths, over all flows, or 0 without arrivals.
     #[getter]
     fn queue_delay_mean_s(&self) -> f64 {
         self.flows().queue_delay_mean_s()
     }
 
-    /// Jain's index of the goodputs; 1 where all are zero.
+    /// Jain's index of the goodputs, 1 where all are zero.
     #[getter]
     fn jain_index(&self) -> f64 {
         self.flows().jain_index()
     }
 
-    /// (max - min) / mean of the goodputs; 0 where all are zero.
+    /// (max - min) / mean of the goodputs, 0 where all are zero.
     #[getter]
     fn spread(&self) -> f64 {
         self.flows().spread()

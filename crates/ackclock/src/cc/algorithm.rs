@@ -7,10 +7,10 @@ use super::{Cc, CcContext, CcSpec, CongestionControl};
 
 /// Makes the algorithm of each connection.
 ///
-/// This is the interface for algorithms that are not built in, such as rule text, classes of other
-/// languages, other crates and eBPF programs. Flows of a group and replicates on other threads
-/// share a factory, so it keeps no state of a connection. An algorithm must give the same outputs
-/// for the same events. `contract::check_cc` checks this.
+/// This is the interface for algorithms outside the core: rule text, classes of other languages, other crates and
+/// eBPF programs. Flows of a group and replicates on other threads share a factory. A factory therefore keeps no
+/// state of a connection. An algorithm must give the same outputs for the same events. `contract::check_cc` checks
+/// this.
 ///
 /// A closure is one:
 ///

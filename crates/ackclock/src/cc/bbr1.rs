@@ -128,13 +128,13 @@ const BURST_SECS: f64 = 1.0 / 1024.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1 {
-    /// The window over the bandwidth-delay product in ProbeBW, at least 1 and at most 10.
+    /// Ratio of the window to the bandwidth-delay product in ProbeBW, at least 1 and at most 10.
     pub cwnd_gain: f64,
-    /// Whether the window has room for ACKs that come together (Linux 4.20).
+    /// Whether the window allows for aggregated ACKs (Linux 4.20).
     pub aggregation: bool,
-    /// Whether a policer is looked for, whose rate is then kept for 48 round trips.
+    /// Whether to detect a policer and keep its rate for 48 round trips.
     pub long_term: bool,
-    /// Segments of a burst at most, 1 to 127: 1 for a host without segmentation offload.
+    /// Largest burst in segments, 1 to 127. A host without segmentation offload uses 1.
     pub max_tso_segs: u32,
 }
 

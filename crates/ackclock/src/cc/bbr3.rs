@@ -58,8 +58,7 @@
 //!
 //! - The draft defines no response to ECN, and this implementation has none. `ackclock check` warns
 //!   where a flow is ECN-capable and a queue on its path marks.
-//! - `cwnd_gain` follows the table in "Summary of Control Behavior in the State Machine" in each
-//!   state. The pseudocode does not say where ProbeBW_UP raises and ProbeBW_DOWN lowers it.
+//! - `cwnd_gain` follows the draft's summary table of the state machine in each state. The pseudocode does not say where ProbeBW_UP raises and ProbeBW_DOWN lowers it.
 //! - In Drain `inflight_longterm` does not bound the flight, as in the pseudocode of "Bounding cwnd
 //!   Based on Recent Congestion". The table has it.
 //! - "Discontiguous sequence ranges lost" in Startup are ACKs that show a loss, as in Linux. One
@@ -120,9 +119,9 @@ use crate::units::{Duration, Instant, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3 {
-    /// BBR.LossThresh: the part of a flight that may be lost when the flow probes for bandwidth, above 0 and below 1.
+    /// BBR.LossThresh: part of a flight that may be lost while the flow probes for bandwidth, above 0 and below 1.
     pub loss_thresh: f64,
-    /// BBR.Beta: what remains of a bound after a round trip with a loss, above 0 and below 1.
+    /// BBR.Beta: part of a bound that remains after a round trip with a loss, above 0 and below 1.
     pub beta: f64,
     /// BBR.Headroom: the part of inflight_longterm that is left to others while cruising, at least 0 and below 1.
     pub headroom: f64,
@@ -211,7 +210,7 @@ struct Bbr {
 }
 
 impl Bbr {
-    /// "Initialization": OnInit(), but for what needs a time, which is [`begin`](Self::begin)'s.
+    /// `Initialization`: OnInit(), except the parts that need a time. [`begin`](Self::begin) sets these.
     fn new(parameters: Bbr3, context: CcContext) -> Self {
         let smss = f64::from(context.mss);
         let wire_per_payload = f64::from(context.packet_bytes) / smss;
@@ -260,8 +259,8 @@ impl Bbr {
         self.in_flight_bytes as f64
     }
 
-    /// "Transport Connection State": C.is_cwnd_limited is true "if the connection has fully utilized C.cwnd at any point in
-    /// the last packet-timed round trip".
+    /// "Transport Connection State": C.is_cwnd_limited is true if the connection filled C.cwnd at any point in the
+    /// last packet-timed round trip.
     fn is_cwnd_limited(&self) -> bool {
         self.delivered < self.cwnd_limited_until
     }
@@ -391,8 +390,8 @@ impl CongestionControl for Bbr3Controller {
 }
 
 impl Bbr {
-    /// Loss recovery ends with an ACK, by repair or undo: "BBR restores the best-known cwnd value we had upon entering loss
-    /// recovery".
+    /// Loss recovery ends with an ACK, by repair or undo. "BBR restores the best-known cwnd value we had upon
+    /// entering loss recovery".
     fn note_ca_state(&mut self, state: CaState) {
         let was = std::mem::replace(&mut self.in_loss_recovery, matches!(state, CaState::Recovery | CaState::Loss));
         if was && !self.in_loss_recovery {

@@ -148,13 +148,15 @@ const STEEPEST: f64 = 1e6;
 pub struct Cubic {
     /// RFC 9438's C: how steep the curve is, in segments per cubed second, above 0 and at most 1000000.
     pub c: f64,
-    /// RFC 9438's beta_cubic: what remains of the window after congestion, above 0 and below 1.
+    /// RFC 9438's beta_cubic: part of the window that remains after congestion, above 0 and below 1.
     pub remaining: f64,
     /// Whether a window that is cut below its last peak is reduced further (RFC 9438 §4.7).
     pub fast_convergence: bool,
     /// Whether the window is at least the one that Reno would have (RFC 9438 §4.3).
     pub reno_friendly: bool,
-    /// How the window is computed: by the equations of RFC 9438 (exact), in whole numbers as in Linux (linux) or in Linux 2.6.22 (linux-2.6), or as the profile of the flow says: linux under "linux", linux-2.6 under "ns-2-linux", exact under the others.
+    /// Computation of the window. `exact`: the equations of RFC 9438. `linux`: whole numbers as in Linux. `linux-2.6`:
+    /// whole numbers as in Linux 2.6.22. `profile`: `linux` under the profile "linux", `linux-2.6` under "ns-2-linux",
+    /// and `exact` under the others.
     pub arithmetic: Arithmetic,
     /// Jiffies of Linux in a second, 100 to 1000.
     pub hz: u32,
@@ -250,7 +252,7 @@ struct State {
     window: Window,
     /// The window at the last congestion event, or less by fast convergence.
     ///
-    /// It is none before the first event and after a timeout.
+    /// It is empty before the first event and after a timeout.
     w_max: Option<f64>,
     /// The window when ssthresh was last set, or none before the first event.
     cwnd_prior: Option<f64>,

@@ -11,11 +11,11 @@ pub struct PathView {
     pub in_flight_bytes: u64,
     /// Bytes of payload in a full segment.
     pub mss: u32,
-    /// Smoothed round-trip time; zero before the first measurement.
+    /// Smoothed round-trip time, zero before the first measurement.
     pub srtt: Duration,
-    /// The last measured round-trip time; zero before the first.
+    /// The last measured round-trip time, zero before the first.
     pub latest_rtt: Duration,
-    /// The smallest measured round-trip time; zero before the first.
+    /// The smallest measured round-trip time, zero before the first.
     pub min_rtt: Duration,
 }
 
@@ -37,17 +37,17 @@ pub struct Sent {
 pub struct Ack {
     /// When.
     pub now: Instant,
-    /// Segments that this ACK may add to the window's growth: one per ACK of new data, or as many as it
-    /// acknowledges where the sender counts bytes (RFC 3465). Zero for a duplicate ACK.
+    /// Segments that this ACK may add to the window's growth. An ACK of new data counts as one segment. With byte
+    /// counting (RFC 3465), it counts as many as it acknowledges. A duplicate ACK counts zero.
     pub acked: f64,
     /// Segments newly known to be delivered, cumulatively or selectively.
     pub newly_delivered: u32,
     /// Segments newly marked as lost.
     pub newly_lost: u32,
-    /// Packets newly reported as marked with CE; only AccECN (RFC 9768) counts them.
+    /// Packets newly reported as CE-marked. Only AccECN (RFC 9768) counts them.
     pub ce_count: u32,
-    /// True if the ACK echoes a mark: with AccECN one that is newly reported, under RFC 3168 each until the sender's
-    /// answer has arrived. The sender also signals echoes as congestion, once per window.
+    /// True if the ACK echoes a mark. AccECN echoes each mark once. RFC 3168 echoes it until the sender's answer
+    /// arrives. The sender also signals echoes as congestion, once per window.
     pub ece: bool,
     /// True on the first ACK of data sent after the previous round's end.
     pub round_ended: bool,
@@ -124,7 +124,7 @@ pub enum CaState {
 pub struct RateSample {
     /// Payload bytes delivered over `interval`.
     pub delivered: u64,
-    /// The longer of the send and the ACK interval; never zero.
+    /// The longer of the send and the ACK interval, never zero.
     pub interval: Duration,
     /// Total payload bytes delivered when the newest delivered segment was sent.
     pub prior_delivered: u64,
@@ -134,12 +134,13 @@ pub struct RateSample {
     pub tx_in_flight: u64,
     /// Payload bytes lost since then: `RS.lost`.
     pub lost: u64,
-    /// Payload bytes newly known to have come with a mark, by this ACK and those before it that had no sample. Only AccECN
-    /// (RFC 9768) counts them: under RFC 3168 it is 0, and all that is known is [`Ack::ece`], that there was a mark since the
+    /// Payload bytes newly reported as marked, by this ACK and earlier ACKs without a sample. Only AccECN (RFC 9768)
+    /// counts them. Under RFC 3168 the value is 0, and [`Ack::ece`] reports only that a mark arrived since the
     /// sender's last answer.
     pub newly_ce: u64,
-    /// Of `delivered`, the bytes that came with a mark, as far as ACKs have told of them (Linux's `delivered_ce`, in bytes). At
-    /// most `delivered`, though a receiver may tell of more: of what came twice, or of what no SACK block had room for.
+    /// The marked bytes among `delivered`, as far as ACKs have reported them (Linux's `delivered_ce`, in bytes). The
+    /// value never exceeds `delivered`. A receiver may report more, for duplicates or for data without room in a SACK
+    /// block.
     pub delivered_ce: u64,
     /// True if the application, not the network, limited the sample.
     pub app_limited: bool,
@@ -188,8 +189,8 @@ pub enum Restart {
     SlowStart,
     /// At one segment, after a cut in the same window of data: ssthresh stays (RFC 3168 §6.1.2).
     SlowStartAgain,
-    /// At one segment, and ssthresh at one segment, too: congestion avoidance from there. Only on request by an option,
-    /// which overrides RFC 5681's lower bound of two segments (a repeated timeout in jasem-efficiency-fairness).
+    /// Window and ssthresh are both one segment, with congestion avoidance from there. Only an option requests it,
+    /// and overrides RFC 5681's lower bound of two segments (a repeated timeout in jasem-efficiency-fairness).
     OneSegment,
 }
 

@@ -1,7 +1,7 @@
 //! Algorithms whose code comes with the scenario: classes of Python, shared objects, programs for the kernel.
 //!
-//! The core holds what the scenario says of them, and nothing that runs it: whoever can run the code binds a factory to
-//! the plan ([`Plan::bind`](crate::sim::Plan::bind)).
+//! The core stores the scenario's description of such algorithms, but not the code that runs them. The package that
+//! can run the code binds a factory to the plan ([`Plan::bind`](crate::sim::Plan::bind)).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ack, CcMistake, Congestion, CongestionControl};
 
-/// What is known of a kind of foreign code.
+/// The metadata of a kind of user-supplied code.
 pub(super) trait Foreign: JsonSchema {
     /// Where its interface is described.
     const REFERENCE: &'static str;
@@ -43,9 +43,9 @@ pub enum ForeignValue {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PythonClass {
-    /// File and class, such as "my_cc.py:MyCc"; the class may be left out where the file has one.
+    /// File and class, such as "my_cc.py:MyCc". The class may be omitted if the file contains only one.
     pub source: String,
-    /// Text of the file, which is read where this key is left out.
+    /// Text of the file. By default it is read from the file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub code: String,
     /// Parameters: the fields of the class.
@@ -59,7 +59,7 @@ pub struct PythonClass {
 pub struct SharedLibrary {
     /// File, such as "./my_cc.so".
     pub path: String,
-    /// SHA-256 of the file, which is computed where this key is left out.
+    /// SHA-256 of the file. By default it is computed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
     /// Parameters: those that the library declares.
@@ -73,10 +73,10 @@ pub struct SharedLibrary {
 pub struct BpfProgram {
     /// File, such as "my_cc.bpf.o".
     pub object: String,
-    /// SHA-256 of the file, which is computed where this key is left out.
+    /// SHA-256 of the file. By default it is computed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
-    /// Translate it to code of the processor, which is faster, and checks less of its accesses to memory.
+    /// Whether to compile the object to machine code, which is faster and checks fewer memory accesses.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub jit: bool,
     /// Parameters: the global constants of the object.
@@ -125,7 +125,7 @@ impl Foreign for BpfProgram {
 
 fn there(key: &'static str, content: &str) -> Result<(), CcMistake> {
     if content.is_empty() {
-        let message = "code from outside cannot be read here; the Python package can".to_owned();
+        let message = "only the Python package can read user-supplied code".to_owned();
         return Err(CcMistake::Foreign { key, message });
     }
     Ok(())
@@ -137,7 +137,7 @@ fn file_name(path: &str) -> String {
     name.split_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(stem, _)| stem).to_owned()
 }
 
-/// In the place of code that nothing was bound to: the run ends with a fault.
+/// Replaces code without a bound factory, and ends the run with a fault.
 #[derive(Debug)]
 pub(super) struct Unbound {
     fault: String,
@@ -145,9 +145,7 @@ pub(super) struct Unbound {
 
 impl Unbound {
     pub(super) fn new(title: &str) -> Self {
-        Unbound {
-            fault: format!("{title} is code from outside, which the core alone cannot run; the Python package can"),
-        }
+        Unbound { fault: format!("{title} is user-supplied code, which only the Python package can run") }
     }
 }
 
@@ -232,7 +230,7 @@ mod tests {
     fn code_that_nothing_runs_has_a_fault() {
         let cc = spec(r#"{"kind":"python","source":"x.py:X","code":"y"}"#).build(CcContext::new(2.0));
         assert!(cc.cwnd().is_nan());
-        assert!(cc.fault().unwrap().starts_with("X is code from outside"));
+        assert!(cc.fault().unwrap().starts_with("X is user-supplied code"));
     }
 
     #[test]

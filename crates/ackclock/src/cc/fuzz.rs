@@ -1,4 +1,4 @@
-//! The entry of fuzzers: any bytes at all as a rule on one line, and what must hold for them.
+//! The entry of fuzzers: arbitrary bytes as a rule on one line, with the properties that must hold.
 
 use super::{Ack, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, PathView, Restart, RuleSource};
 use crate::units::{Duration, Instant};
@@ -6,8 +6,8 @@ use crate::units::{Duration, Instant};
 /// Events of a connection.
 const EVENTS: u32 = 64;
 
-/// Reads bytes as a rule and tells it of events: it is a rule or there is a message with a place in it; its window is finite
-/// and at least one segment, or there is a fault.
+/// Reads bytes as a rule and sends it events. Either the bytes are a rule, or a message names the place of the
+/// mistake. The window is finite and at least one segment, or there is a fault.
 ///
 /// # Panics
 /// If that does not hold.
@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    /// What rules are made of.
+    /// Fragments of rules.
     const PIECES: &[&str] = &[
         "grow = ",
         "cut = ",

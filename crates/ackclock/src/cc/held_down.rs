@@ -1,15 +1,16 @@
-//! What an algorithm itself holds down shows less than the path can do: its samples count as limited by the application.
+//! An algorithm that holds its own flight down measures less than the path's capacity. Its samples count as
+//! application-limited.
 
 /// MarkConnectionAppLimited() of draft-ietf-ccwg-bbr, Linux's `tp->app_limited` in ProbeRTT, kept by the algorithm.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeldDown {
-    /// What was sent when so many bytes were delivered is held down, from the first to before the second of these.
+    /// Segments sent at a delivered count within `begin..end` are held down.
     begin: u64,
     end: u64,
 }
 
 impl HeldDown {
-    /// What is sent from now on is held down, until what is in flight is delivered.
+    /// Marks segments sent from now on as held down, until the present flight is delivered.
     pub(super) fn mark(&mut self, delivered: u64, in_flight: u64) {
         if delivered >= self.end {
             self.begin = delivered;

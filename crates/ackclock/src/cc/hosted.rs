@@ -1,8 +1,8 @@
-//! The window of an algorithm whose code the core does not have: TCP Reno (RFC 5681), whose answers the code may replace.
+//! The window of an algorithm with external code: TCP Reno (RFC 5681), whose answers the code may replace.
 //!
-//! The code sees a window and a threshold, and sets both. With `whole_window` the window that it sees is whole at every event;
-//! what it adds below a segment is kept here until it makes one, as Linux's `snd_cwnd_cnt` does, and a cut is rounded down. So
-//! code with the formulas of a window rule gives the run of that rule.
+//! The code reads and sets a window and a threshold. With `whole_window`, the code sees a whole window at every
+//! event. This module collects fractions of a segment until they make a segment, as Linux's `snd_cwnd_cnt` does. It
+//! rounds a cut down. Code with the formulas of a window rule therefore gives the run of that rule.
 
 use super::{Ack, CcContext, Congestion, CongestionControl, Recovery, Restart, Windowed};
 use crate::rule::RuleParameters;
@@ -37,13 +37,13 @@ impl Hosted {
         self.seen().max(LEAST)
     }
 
-    /// The threshold, in segments; infinite until something sets it.
+    /// The threshold in segments, infinite until something sets it.
     #[inline]
     pub fn ssthresh(&self) -> f64 {
         self.reno.window.ssthresh()
     }
 
-    /// The code has set window and threshold at an event that is no congestion event.
+    /// Takes the window and threshold that the code has set at an event without congestion.
     ///
     /// `exactly`: with the fraction, for code that paces or owns its window in recovery.
     #[inline]
@@ -55,14 +55,14 @@ impl Hosted {
         window.set_ssthresh(ssthresh);
     }
 
-    /// A congestion event begins that the code answers itself; [`Hosted::end`] takes its answer.
+    /// Begins a congestion event that the code answers itself. [`Hosted::end`] takes its answer.
     pub fn begin(&mut self, congestion: &Congestion) {
         if congestion.restart != Restart::SlowStartAgain {
             self.reno.window.begin_cut(congestion);
         }
     }
 
-    /// What the code leaves at a congestion event before which the threshold was `ssthresh_before`.
+    /// Takes the code's answer to a congestion event. `ssthresh_before` is the threshold before the event.
     ///
     /// `exactly`: with the fraction, and without a restart, for code that owns its window in recovery.
     pub fn end(&mut self, congestion: &Congestion, left: (f64, f64), ssthresh_before: f64, exactly: bool) {
@@ -88,7 +88,7 @@ impl Hosted {
         self.reno.on_recovery_exit(recovery);
     }
 
-    /// The last congestion event was spurious: the window is what it was before, or more.
+    /// The last congestion event was spurious: the window returns at least to its earlier size.
     pub fn on_undo(&mut self, recovery: &Recovery) {
         self.reno.on_undo(recovery);
     }
@@ -98,7 +98,7 @@ impl Hosted {
         self.reno.on_resume(now);
     }
 
-    /// The window was larger than what was used of it.
+    /// The window exceeded its used part.
     pub fn on_limit(&mut self, segments: f64) {
         self.reno.on_limit(segments);
     }

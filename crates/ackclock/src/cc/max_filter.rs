@@ -1,8 +1,8 @@
 //! The maximum over a sliding window, in constant space: Kathleen Nichols' estimator.
 //!
-//! It keeps the largest value and the largest ones of what came after it, each with its time, so that there is a successor
-//! when the largest one leaves the window. A value that lies between is forgotten, and the maximum may then be lower than that
-//! of the window; never higher.
+//! It keeps the largest value and up to two successors, each with its time. A successor replaces the largest value
+//! when that leaves the window. The filter forgets values in between. Its maximum may therefore be below the window's
+//! true maximum, and never above it.
 
 /// A value and its time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,7 +11,7 @@ struct Entry {
     value: f64,
 }
 
-/// The maximum of what came in the last few units of time.
+/// The maximum over the last few units of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxFilter {
     /// The largest value, the largest after it, and the largest after that.
@@ -31,7 +31,7 @@ impl MaxFilter {
         value
     }
 
-    /// A value at a time that is not before the last one; returns the maximum of the last `window` units of time.
+    /// Adds a value whose time is not before the last one. Returns the maximum of the last `window` units of time.
     #[inline]
     pub(super) fn update(&mut self, window: u64, at: u64, value: f64) -> f64 {
         let new = Entry { at, value };

@@ -1,4 +1,4 @@
-//! The congestion-control contract: what a sender tells an algorithm, and what it gets back.
+//! The congestion-control contract: the events that a sender reports to an algorithm, and the algorithm's answers.
 //!
 //! The sender owns sequence numbers, in-flight, RTT, delivery rate and loss recovery. The algorithm owns
 //! the window (in segments, fractions count) and, if it likes, a pacing rate. It never writes the sender.
@@ -50,21 +50,21 @@ use crate::units::{Instant, Rate};
 pub struct CcContext {
     /// The window to begin with, in segments.
     pub initial_window: f64,
-    /// What a retransmission timeout does to ssthresh.
+    /// The effect of a retransmission timeout on ssthresh.
     pub timeout_ssthresh: TimeoutSsthresh,
-    /// The slow-start threshold to begin with; infinite for none.
+    /// The initial slow-start threshold, infinite for none.
     pub initial_ssthresh: f64,
-    /// What the first cut, and one in slow start, leaves of the window.
+    /// The window after the first cut, and after a cut in slow start.
     pub first_cut: FirstCut,
     /// Which window is cut.
     pub cut_window: CutWindow,
-    /// What bounds the window when recovery ends.
+    /// The bound of the window at the end of recovery.
     pub exit_window: ExitWindow,
-    /// What the undo of a congestion event gives back.
+    /// The window that the undo of a congestion event restores.
     pub undo_response: UndoResponse,
-    /// What a mark leaves of the window, as a factor; none for what the algorithm leaves (RFC 8511).
+    /// The factor by which a mark cuts the window (RFC 8511). Without it, the algorithm decides.
     pub ecn_beta: Option<f64>,
-    /// What an idle time leaves of the window.
+    /// The window after an idle time.
     pub idle_window: IdleWindow,
     /// The window that a timeout leaves: one segment in TCP (RFC 5681 §3.1), two in QUIC (RFC 9002 §7.2).
     pub min_window: f64,
@@ -74,7 +74,7 @@ pub struct CcContext {
     pub mss: u32,
     /// Bytes on the wire of a full segment: a pacing rate counts them.
     pub packet_bytes: u32,
-    /// True if the sender may find more than one loss in a round trip: it gets SACK blocks and uses them.
+    /// True if the sender may find more than one loss per round trip, because it uses SACK blocks.
     pub selective_acks: bool,
     /// How slow start ends before the first loss.
     pub slow_start: SlowStart,
@@ -89,8 +89,8 @@ pub struct CcContext {
 }
 
 impl CcContext {
-    /// The context that leaves all rules to the RFCs and the algorithm, for segments of 1460 bytes in packets of 1500 and a
-    /// sender with selective ACKs.
+    /// The context that leaves all rules to the RFCs and the algorithm. Its segments have 1460 bytes in packets of
+    /// 1500, and its sender uses selective ACKs.
     pub fn new(initial_window: f64) -> Self {
         CcContext {
             initial_window,
@@ -116,14 +116,14 @@ impl CcContext {
     }
 }
 
-/// What the first cut, and one in slow start, leaves of the window.
+/// The window after the first cut, and after a cut in slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstCut {
-    /// What the window rule leaves.
+    /// The window of the rule.
     #[default]
     Rule,
-    /// Half of the window, whatever the rule.
+    /// Half of the window for every rule.
     Half,
 }
 
@@ -133,57 +133,58 @@ pub enum CutWindow {
     /// cwnd with its fraction.
     #[default]
     Exact,
-    /// What the receiver's window leaves of cwnd, with its fraction; ssthresh is whole.
+    /// cwnd within the receiver's window, with its fraction. ssthresh is whole.
     Capped {
-        /// The receiver's window; infinite for no bound.
+        /// The receiver's window, infinite for no bound.
         max_window: f64,
     },
-    /// Whole segments of what the receiver's window leaves of cwnd; what remains is whole, too.
+    /// Whole segments of cwnd within the receiver's window. The remaining window is also whole.
     Whole {
-        /// The receiver's window; infinite for no bound.
+        /// The receiver's window, infinite for no bound.
         max_window: f64,
     },
 }
 
-/// What an idle time longer than an RTO leaves of the window.
+/// The window after an idle time longer than an RTO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleWindow {
     /// The initial window at most (RFC 5681 §4.1).
     #[default]
     Restart,
-    /// Half of it for each RTO, and at least the initial window; ssthresh remembers three quarters (RFC 2861, Linux).
+    /// Half of the window for each RTO, and at least the initial window. ssthresh remembers three quarters (RFC 2861,
+    /// Linux).
     Halve,
-    /// All of it, for five minutes in which it was not used, and then half of it for each five minutes; a loss in this time cuts
-    /// what was used of it (RFC 7661).
+    /// The whole window for five unused minutes, and then half of it for each five minutes. A loss in this time cuts
+    /// the used part of the window (RFC 7661).
     Validate,
 }
 
-/// What the undo of a congestion event gives back to a window rule.
+/// The window that the undo of a congestion event restores to a window rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UndoResponse {
-    /// What is in flight, and slow start up to what was before (RFC 4015).
+    /// The flight, with slow start up to the earlier window (RFC 4015).
     #[default]
     Standard,
     /// The window and ssthresh before the cut, as Linux.
     Restore,
 }
 
-/// What bounds the window when recovery ends (RFC 6582 §3.2, step 3).
+/// The bound of the window at the end of recovery (RFC 6582 §3.2, step 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExitWindow {
     /// ssthresh: option 2.
     #[default]
     Ssthresh,
-    /// One segment more than is in flight, too: option 1, which avoids a burst.
+    /// At most one segment more than the flight, option 1, which avoids a burst.
     Flight,
-    /// Three segments more than is in flight, too, as Linux's `tcp_moderate_cwnd`.
+    /// At most three segments more than the flight, as in Linux's `tcp_moderate_cwnd`.
     Moderated,
 }
 
-/// What a retransmission timeout leaves as ssthresh (never below two segments).
+/// ssthresh after a retransmission timeout (never below two segments).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutSsthresh {
@@ -192,7 +193,7 @@ pub enum TimeoutSsthresh {
     Standard,
     /// Half the window, as in ns-2.
     HalfCwnd,
-    /// Half of what is in flight (RFC 5681, equation 4).
+    /// Half of the flight (RFC 5681, equation 4).
     HalfFlight,
     /// The decrease of the window rule, as in Linux.
     Rule,
@@ -200,15 +201,15 @@ pub enum TimeoutSsthresh {
 
 /// A congestion-control algorithm.
 pub trait CongestionControl: Send + std::fmt::Debug {
-    /// The window in segments; always finite and at least one, or NaN once there is a [`fault`](Self::fault).
+    /// The window in segments, always finite and at least one. It is NaN after a [`fault`](Self::fault).
     fn cwnd(&self) -> f64;
 
-    /// Why the algorithm cannot go on, which ends the run; asked when the window is NaN.
+    /// The reason that the algorithm failed, which ends the run. The sender asks for it when the window is NaN.
     fn fault(&self) -> Option<&str> {
         None
     }
 
-    /// The slow-start threshold in segments; infinite before the first congestion event.
+    /// The slow-start threshold in segments, infinite before the first congestion event.
     fn ssthresh(&self) -> f64;
 
     /// The rate at which to send, for an algorithm that paces.
@@ -228,7 +229,7 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         false
     }
 
-    /// The window down to which `prr = "rate-halving"` takes what is in flight while losses are repaired: what the loss left, or
+    /// The window to which `prr = "rate-halving"` reduces the flight during recovery: the window after the loss, or
     /// less.
     fn least_in_recovery(&self) -> f64 {
         self.cwnd()
@@ -239,8 +240,8 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         false
     }
 
-    /// False for an algorithm that does not reduce its window when packets are marked. For the others, a mark at a window of
-    /// one segment delays the next segment, and a loss in a marked window is not a second event (RFC 3168 §6.1.2).
+    /// False for an algorithm that does not reduce its window for marks. For all others, a mark at a window of one
+    /// segment delays the next segment. A loss in a marked window is not a second event (RFC 3168 §6.1.2).
     fn responds_to_ecn(&self) -> bool {
         true
     }
@@ -250,13 +251,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         true
     }
 
-    /// False for an algorithm that does not use [`Ack::rate`] and does nothing in `on_loss`: the sender then keeps no
-    /// state of delivery.
+    /// False for an algorithm that ignores [`Ack::rate`] and `on_loss`. The sender then keeps no delivery state.
     fn needs_rate_samples(&self) -> bool {
         true
     }
 
-    /// The same algorithm for what only a transport with packet numbers tells; none for one that has no use for that.
+    /// The same algorithm for events that only a transport with packet numbers reports, or none if it ignores them.
     fn packet_control(&mut self) -> Option<&mut dyn PacketControl> {
         None
     }
@@ -264,16 +264,17 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// A segment was handed to the network.
     fn on_sent(&mut self, _sent: &Sent) {}
 
-    /// A transmission is considered lost. Called before `on_ack` of the ACK that shows it and after the congestion event that it
-    /// may be; after that of a timeout, or when the segment is sent again on suspicion (RFC 6675 §4, rules 3 and 4).
+    /// A transmission is considered lost. The call precedes `on_ack` for the ACK that shows the loss, and follows the
+    /// congestion event. After a timeout, it follows the timeout's congestion event. A retransmission on suspicion
+    /// also triggers it (RFC 6675 §4, rules 3 and 4).
     fn on_loss(&mut self, _loss: &Loss) {}
 
     /// An ACK reports data delivered, data lost, or marks.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// Congestion was detected; at most once per window of data, except for timeouts. An algorithm may react to marks
-    /// (`CongestionKind::Ecn`) as it likes, or not at all: the sender answers the receiver either way. One that does not
-    /// send less for marks is also notified of a loss in the same window.
+    /// Congestion was detected, at most once per window of data except for timeouts. An algorithm may react to marks
+    /// (`CongestionKind::Ecn`) in any way, or ignore them. The sender answers the receiver in each case. An algorithm
+    /// that does not reduce its rate for marks also learns of a loss in the same window.
     fn on_congestion(&mut self, congestion: &Congestion);
 
     /// Loss recovery begins, after `on_congestion` for the loss or for a mark in the same window of data.
@@ -289,12 +290,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// The sender changed its phase.
     fn on_phase(&mut self, _change: &PhaseChange) {}
 
-    /// The sender resumes at `now`, after being idle for longer than its RTO; once for each RTO where
-    /// [`IdleWindow::Halve`] was set.
+    /// The sender resumes at `now`, after an idle time longer than its RTO. With [`IdleWindow::Halve`], the call
+    /// comes once per RTO.
     fn on_resume(&mut self, _now: Instant) {}
 
-    /// The window was larger than what was used of it when it met congestion (RFC 7661 §4.4.1): it and ssthresh are no more than
-    /// so many segments from now on. Called after the event that it belongs to.
+    /// The window exceeded its used part when it met congestion (RFC 7661 §4.4.1). From now on, window and ssthresh
+    /// are at most `segments`. The call follows the event that it belongs to.
     fn on_limit(&mut self, _segments: f64) {}
 
     /// Reports named numbers for samples.

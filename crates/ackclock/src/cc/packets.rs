@@ -2,11 +2,11 @@
 
 use crate::units::{Duration, Instant};
 
-/// What an algorithm is told of single packets, beside the events that all transports have.
+/// Events of single packets, in addition to the events that all transports report.
 ///
-/// Only a transport with packet numbers tells it: QUIC. It comes in this order: the round-trip time, marks, losses, what was
-/// acknowledged; each before the event of [`CongestionControl`](super::CongestionControl) that goes with it, if there is one. A packet
-/// is acknowledged or lost once; an acknowledgement that comes after the loss is not told.
+/// Only QUIC reports them, because they need packet numbers. The order is round-trip time, marks, losses,
+/// acknowledged packets. Each precedes the event of [`CongestionControl`](super::CongestionControl) that belongs to
+/// it. A packet is acknowledged or lost once. An acknowledgement after the loss is not reported.
 pub trait PacketControl {
     /// A packet with data leaves.
     fn on_packet_sent(&mut self, packet: &PacketSent);
@@ -23,7 +23,7 @@ pub trait PacketControl {
     /// Packets in flight were acknowledged.
     fn on_packets_acked(&mut self, packets: &PacketsAcked);
 
-    /// Nothing leaves before this time; a pacing rate does not count.
+    /// No packet leaves before this time. A pacing rate does not affect it.
     fn earliest_departure(&self) -> Option<Instant> {
         None
     }

@@ -1,4 +1,4 @@
-//! The parameters of an algorithm, and what they build.
+//! The parameters of an algorithm, and the algorithm that they build.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,26 +34,26 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     }
 }
 
-/// What is wrong with the parameters of an algorithm.
+/// A mistake in the parameters of an algorithm.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CcMistake {
     /// A number out of its range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// A text that is no formula, or a name that cannot be one of a parameter.
+    /// An invalid formula, or an invalid name of a parameter.
     #[error("`{key}`: {error}\n{}", .error.pointer())]
     Formula {
         /// The key of the text.
         key: String,
-        /// What is wrong, and where.
+        /// The mistake and its place.
         error: FormulaError,
     },
-    /// Foreign code that is not there.
+    /// Missing user-supplied code.
     #[error("`{key}`: {message}")]
     Foreign {
         /// The key of the code.
         key: &'static str,
-        /// What is wrong.
+        /// The mistake.
         message: String,
     },
 }

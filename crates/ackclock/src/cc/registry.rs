@@ -98,8 +98,8 @@ macro_rules! register {
                 }
             }
 
-            /// The algorithm at the start of a connection. Foreign code must be bound to a factory to run
-            /// ([`Plan::bind`](crate::sim::Plan::bind)); without one the algorithm has a fault that says so.
+            /// The algorithm at the start of a connection. User-supplied code needs a factory to run
+            /// ([`Plan::bind`](crate::sim::Plan::bind)). Without one the algorithm reports a fault that says so.
             pub fn build(&self, context: CcContext) -> Cc {
                 match self {
                     $(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context)),)*
@@ -107,7 +107,7 @@ macro_rules! register {
                 }
             }
 
-            /// The name that results show: the `kind`, or that of the foreign code.
+            /// The name in results: the `kind`, or the name of the user-supplied code.
             pub fn title(&self) -> String {
                 match self {
                     $(CcSpec::$variant(_) => $name.to_owned(),)*
@@ -115,7 +115,7 @@ macro_rules! register {
                 }
             }
 
-            /// Whether it is code from outside, which needs a factory.
+            /// Whether it is user-supplied code, which needs a factory.
             pub fn is_foreign(&self) -> bool {
                 match self {
                     $(CcSpec::$variant(_) => false,)*
@@ -123,8 +123,8 @@ macro_rules! register {
                 }
             }
 
-            /// Shows `visitor` the parameters of the window rule with their own type; none for an algorithm that
-            /// is more than a window rule.
+            /// Shows `visitor` the parameters of the window rule with their own type. An algorithm with more than a
+            /// window rule shows nothing.
             pub fn visit<V: ParametersVisitor>(&self, visitor: V) -> Option<V::Output> {
                 match self {
                     $(CcSpec::$variant(parameters) => parameters.visit(visitor),)*
@@ -140,7 +140,8 @@ macro_rules! register {
                 }
             }
 
-            /// The window rule alone, for the synchronous model; none for an algorithm that is more.
+            /// The window rule alone, for the synchronous model. An algorithm with more than a window rule returns
+            /// none.
             pub fn rule(&self) -> Option<Box<dyn Rule>> {
                 self.visit(FreshRule)
             }

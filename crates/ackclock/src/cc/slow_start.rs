@@ -1,14 +1,14 @@
 //! The end of slow start before the first loss: HyStart++ (RFC 9406), and Linux's HyStart.
 //!
-//! Both take the smallest RTT of a round trip that is longer than the smallest before for the beginning of a queue. HyStart++ then
-//! grows a quarter as fast for up to five round trips, and goes back if the RTT falls again; it is for the first slow start
-//! of a connection. Linux's HyStart leaves slow start at once, also when the ACKs that come one after the other span half of
-//! the smallest RTT (Ha and Rhee 2011), and is for each slow start.
+//! Both detect the beginning of a queue when the smallest RTT of a round trip exceeds the smallest before. HyStart++
+//! then grows a quarter as fast for up to five round trips, and returns if the RTT falls again. It applies to the
+//! first slow start of a connection. Linux's HyStart leaves slow start at once, and applies to each slow start. It
+//! also leaves when consecutive ACKs span half of the smallest RTT (Ha and Rhee 2011).
 //!
-//! Linux's rounds are those of Linux 6.14 and later, and of the stable kernels of 2025: a round begins with the first ACK of data sent after
-//! the previous one began, however small the window is. A train may last 1 ms longer for the bursts of segmentation offload, or as long as
-//! four of the largest bursts take at the pacing rate. A sender that paces waits for a whole RTT of ACKs. After a timeout the next round
-//! begins once the losses are repaired.
+//! Rounds follow Linux 6.14 and later, and the stable kernels of 2025. A round begins with the first ACK of data sent
+//! after the previous round began, for any window. An ACK train may last 1 ms longer for the bursts of segmentation
+//! offload. It may also last as long as four of the largest bursts take at the pacing rate. A sender that paces waits
+//! for a whole RTT of ACKs. After a timeout the next round begins once the losses are repaired.
 //!
 //! Deviations: HyStart++ adds at most 8 segments an ACK, whether the sender paces or not. Linux takes no RTT in the first second of
 //! congestion avoidance after a cut.
@@ -32,13 +32,14 @@ pub enum SlowStart {
     /// HyStart for CUBIC, and RFC 5681 for window rules: in Linux it belongs to CUBIC.
     #[serde(rename = "linux")]
     Linux,
-    /// It does not, and ssthresh is passed by a segment: RFC 5681 §3.1 lets slow start go on where the window equals ssthresh.
+    /// Slow start continues, and the window passes ssthresh by a segment. RFC 5681 §3.1 permits slow start where the
+    /// window equals ssthresh.
     #[serde(rename = "past-ssthresh")]
     PastSsthresh,
 }
 
 impl SlowStart {
-    /// That of window rules.
+    /// The algorithm of window rules.
     pub(super) fn of_a_rule(self) -> Self {
         if self == SlowStart::Linux { SlowStart::Standard } else { self }
     }
@@ -68,7 +69,7 @@ fn rtt_thresh(base: Duration) -> Duration {
     (base / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
 
-/// What an ACK does in slow start.
+/// The growth of an ACK in slow start, and whether slow start ends.
 pub(super) struct Growth {
     /// Segments.
     pub(super) growth: f64,
@@ -76,7 +77,7 @@ pub(super) struct Growth {
     pub(super) ends: bool,
 }
 
-/// What watches slow start.
+/// The state that watches slow start.
 #[derive(Clone, Debug)]
 pub(super) enum Hystart {
     PlusPlus(PlusPlus),
@@ -92,7 +93,7 @@ impl Hystart {
         }
     }
 
-    /// An ACK, before it grows the window; true if slow start ends before it does.
+    /// Processes an ACK before it grows the window. Returns true if slow start ends before that growth.
     pub(super) fn observe(&mut self, ack: &Ack, sender: Sender) -> bool {
         match self {
             Hystart::PlusPlus(hystart) => {
@@ -127,9 +128,9 @@ impl Hystart {
 /// HyStart++.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlusPlus {
-    /// lastRoundMinRTT; none for infinity.
+    /// lastRoundMinRTT, none for infinity.
     last_round_min: Option<Duration>,
-    /// currentRoundMinRTT; none for infinity.
+    /// currentRoundMinRTT, none for infinity.
     current_round_min: Option<Duration>,
     /// rttSampleCount.
     samples: u32,

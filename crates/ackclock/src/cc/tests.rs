@@ -1,5 +1,5 @@
-//! A sender, a bottleneck and a receiver in virtual time, whose parts a test may change while it goes: for tests of algorithms
-//! that look at the inside of the algorithm.
+//! A sender, a bottleneck and a receiver in virtual time, for tests that inspect the state of an algorithm. A test
+//! may change the parts while they run.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,7 +23,7 @@ pub(super) fn mbit(rate: f64) -> Rate {
     Rate::from_bps((rate * 1e6) as u64).unwrap()
 }
 
-/// What an application writes.
+/// The data that an application writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Application {
     /// Always more.
@@ -54,7 +54,7 @@ pub(super) struct Path {
     pub(super) delay: Duration,
     /// Packets that may wait at the bottleneck.
     pub(super) limit: usize,
-    /// Of so many packets that come to the bottleneck one is lost; 0 for none.
+    /// One in this number of packets is lost at the bottleneck. 0 stands for none.
     pub(super) lose_each: u64,
     /// ACKs come together, at whole multiples of this.
     pub(super) ack_grid: Duration,
@@ -147,7 +147,7 @@ impl Path {
     pub(super) fn step(&mut self) {
         let event_at = self.events.first_key_value().map(|((at, _), _)| *at);
         let timer_at = self.sender.next_deadline();
-        let next = [event_at, timer_at].into_iter().flatten().min().expect("a path goes on");
+        let next = [event_at, timer_at].into_iter().flatten().min().expect("a path has a next event");
         self.now = self.now.max(next);
         if event_at.is_some_and(|at| timer_at.is_none_or(|timer| at <= timer)) {
             match self.events.pop_first().expect("there is an event").1 {
@@ -214,13 +214,13 @@ impl Path {
         self.departures.iter().filter(|at| **at > self.now).count()
     }
 
-    /// Goes on for a time.
+    /// Runs for a time.
     pub(super) fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
         self.run_until(&format!("{time}"), |path| path.now >= end);
     }
 
-    /// Goes on until something holds, which must be within two minutes.
+    /// Runs until a condition holds, which must be within two minutes.
     pub(super) fn run_until(&mut self, what: &str, mut holds: impl FnMut(&Path) -> bool) {
         let end = self.now + Duration::from_secs(120);
         while !holds(self) {

@@ -62,7 +62,7 @@ pub use source::RuleSource;
 
 const REFERENCE: &str = "Rule text: formulas of the user";
 
-/// A rule given as text: formulas for the increase and for what a cut leaves, with parameters and states of one's own.
+/// A rule as text: formulas for the increase and the window after a cut, with its own parameters and states.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "RuleSource", into = "RuleSource")]
 pub struct RuleText {

@@ -1,4 +1,4 @@
-//! cwnd and ssthresh as RFC 5681 moves them, whatever the rule above slow start.
+//! cwnd and ssthresh as RFC 5681 changes them, for every rule above slow start.
 
 use super::{
     Ack, CcContext, Congestion, CongestionKind, CutWindow, ExitWindow, FirstCut, IdleWindow, Recovery, Restart,
@@ -21,7 +21,7 @@ pub(super) struct Window {
     cwnd: f64,
     ssthresh: f64,
     was_cut: bool,
-    /// What the last cut may have been spurious for.
+    /// The state before the last cut, for an undo.
     before: Option<Before>,
     /// Of a window without fractions, the part of the next segment that is earned.
     earned: f64,
@@ -29,7 +29,7 @@ pub(super) struct Window {
     hystart: Option<Box<Hystart>>,
 }
 
-/// What was before a cut.
+/// The state before a cut.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     cwnd: f64,
@@ -82,13 +82,15 @@ impl Window {
         if self.is_whole() { self.earn(cwnd - self.cwnd) } else { self.avoid(cwnd) }
     }
 
-    /// Adds the whole segments of what was earned, and keeps the rest; a window that shrinks owes in the same way.
+    /// Adds the whole segments of the earned growth, and keeps the rest. A shrinking window collects its losses in
+    /// the same way.
     #[cold]
     fn earn(&mut self, gain: f64) {
         /// Sums of parts of a segment are short of one by less.
         const ROUNDING: f64 = 1e-9;
-        /// A segment of which less than this part of an ACK's gain is missing is earned, and the part is owed. Without it an
-        /// increase of 0.9999 would lag one of 1 by an ACK. A quarter would change what ACKs of four segments earn.
+        /// A segment is earned early if less than this share of an ACK's gain is missing. The missing share is
+        /// carried over. Otherwise an increase of 0.9999 would lag an increase of 1 by an ACK. A quarter would change
+        /// the growth from ACKs of four segments.
         const MISSING: f64 = 0.2;
         let slack = if gain.abs() < 1.0 { (MISSING * gain.abs()).max(ROUNDING) } else { ROUNDING };
         self.earned += gain;
@@ -124,7 +126,8 @@ impl Window {
         }
     }
 
-    /// Slow start: as much more as was acknowledged, or less; an ACK that counts for many segments leads to ssthresh at most.
+    /// Slow start: the window grows by the acknowledged segments, or by less. An ACK of many segments leads to
+    /// ssthresh at most.
     #[inline]
     pub(super) fn slow_start(&mut self, ack: &Ack) {
         /// RFC 3465's L.
@@ -146,7 +149,7 @@ impl Window {
         self.cwnd = cwnd;
     }
 
-    /// Congestion: `decrease` gives what is left of a window, unless the context sets it.
+    /// Congestion: `decrease` gives the remaining window, unless the context sets it.
     pub(super) fn cut(&mut self, congestion: &Congestion, decrease: impl FnOnce(f64) -> f64) {
         // RFC 3168 §6.1.2: "the TCP source should not decrease the slow-start threshold, ssthresh, if it has been
         // decreased within the last round trip time."
@@ -182,7 +185,8 @@ impl Window {
         };
     }
 
-    /// A congestion event, whoever answers it: what an undo gives back is kept, and parts of a segment are lost.
+    /// Begins a congestion event for any responder. It stores the state for an undo, and drops fractions of a
+    /// segment.
     pub(super) fn begin_cut(&mut self, congestion: &Congestion) {
         let before = Before { cwnd: self.cwnd, ssthresh: self.ssthresh, flight_size: congestion.flight_size };
         self.before = (congestion.kind != CongestionKind::Ecn).then_some(before);
@@ -193,7 +197,7 @@ impl Window {
         }
     }
 
-    /// What somebody else leaves at a congestion event; a restart leaves what it leaves, whatever was set.
+    /// Takes the answer of user-supplied code to a congestion event. A restart overrides the answer.
     pub(super) fn end_cut(&mut self, restart: Restart, (cwnd, ssthresh): (f64, f64), ssthresh_before: f64) {
         let whole = |value: f64| if self.is_whole() { value.floor() } else { value };
         (self.cwnd, self.ssthresh) = match restart {
@@ -204,19 +208,19 @@ impl Window {
         };
     }
 
-    /// What somebody else sets at once, with its fraction.
+    /// Sets ssthresh at once, with its fraction.
     pub(super) fn set_ssthresh(&mut self, ssthresh: f64) {
         self.ssthresh = ssthresh;
     }
 
-    /// The rule takes more of the window that was cut, so that `remaining` is left, if that is less than there is.
+    /// Reduces the cut window further to `remaining`, if that is less.
     pub(super) fn reduce_to(&mut self, remaining: f64) {
         if remaining < self.cwnd {
             self.cwnd = self.leave(remaining, CongestionKind::Loss).min(self.cwnd);
         }
     }
 
-    /// The last cut was for nothing; true if the window is another one for it.
+    /// Undoes the last cut. Returns true if the window changes.
     pub(super) fn undo(&mut self, recovery: &Recovery) -> bool {
         let Some(before) = self.before.take() else { return false };
         let (cwnd, ssthresh) = match self.context.undo_response {
@@ -239,7 +243,7 @@ impl Window {
         self.ssthresh = self.ssthresh.max(before);
     }
 
-    /// Sets ssthresh to what remains; returns the window that goes with it.
+    /// Sets ssthresh to the remaining window, and returns the window that belongs to it.
     fn leave(&mut self, remaining: f64, kind: CongestionKind) -> f64 {
         let (remaining, floor) = match (self.context.cut_window, kind) {
             // RFC 3168 §6.1.2: "the value of the congestion window is bounded below by a value of one segment".
@@ -256,7 +260,7 @@ impl Window {
         remaining.max(floor)
     }
 
-    /// Recovery ends; true if the window is another one for it.
+    /// Ends recovery. Returns true if the window changes.
     pub(super) fn leave_recovery(&mut self, recovery: &Recovery) -> bool {
         let before = self.cwnd;
         let flight_size = f64::from(recovery.flight_size);
@@ -276,7 +280,7 @@ impl Window {
         self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
     }
 
-    /// The sender goes on after a long idle time.
+    /// The sender continues after a long idle time.
     pub(super) fn resume(&mut self) {
         // RFC 5681 §4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission".
         let restart = self.cwnd.min(self.context.initial_window);

@@ -1,6 +1,6 @@
 //! A rule inside TCP: slow start below ssthresh, the rule above it, one cut per congestion event.
 //!
-//! Reference: RFC 5681 with the rule in the place of its increase and decrease.
+//! Reference: RFC 5681, with the rule instead of its increase and decrease.
 
 use super::window::Window;
 use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Sent, TimeoutSsthresh};

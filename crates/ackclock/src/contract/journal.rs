@@ -95,7 +95,7 @@ impl Event {
             Event::RecoveryExit(_) => "recovery ends".to_owned(),
             Event::Undo(_) => "the last congestion event was spurious".to_owned(),
             Event::Phase(_) => "the sender changes its phase".to_owned(),
-            Event::Resume(_) => "the sender goes on after an idle time".to_owned(),
+            Event::Resume(_) => "the sender resumes after an idle time".to_owned(),
             Event::Limit(_, segments) => format!("of the window {segments} segments were used"),
         }
     }

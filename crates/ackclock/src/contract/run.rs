@@ -63,7 +63,7 @@ fn check_meters(plan: &Plan, result: &RunResult) -> Result<(), String> {
     for (row, known) in result.meters.iter().zip(&plan.meters) {
         let (name, colours) = (&row.name, &row.colours);
         let policed = if known.drops_red { colours.red } else { 0 };
-        ensure!(colours.policed == policed, "{name}: {colours:?}, of which {policed} should be dropped");
+        ensure!(colours.policed == policed, "{name}: {colours:?}, but {policed} should be dropped");
         let (Profile::SingleRate { committed_rate, committed_burst, .. }
         | Profile::TwoRates { committed_rate, committed_burst, .. }) = known.profile;
         if known.scope == MeterScope::Aggregate {

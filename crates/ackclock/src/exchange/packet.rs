@@ -154,7 +154,7 @@ impl Packet {
                     return Err(scanner.elsewhere(letters));
                 }
                 return Err(scanner.error(format!(
-                    "`{letters}` are no flags of a TCP segment (F, S, R, P, E, W, A, `.` and the number of the ACE field); other protocols are not supported"
+                    "unknown TCP flags `{letters}`; use `FSRPEWA.` or a number for the ACE field (TCP only)"
                 )));
             };
             flags = flags.with(*flag);

@@ -21,7 +21,7 @@ pub struct Dcf {
     pub sifs: Duration,
     /// Idle time of the channel before counters resume.
     pub difs: Duration,
-    /// Propagation between any two stations.
+    /// Propagation delay between any two stations.
     pub propagation: Duration,
     /// The contention window of a new frame: counters are drawn from 0 to this.
     pub cw_min: u32,

@@ -1,7 +1,7 @@
 //! Metrics as pure functions: one formula each, used by every backend.
 //!
-//! The window of all of them is `[warmup, end)` of the run, half-open. Beside the formulas: what a row of results declares
-//! of its metrics.
+//! The window of all of them is `[warmup, end)` of the run, half-open. A submodule declares
+//! the metrics of the rows of results.
 
 mod table;
 
@@ -21,7 +21,7 @@ pub fn jain_index(shares: &[f64]) -> f64 {
     if squares == 0.0 { 1.0 } else { sum * sum / (shares.len() as f64 * squares) }
 }
 
-/// (largest - smallest) / mean of `shares`; zero for no shares and for shares that are all zero.
+/// `(largest - smallest) / mean` of `shares`. It is zero for no shares and for shares that are all zero.
 pub fn spread(shares: &[f64]) -> f64 {
     let mut shares = shares.to_vec();
     shares.sort_unstable_by(f64::total_cmp);
@@ -32,12 +32,12 @@ pub fn spread(shares: &[f64]) -> f64 {
     }
 }
 
-/// `part / whole`; none where there is no whole.
+/// `part / whole`, or none if the whole is zero.
 pub fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// The smallest of the sorted values that at least `share` of them do not exceed (nearest rank); none of none.
+/// The nearest-rank percentile: the smallest of the sorted values that at least `share` of them do not exceed.
 pub fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()

@@ -1,8 +1,8 @@
-//! What there is to say of a metric beside its formula: one row of [`rows!`](crate::metric::rows) each.
+//! The declaration of a metric: one row of [`rows!`](crate::metric::rows) each. The formulas are in the parent module.
 
 use serde::Serialize;
 
-/// What a metric is measured in.
+/// The unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bits per second.
@@ -22,7 +22,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What keys of such metrics end with, and names leave out.
+    /// The suffix of keys of such metrics, which names leave out.
     pub fn suffix(self) -> &'static str {
         match self {
             Unit::Rate => "_bps",
@@ -54,9 +54,9 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// It depends on what one wants.
+    /// It depends on the goal.
     Neither,
-    /// It is no outcome, but what the scenario gives.
+    /// It is an input of the scenario.
     Given,
 }
 
@@ -75,13 +75,13 @@ pub struct Metric {
     pub factor: f64,
     /// Which way it is better.
     pub better: Better,
-    /// What people call it.
+    /// The name in texts.
     pub label: String,
     /// The same where there is little room, above a column.
     pub heading: String,
-    /// Why a row has no value; none if every row has one, or its definition says it.
+    /// The reason for a missing value. It is absent if every row has a value, or its definition contains the reason.
     pub absent: Option<&'static str>,
-    /// What it is, in Markdown.
+    /// The definition, in Markdown.
     pub definition: String,
 }
 
@@ -90,15 +90,15 @@ pub struct Metric {
 pub struct Declared {
     /// The key in the results.
     pub key: String,
-    /// What it is measured in.
+    /// Its unit.
     pub unit: Unit,
     /// Which way it is better.
     pub better: Better,
-    /// What people call it, and how above a column.
+    /// The name in texts and the name above a column.
     pub labels: (String, String),
     /// Why a row has no value.
     pub absent: Option<&'static str>,
-    /// What it is.
+    /// The definition.
     pub definition: String,
 }
 
@@ -114,7 +114,7 @@ impl Declared {
 
 /// Rows of results, which declare their metrics.
 pub trait Rows {
-    /// Adds what is declared, in the order in which results have it.
+    /// Adds the declared metrics in the order of the results.
     fn declare(found: &mut Vec<Declared>);
 }
 
@@ -129,7 +129,7 @@ pub trait Rows {
 /// key: Type => Rows;
 /// ```
 ///
-/// of which the heading and `none` may be left out.
+/// The heading and `none` may be left out.
 macro_rules! rows {
     (
         $(#[$struct_meta:meta])*

@@ -125,7 +125,7 @@ pub fn drop_tail_utilization(remaining: f64, buffer_bdp: f64) -> f64 {
 pub enum FriendlyLaw {
     /// `a = 3 (1 - b) / (1 + b)`: equal sawtooth means. The Reno-friendly part of CUBIC uses it (RFC 9438).
     Sawtooth,
-    /// `a = 4 (1 - b^2) / 3`: equal rates when timeouts count, too (Yang & Lam 2000).
+    /// `a = 4 (1 - b^2) / 3`: equal rates, including the effect of timeouts (Yang & Lam 2000).
     YangLam,
 }
 

@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn throughput_follows_the_load_then_levels_then_collapses() {
         let curve = LoadCurve::new(&LoadCurveRequest::default()).unwrap();
-        // A large buffer makes the knee that of M/M/1: power rho (1 - rho) is greatest at 1/2.
+        // With a large buffer the knee is the one of M/M/1: power rho (1 - rho) is greatest at 1/2.
         assert!((curve.knee.load - 0.5).abs() < 0.02, "{:?}", curve.knee);
         assert!((curve.knee.throughput - curve.knee.load).abs() < 1e-3);
         assert!(curve.cliff.load > 0.8 && curve.cliff.load < 1.0, "{:?}", curve.cliff);

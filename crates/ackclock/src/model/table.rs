@@ -136,15 +136,15 @@ const CONVENTIONS: [Convention; 8] = [
     Convention { name: "closed_form", meaning: "the limit of fine steps: (1 + remaining) / 2" },
     Convention {
         name: "exact_peak",
-        meaning: "the step that would cross X_goal is shortened to hit it, the cut takes no time; X_goal 100, starts 10 and 50, 64 cycles, the second half of them, load averaged over time",
+        meaning: "the step that would cross X_goal ends at it, and the cut takes no time. X_goal is 100, and the starts are 10 and 50. The load is averaged over time in the second half of 64 cycles",
     },
     Convention {
         name: "fine_step",
-        meaning: "steps of 0.01 round trips, else as integer steps; X_goal 100, starts 10 and 50, 200 000 steps, the second half of them",
+        meaning: "as integer_step, with steps of 0.01 RTT. X_goal is 100, and the starts are 10 and 50. The second half of 200 000 steps counts",
     },
     Convention {
         name: "integer_step",
-        meaning: "steps of one round trip, a cut is a step, peaks overshoot; starts X_goal/10 and X_goal/2, 20 000 steps (20 X_goal if that is more), the second half of them",
+        meaning: "steps of one RTT, a cut is a step, and peaks overshoot. The starts are X_goal/10 and X_goal/2. The second half of 20 000 steps counts (20 X_goal steps if that is more)",
     },
     Convention {
         name: "congested_share",
@@ -152,11 +152,11 @@ const CONVENTIONS: [Convention; 8] = [
     },
     Convention {
         name: "expansion",
-        meaning: "windows of 20 segments, round trips after others have left, no marks and no losses; equation 3 of psaras-mr-aimd beside its equation 1 for every ACK",
+        meaning: "windows of 20 segments by RTTs after others have left, without marks and losses. The columns are equation 3 of psaras-mr-aimd, and its equation 1 at every ACK",
     },
     Convention {
         name: "fair",
-        meaning: "starts 10 and 50, X_goal 100: growing steps with exact peaks to the end of the cycle in which Jain's index passes 0.99; integer steps to the first step above 0.99",
+        meaning: "steps until Jain's index passes 0.99, with starts 10 and 50 and X_goal 100. With exact peaks: growing steps to the end of that cycle. With integer steps: all steps to the first above 0.99",
     },
 ];
 
@@ -196,7 +196,7 @@ fn setup(cc: &CcSpec, x_goal: f64) -> Setup {
 }
 
 fn efficiency_row(rule: &'static str, cc: CcSpec) -> EfficiencyRow {
-    let run = |setup: Setup, horizon| long_run(setup, horizon).expect("invariant: the set-ups of the table are valid");
+    let run = |setup: Setup, horizon| long_run(setup, horizon).expect("invariant: the table is valid");
     let exact = Setup { peak: Peak::Exact, ..setup(&cc, X_GOAL) };
     let fine = Setup { step: FINE_STEP, ..setup(&cc, X_GOAL) };
     let integer_step = X_GOALS.map(|x_goal| {
@@ -216,7 +216,7 @@ fn efficiency_row(rule: &'static str, cc: CcSpec) -> EfficiencyRow {
 
 fn fairness_row(rule: &'static str, cc: CcSpec) -> FairnessRow {
     let exact = Setup { peak: Peak::Exact, ..setup(&cc, X_GOAL) };
-    let first = cycles(exact, SHOWN_CYCLES, MAX_STEPS).expect("invariant: the set-ups of the table are valid");
+    let first = cycles(exact, SHOWN_CYCLES, MAX_STEPS).expect("invariant: the table is valid");
     FairnessRow {
         rule,
         law: closed_form::convergence(&cc),

@@ -49,7 +49,7 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
 
     /// Rehashes flows while all queues are empty.
     pub(super) fn salt(&mut self, salt: u64) {
-        debug_assert_eq!(self.packets, 0, "invariant: flows are hashed anew while empty");
+        debug_assert_eq!(self.packets, 0, "invariant: flows are hashed again while empty");
         self.salt = Some(salt);
         self.places.clear();
         self.recent = [None; RECENT];

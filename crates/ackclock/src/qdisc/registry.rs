@@ -313,7 +313,7 @@ macro_rules! queues {
 }
 
 queues! {
-    /// First in, first out; what does not fit is dropped.
+    /// First in, first out. Packets that do not fit are dropped.
     "drop-tail" => DropTail: DropTailKeys;
     /// Random early detection: drops, or marks, with a probability that rises with the average queue.
     "red" => Red: RedKeys;
@@ -321,7 +321,7 @@ queues! {
     "drr" => Drr: DrrKeys;
     /// Stochastic fairness queueing: flows are hashed into a few queues, which take turns.
     "sfq" => Sfq: SfqKeys;
-    /// RED with in and out: what is out of profile is dropped earlier than what is in profile.
+    /// RED with in and out. Packets out of profile are dropped earlier than packets in profile.
     "rio" => Rio: RioKeys;
     /// CoDel: drops, or marks, once sojourn times have been above a target for an interval.
     "codel" => CoDel: CoDelKeys;

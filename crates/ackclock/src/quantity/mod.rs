@@ -1,4 +1,4 @@
-//! Quantities in a scenario: strings with a unit, and the words that may stand in their place.
+//! Quantities in a scenario: strings with a unit, and the words that may replace them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ mod problem;
 use crate::units::{Duration, ParseQuantityError, Rate, parse_bytes, parse_duration, parse_rate, with_a_point};
 pub use problem::{Hint, Problem};
 
-/// The key of the JSON Schema under which the name of a quantity stands.
+/// The key of the JSON Schema that contains the name of a quantity.
 pub const SCHEMA_KEY: &str = "x-quantity";
 
 /// For the schema of a key whose default depends on its place.
@@ -19,17 +19,17 @@ pub fn without_default(schema: &mut Schema) {
     schema.remove("default");
 }
 
-/// Something that a scenario writes as a string.
+/// A value that a scenario writes as a string.
 pub trait Quantity: Sized + fmt::Display {
-    /// What it is called in messages, and in the JSON Schema.
+    /// Its name in messages and in the JSON Schema.
     const NAME: &'static str;
     /// A correct spelling.
     const EXAMPLE: &'static str;
 
-    /// Reads it.
+    /// Reads a text.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The problem of the text.
     fn parse(text: &str) -> Result<Self, Problem>;
 }
 
@@ -102,17 +102,17 @@ impl fmt::Display for Size {
     }
 }
 
-/// How much a queue holds, the packet in transmission not counted.
+/// The capacity of a queue. The packet in transmission does not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     /// Whole packets of any size.
     Packets(u32),
     /// Bytes on the wire.
     Bytes(u64),
-    /// Times the rate of the link and the mean base RTT of the flows that cross it, in whole packets of
-    /// the largest size among them, rounded to the nearest, at least one.
+    /// Multiples of the bandwidth-delay product: the rate of the link times the mean base RTT of its flows. The
+    /// limit is in whole packets of the largest size, rounded to the nearest, at least one.
     Bdp(f64),
-    /// As many bytes as the rate of the link sends in this time, at least a packet of the largest size.
+    /// The bytes that the link sends in this time, at least a packet of the largest size.
     Time(Duration),
 }
 
@@ -165,7 +165,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// How much a sender may be late with each packet.
+/// The longest random delay of a sender before each packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SendJitter {
     /// A length of time.
@@ -256,12 +256,12 @@ impl fmt::Display for Interval {
     }
 }
 
-/// The number in front of one of `units`, if one of them ends the text.
+/// The number before one of `units`, if the text ends with a unit.
 fn before_unit<'a>(text: &'a str, units: &[&str]) -> Option<&'a str> {
     units.iter().find_map(|unit| text.trim().strip_suffix(unit)).map(str::trim_end)
 }
 
-/// A number from 0 to `most`; the error is true for one above it.
+/// A number from 0 to `most`. The error is true for a number above it.
 fn factor(text: &str, most: f64) -> Result<f64, bool> {
     let number: f64 = text.parse().map_err(|_| false)?;
     // Also refuses NaN.
@@ -275,7 +275,7 @@ fn too_large(text: &str, limit: &str) -> Problem {
 /// A length of a queue at which something begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
-    /// As a limit is given.
+    /// A length in the form of a limit.
     Length(Limit),
     /// So many times the queue's own limit.
     Share(f64),
@@ -316,7 +316,7 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// What is wrong with a quantity that has words beside it: `otherwise` unless the number itself is.
+/// The problem of a quantity that a word may replace: the problem of its number, or else `otherwise`.
 fn unless_explained(error: ParseQuantityError, otherwise: impl FnOnce() -> Problem) -> Problem {
     match error {
         ParseQuantityError::Comma { .. } | ParseQuantityError::TooLarge { .. } => error.into(),
@@ -332,7 +332,7 @@ trait Exact: Quantity + PartialEq {
 }
 
 impl Exact for Duration {
-    /// Far above a month, the decimals of a second are finer than the reading of them.
+    /// Writes nanoseconds where seconds do not read back exactly, which happens far above a month.
     fn exact(&self) -> String {
         let text = self.to_string();
         if parse_duration(&text) == Ok(*self) { text } else { format!("{} ns", self.as_nanos()) }
@@ -347,13 +347,13 @@ impl Exact for Threshold {}
 impl Exact for SendJitter {}
 impl Exact for Interval {}
 
-/// A quantity as the check of a document against its schema needs it.
+/// A quantity, as the check of a document against its schema needs it.
 pub struct Spelling {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// A correct spelling.
     pub example: &'static str,
-    /// Reads it, for the problem alone.
+    /// Reads a text and returns only its problem.
     pub check: fn(&str) -> Result<(), Problem>,
 }
 

@@ -1,11 +1,11 @@
-//! What can be wrong with a key of a scenario: what was expected, and a hint.
+//! Problems of a scenario's keys, each with the expected value and a hint.
 
 use std::fmt;
 
 use crate::rule::ParameterError;
 use crate::units::{Duration, ParseQuantityError, show_number};
 
-/// What is wrong.
+/// A problem of a key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// The text is not in the language.
@@ -13,7 +13,7 @@ pub enum Problem {
     Syntax {
         /// TOML or JSON.
         language: &'static str,
-        /// The parser's words.
+        /// The message of the parser.
         message: String,
     },
     /// There is nothing in the file.
@@ -22,13 +22,13 @@ pub enum Problem {
     /// The whole is not a table.
     #[error("a scenario is a table, not {found}")]
     NotATable {
-        /// What it is.
+        /// Its kind.
         found: String,
     },
-    /// NaN or infinity.
+    /// A number that is NaN or infinite.
     #[error("{number} is not a finite number; write a number such as 1.5")]
     NotFinite {
-        /// Which.
+        /// The value.
         number: f64,
     },
     /// A file for another version of the program.
@@ -37,22 +37,22 @@ pub enum Problem {
         /// The version of the file.
         found: String,
     },
-    /// A key that nobody reads.
+    /// An unknown key.
     #[error("unknown key; {hint}")]
     UnknownKey {
         /// A near one, or all.
         hint: Hint,
     },
-    /// A key that must be there.
+    /// A required key that is missing.
     #[error("missing; {example}")]
     MissingKey {
-        /// What could stand there.
+        /// An example of a correct value.
         example: String,
     },
     /// A name that is not one of the known ones.
     #[error("unknown {what} \"{name}\"; {hint}")]
     UnknownName {
-        /// What is named: algorithm, link, value.
+        /// The kind of the name: algorithm, link, value.
         what: &'static str,
         /// The name.
         name: String,
@@ -72,13 +72,13 @@ pub enum Problem {
     WrongType {
         /// The right type, in words.
         expected: String,
-        /// What was written, in words.
+        /// The type that was found, in words.
         found: String,
     },
     /// A number without a unit.
     #[error("a bare number has no unit; write a {quantity} such as \"{example}\"")]
     BareNumber {
-        /// What the number should measure.
+        /// The quantity that the number should measure.
         quantity: &'static str,
         /// A correct spelling.
         example: &'static str,
@@ -86,12 +86,12 @@ pub enum Problem {
     /// A quantity that cannot be read.
     #[error(transparent)]
     Quantity(#[from] ParseQuantityError),
-    /// Text that is neither a quantity nor one of the words that may stand there.
+    /// Text that is neither a quantity nor one of the words that may replace it.
     #[error("\"{text}\" is not a {what}; write {expected}")]
     BadText {
-        /// What was written.
+        /// The value that was found.
         text: String,
-        /// What it should be.
+        /// The expected quantity.
         what: &'static str,
         /// Correct spellings.
         expected: &'static str,
@@ -99,7 +99,7 @@ pub enum Problem {
     /// A number out of its range.
     #[error("{value} is out of range; must be {expected}")]
     OutOfRange {
-        /// What was written.
+        /// The value that was found.
         value: String,
         /// The range, in words.
         expected: String,
@@ -109,29 +109,29 @@ pub enum Problem {
     OtherProtocol {
         /// The protocol of the flow.
         protocol: &'static str,
-        /// That of the key.
+        /// The protocol of the key.
         other: &'static str,
     },
     /// A value that the transport protocol does not know.
     #[error("\"{value}\" is not of {protocol}; write {expected}")]
     NotOfProtocol {
-        /// What was written.
+        /// The value that was found.
         value: String,
         /// The protocol of the flow.
         protocol: &'static str,
         /// Correct spellings.
         expected: &'static str,
     },
-    /// A key of TCP for a flow that is none.
+    /// A key of TCP for a flow of datagrams.
     #[error("datagrams have no congestion control and no acknowledgements; leave the key out")]
     NotOfDatagrams,
     /// A parameter of an algorithm out of its range.
     #[error("{} is out of range; must be {}", show_number(.0.value), .0.expected)]
     Parameter(ParameterError),
-    /// A text that is no formula of a rule: what is wrong, and where.
+    /// An invalid formula of a rule: the problem and its place.
     #[error("{0}")]
     Formula(String),
-    /// Code from outside that cannot be used, or a parameter that it does not take.
+    /// User-supplied code that cannot be used, or a parameter that it does not take.
     #[error("{0}")]
     Foreign(String),
     /// A list with the wrong number of items.
@@ -180,12 +180,12 @@ pub enum Problem {
         /// The name.
         name: String,
     },
-    /// A name that is taken.
+    /// A name that is already used.
     #[error("the name \"{name}\" is taken by {other}")]
     DuplicateName {
         /// The name.
         name: String,
-        /// By what.
+        /// The kind of the thing that has the name.
         other: String,
     },
     /// Neither a topology nor links.
@@ -194,7 +194,7 @@ pub enum Problem {
     /// Both a topology and links.
     #[error("a [topology] and [links] exclude each other; write one of them")]
     TwoNetworks,
-    /// Nobody sends.
+    /// A scenario without flows.
     #[error("no flows; write at least one [[flows]]")]
     NoFlows,
     /// More names, or larger ones, than a terminal or a table should show.
@@ -251,7 +251,7 @@ pub enum Problem {
         /// One of the links.
         example: String,
     },
-    /// A path that comes back to a link.
+    /// A path that returns to a link.
     #[error("the path crosses \"{link}\" twice")]
     PathLoop {
         /// The link.
@@ -268,23 +268,23 @@ pub enum Problem {
     /// A path where nothing bounds the window.
     #[error("no link on the path has a rate, so nothing limits the flow")]
     NoRateOnPath,
-    /// A wanted RTT below what the path takes.
+    /// A wanted RTT below the RTT of the path.
     #[error("an RTT of {rtt} is below the {path} that the shared path takes")]
     RttTooShort {
         /// The wanted RTT.
         rtt: Duration,
-        /// What the path takes there and back.
+        /// The RTT of the path.
         path: Duration,
     },
     /// A propagation that cannot be simulated.
     #[error("a base RTT of {seconds} s is too long; at most {limit}")]
     RttTooLong {
-        /// What was asked for.
+        /// The delay that was requested.
         seconds: f64,
         /// The limit.
         limit: Duration,
     },
-    /// A limit relative to a rate that there is not.
+    /// A limit relative to a rate on a link without a rate.
     #[error("a limit in BDP or time needs a rate, and link \"{link}\" has none")]
     BdpWithoutRate {
         /// The link.
@@ -302,12 +302,12 @@ pub enum Problem {
     /// A key of a link that its channel has.
     #[error("a station has the {what} of its channel, \"{channel}\"; leave the key out")]
     OfChannel {
-        /// What the channel has.
+        /// The key of the channel.
         what: &'static str,
         /// The channel.
         channel: String,
     },
-    /// A queue that keeps packets back, at a station, which sends whenever its channel lets it.
+    /// A queue that holds packets back at a station. A station sends whenever its channel permits.
     #[error(
         "this queue keeps packets back, and a station of channel \"{channel}\" sends whenever it may; use another one"
     )]
@@ -336,8 +336,8 @@ pub enum Problem {
         /// The upper one.
         max: String,
     },
-    /// A rate that varies beside no rate.
-    #[error("a rate that varies needs its highest value beside it, and link \"{link}\" has no rate")]
+    /// A rate that varies on a link without a rate.
+    #[error("a rate that varies needs its highest value as the rate of the link, and link \"{link}\" has no rate")]
     VariesWithoutRate {
         /// The link.
         link: String,
@@ -368,7 +368,7 @@ pub enum Problem {
     /// A trace that takes no time.
     #[error("the trace takes no time, as all its milliseconds are 0; the last one says when it begins again")]
     TraceWithoutTime,
-    /// A trace in a file, and one beside it.
+    /// Two traces: a file and a list of milliseconds.
     #[error("write a file or milliseconds, not both")]
     TwoTraces,
     /// A trace file that cannot be used.
@@ -376,10 +376,10 @@ pub enum Problem {
     TraceFile {
         /// The name of the file.
         file: String,
-        /// What is wrong, with the line.
+        /// The problem, with the line.
         message: String,
     },
-    /// A jitter relative to a rate that there is not.
+    /// A jitter relative to a rate on a path without a rate.
     #[error("a jitter in packets needs a rate, and the bottleneck \"{link}\" has none")]
     PacketsWithoutRate {
         /// The bottleneck.
@@ -394,10 +394,10 @@ pub enum Problem {
     /// A change that no run depends on.
     #[error("reaches nothing: {hint}")]
     ReachesNothing {
-        /// What to change instead.
+        /// The key to change instead.
         hint: String,
     },
-    /// A change of which nothing is left after the ones behind it.
+    /// A change that later changes replace completely.
     #[error("reaches nothing: a later setting replaces it")]
     SettingReplaced,
     /// A change of an item of a list that is not there.
@@ -414,10 +414,10 @@ pub enum Problem {
         /// The value, in words.
         found: String,
     },
-    /// The schema accepts what the types refuse: a mistake of this program.
+    /// The schema accepts a value that the types refuse, which is a mistake of this program.
     #[error("internal: the schema and the types disagree: {message}")]
     Internal {
-        /// The types' words.
+        /// The message of the types.
         message: String,
     },
 }
@@ -429,7 +429,7 @@ pub enum Hint {
     Near(String),
     /// None is near.
     OneOf(Vec<String>),
-    /// A known one with parameters as in a call, where they stand in a table.
+    /// A known name with its parameters in brackets. They belong into a table.
     Table(String),
 }
 
@@ -477,7 +477,7 @@ impl fmt::Display for Hint {
         const MOST: usize = 30;
         match self {
             Hint::Near(name) => write!(f, "did you mean \"{name}\"?"),
-            Hint::Table(table) => write!(f, "parameters stand in a table: {table}"),
+            Hint::Table(table) => write!(f, "write parameters in a table: {table}"),
             Hint::OneOf(names) if names.is_empty() => f.write_str("there is none"),
             Hint::OneOf(names) => {
                 let rest = if names.len() > MOST { ", ..." } else { "" };

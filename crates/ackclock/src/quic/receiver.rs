@@ -152,8 +152,8 @@ impl Receiver {
         }
     }
 
-    /// draft-ietf-quic-ack-frequency §6.2: an ACK is due "when the gap between the smallest Unreported Missing packet
-    /// and the Largest Unacked is greater than or equal to the Reordering Threshold".
+    /// draft-ietf-quic-ack-frequency §6.2: a gap makes an ACK due. It reaches from the smallest unreported missing
+    /// packet to the largest unacknowledged one, and is at least the Reordering Threshold.
     fn exceeds(&self, threshold: u64) -> bool {
         let Some((largest, _)) = self.largest else { return false };
         let unreported = self.last_acked.map_or(0, |acked| (acked + 1).saturating_sub(threshold)).max(self.oldest);
@@ -174,8 +174,8 @@ impl Receiver {
         self.out_of_order.remove_below(self.next);
     }
 
-    /// RFC 9000 §13.2.4: once an ACK is acknowledged, "the receiver can stop acknowledging packets less than or equal
-    /// to the Largest Acknowledged field in the sent ACK frame".
+    /// RFC 9000 §13.2.4: an ACK was acknowledged. The receiver no longer reports packets up to its largest acknowledged
+    /// one.
     fn forget_acknowledged(&mut self, below: u64) {
         while let Some((_, largest)) = self.history.front().filter(|(number, _)| *number < below).copied() {
             self.history.pop_front();

@@ -212,9 +212,8 @@ impl SentPackets {
         newly
     }
 
-    /// Decides about the packets below the largest acknowledged one. Returns the time of the next loss. RFC 9002
-    /// §6.1: a lost packet "was sent kPacketThreshold packets before an acknowledged packet (...), or it was sent
-    /// long enough in the past".
+    /// Decides about the packets below the largest acknowledged one. Returns the time of the next loss. RFC 9002 §6.1
+    /// declares a packet lost by its distance (kPacketThreshold) or by its age.
     pub fn detect_lost(
         &mut self,
         now: Instant,

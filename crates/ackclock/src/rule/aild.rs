@@ -7,8 +7,8 @@
 //!
 //! ## Reference
 //!
-//! N. Venkitaraman, T. Kim, K.-W. Lee, S. Lu and V. Bharghavan: Design and evaluation of congestion
-//! control algorithms in the future Internet. It is a poster of ACM SIGMETRICS 1999. The poster is
+//! N. Venkitaraman et al.: Design and evaluation of congestion control algorithms in the future
+//! Internet. It is a poster of ACM SIGMETRICS 1999. The poster is
 //! known here through section 5 of the paper by Reddy and others. It has the increase of AIMD and
 //! the decrease `w <- w - beta f`, where f is the loss ratio.
 //!
@@ -71,7 +71,8 @@ use super::{ParameterError, Rule, RuleParameters, require_segments};
 pub struct Aild {
     /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
-    /// Segments removed if the whole window was lost, and in proportion if less was (beta), at least 0 and at most 16777216.
+    /// Segments removed if the whole window was lost (beta), at least 0 and at most 16777216. A smaller loss removes
+    /// proportionally fewer.
     pub removed_per_loss_ratio: f64,
 }
 

@@ -145,13 +145,14 @@ impl Rule for AimdFcRule {
     }
 }
 
-/// AIMD with fast convergence that also keeps a part of what the cycle gained, half of it by default.
+/// AIMD with fast convergence that also keeps a part of the gain of a cycle, half of it by default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AimdFcPlus {
     /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
-    /// Part of the gain since the last decrease that a decrease keeps, in addition to what AIMD-FC leaves (the paper's f(q)), at least 0 and below 1.
+    /// Part of the gain since the last decrease that the next decrease keeps, at least 0 and below 1. It is added to
+    /// the window of AIMD-FC (f(q) in the paper).
     pub gain_kept: f64,
 }
 

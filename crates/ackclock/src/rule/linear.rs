@@ -299,7 +299,7 @@ macro_rules! member {
 }
 
 member! {
-    /// Additive increase, multiplicative decrease; AIMD(1, 0.5) is standard TCP.
+    /// Additive increase, multiplicative decrease. AIMD(1, 0.5) is standard TCP.
     Aimd {
         /// Segments added per round trip, at least 0 and at most 16777216.
         increase = 1.0, |a| (0.0..=MOST_SEGMENTS).contains(&a), "at least 0 and at most 16777216";

@@ -58,8 +58,8 @@
 //! The [decision on MR-AIMD and marks](../project/decisions/0019-mr-aimd.md) explains the default
 //! of `ecn_hold`.
 //!
-//! Section 3.1 names three responses to a mark: "(i) Additive Increase, (ii) Multiplicative
-//! Decrease or (iii) stabilization of the AI rate, a'". The paper takes (i). Taken literally, (ii)
+//! Section 3.1 names three responses to a mark: (i) additive increase, (ii) multiplicative
+//! decrease, (iii) stabilisation of the rate a'. The paper takes (i). Taken literally, (ii)
 //! is `cut-alpha-prime`, which "results in very low values for a'": it has no floor. Taken
 //! literally, (iii) is `freeze-alpha-prime`, under which a mark changes nothing. If a' stands for
 //! the rate that it changes, both act on alpha: `cut` and `freeze`.
@@ -107,9 +107,12 @@ pub struct MrAimd {
     pub alpha_prime: f64,
     /// Increase of alpha per round trip while a mark holds it, at least 0 and at most 16777216.
     pub alpha_prime_marked: f64,
-    /// How long a mark holds alpha': by the ACK that echoes it, until a round trip without one, or until a timeout.
+    /// Time for which a mark holds alpha'. `ack`: until the ACK that echoes it. `rtt`: until a round trip without a
+    /// mark. `timeout`: until a timeout.
     pub ecn_hold: EcnHold,
-    /// Response to a mark: slow or freeze alpha while it holds; cut alpha as a loss does, once a window; cut alpha' in that way until a timeout; or leave alpha' as it is.
+    /// Response to a mark. `slow`, `freeze`: slow or freeze alpha while the mark holds. `cut`: cut alpha as a loss
+    /// does, once per window. `cut-alpha-prime`: cut alpha' in that way until a timeout. `freeze-alpha-prime`: leave
+    /// alpha' as it is.
     pub on_mark: OnMark,
     /// Values that a timeout resets: alpha' (marks are forgotten), alpha, or both.
     pub on_timeout: OnTimeout,
@@ -121,7 +124,7 @@ pub struct MrAimd {
     pub reference_rtt: Duration,
 }
 
-/// What a mark does; the paper names three reactions, of "the AI rate, a'", and takes the first.
+/// The response to a mark. The paper names three responses, of "the AI rate, a'", and takes the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnMark {
@@ -132,10 +135,9 @@ pub enum OnMark {
     Cut,
     /// alpha stays as it is.
     Freeze,
-    /// alpha' is cut as alpha is at a loss, once a window of data, until a timeout: "multiplicative decrease of the AI rate
-    /// results in very low values for a'".
+    /// alpha' is cut as alpha is at a loss, once a window of data, until a timeout.
     CutAlphaPrime,
-    /// alpha' stays as it is, and alpha grows on: "stabilization of the AI rate, a'".
+    /// alpha' stays as it is, and alpha continues to grow.
     FreezeAlphaPrime,
 }
 
@@ -152,7 +154,7 @@ pub enum EcnHold {
     Timeout,
 }
 
-/// What a timeout resets.
+/// Values that a timeout resets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTimeout {

@@ -34,9 +34,9 @@
 //!
 //! | `base` | the base is | evidence in the paper |
 //! |---|---|---|
-//! | `slow-start` | the window at which the last slow start ended | “the TCP will change from the slow start status to the status of congestion avoidance when the cwnd is increased to half its value before the timeout” |
+//! | `slow-start` | the window at which the last slow start ended | “congestion avoidance when the cwnd is increased to half its value before the timeout” |
 //! | `first-slow-start` | the window at which the first slow start ended | eq. 4: `x / 2^(m-1)` in the m-th cycle, independent of the other cycles |
-//! | `recovery` | the window that the last recovery left | “the TCP will make cwnd equal to ssthresh ... equal to half the value of the cwnd when the procedure of recovery started and go to the status of the congestion avoidance” |
+//! | `recovery` | the window that the last recovery left | “equal to half the value of the cwnd when the procedure of recovery started” |
 //!
 //! With `first-slow-start`, a cut removes half of the remaining base. If half of the window is
 //! less, the cut removes that. With `recovery`, every decrease makes the gain old. This is
@@ -83,7 +83,9 @@ use super::{ParameterError, Rule, RuleParameters, require_segments};
 pub struct NewAimd {
     /// Segments added per round trip, at least 0 and at most 16777216.
     pub increase: f64,
-    /// The window that is the base, which congestion events halve: that at the end of the last slow start, that at the end of the first one, kept for ever, or that which the last recovery left.
+    /// The base window, which congestion events halve. `slow-start`: the window at the end of the last slow start.
+    /// `first-slow-start`: the window at the end of the first slow start, kept for ever. `recovery`: the window that
+    /// the last recovery left.
     pub base: Base,
 }
 
@@ -93,22 +95,20 @@ impl Default for NewAimd {
     }
 }
 
-/// Which window is the base. A congestion event in slow start halves the window, all of which is base then: whether the
-/// base is said to be the window before that event or what recovery leaves of it, half of the peak is left of it.
+/// The base window. A congestion event in slow start halves the whole window, since all of it is base. The base is then
+/// half of the peak under each choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Base {
-    /// The window at which slow start ended; a timeout leads to a fresh one. jasem-efficiency-fairness, "Status of the
-    /// exponential back-off": "the TCP will change from the slow start status to the status of congestion avoidance when
-    /// the cwnd is increased to half its value before the timeout".
+    /// The window at which slow start ended. A timeout leads to a new one (jasem-efficiency-fairness, "Status of the
+    /// exponential back-off").
     #[default]
     SlowStart,
-    /// The window at which the first slow start ended, kept for ever: its eq. 4 has x / 2^(m-1) after m cycles, whatever
-    /// happened in them. A cut takes half of what is left of it, or of the window if that is less.
+    /// The window at which the first slow start ended, kept for ever. Eq. 4 of the paper has x / 2^(m-1) after m
+    /// cycles. A cut takes half of the remaining base, or half of the window if that is less.
     FirstSlowStart,
-    /// The window that the last recovery left, which is where its figure 1 enters congestion avoidance, too: "equal to
-    /// half the value of the cwnd when the procedure of recovery started and go to the status of the congestion avoidance".
-    /// Every decrease makes what was gained old; that is AIMD-FC.
+    /// The window that the last recovery left. The paper's figure 1 enters congestion avoidance there. Every decrease
+    /// includes the gained part in the base, so this is AIMD-FC.
     Recovery,
 }
 
@@ -129,7 +129,7 @@ impl RuleParameters for NewAimd {
 #[derive(Clone, Debug)]
 pub struct NewAimdRule {
     parameters: NewAimd,
-    /// Rest of the base. It is none before congestion avoidance begins.
+    /// Rest of the base. There is none before congestion avoidance begins.
     base: Option<f64>,
 }
 

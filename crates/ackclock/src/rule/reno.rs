@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 use super::linear::{Aimd, Linear};
 use super::{ParameterError, RuleParameters};
 
-/// Reno, the congestion control of RFC 5681: one segment more per round trip, half of the window at a congestion event.
+/// Reno, the congestion control of RFC 5681: one more segment per round trip, half of the window at congestion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reno {}

@@ -1,4 +1,4 @@
-//! The scoreboard: every metric of every environment and candidate, with what replicates show against the reference.
+//! The scoreboard: every metric of every environment and candidate, each compared with the reference.
 
 use super::environment::Metric;
 use super::estimate::{CONFIDENCE, Estimate, Judgement, estimate, paired_difference};
@@ -7,16 +7,17 @@ use super::sum::{mean, sum};
 /// One metric of one candidate in one environment.
 #[derive(Clone, Debug)]
 pub struct Score {
-    /// Per replicate.
+    /// One value per replicate.
     pub values: Vec<f64>,
-    /// Their mean.
+    /// The mean of the values.
     pub value: Estimate,
-    /// Paired difference of costs to the reference: above zero is worse. None for the reference, and where nothing can be said.
+    /// Paired difference of costs to the reference: above zero is worse. The reference and single random replicates have
+    /// no difference.
     pub cost_difference: Option<Estimate>,
 }
 
 impl Score {
-    /// What the candidate is beside the reference.
+    /// Whether the candidate is better or worse than the reference.
     pub fn judgement(&self) -> Judgement {
         self.cost_difference.map_or(Judgement::Open, |difference| difference.judgement())
     }
@@ -25,23 +26,23 @@ impl Score {
 /// Results of an environment.
 #[derive(Clone, Debug)]
 pub struct EnvironmentResult {
-    /// What people call it.
+    /// The title of the environment.
     pub title: String,
-    /// Its metrics.
+    /// The metrics of the environment.
     pub metrics: Vec<Metric>,
-    /// By candidate and metric.
+    /// Scores by candidate and metric.
     pub scores: Vec<Vec<Score>>,
-    /// Whether nothing is random in it, so that a single replicate says all.
+    /// Whether the environment is deterministic, so that one replicate is enough.
     pub exact: bool,
 }
 
 impl EnvironmentResult {
-    /// Its title, with a word where nothing is random in it.
+    /// The title, with "(fixed)" if the environment is deterministic.
     pub fn heading(&self) -> String {
         if self.exact { format!("{} (fixed)", self.title) } else { self.title.clone() }
     }
 
-    /// The place of a metric among its metrics.
+    /// The place of a metric among the metrics of the environment.
     pub fn metric(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.name == name)
     }
@@ -50,18 +51,18 @@ impl EnvironmentResult {
 /// All results of an evaluation: the candidate first.
 #[derive(Clone, Debug)]
 pub struct Board {
-    /// What the candidates are called.
+    /// The names of the candidates.
     pub labels: Vec<String>,
-    /// The place of the one that all are compared with.
+    /// The place of the candidate that all others are compared with.
     pub reference: usize,
-    /// By environment.
+    /// One result per environment.
     pub results: Vec<EnvironmentResult>,
 }
 
 impl Board {
     /// The first candidate's metric over another's, as a geometric mean over environments.
     ///
-    /// Environments in which one of the two is zero are left out; none if all are.
+    /// Environments in which either value is zero do not count. Without environments that count there is no ratio.
     pub fn mean_ratio(&self, name: &str, other: usize) -> Option<f64> {
         let logs: Vec<f64> = self
             .results
@@ -78,7 +79,7 @@ impl Board {
 
 /// Scores `runs[candidate][replicate][metric]` against the candidate at index `reference`.
 ///
-/// A single replicate is judged only where it is `exact`, nothing being random.
+/// A single replicate is judged only if the environment is deterministic (`exact`).
 pub fn scores(metrics: &[Metric], runs: &[Vec<Vec<f64>>], reference: usize, exact: bool) -> Vec<Vec<Score>> {
     let values = |candidate: usize, at: usize| -> Vec<f64> { runs[candidate].iter().map(|run| run[at]).collect() };
     let score = |candidate: usize, at: usize| {
@@ -95,7 +96,7 @@ pub fn scores(metrics: &[Metric], runs: &[Vec<Vec<f64>>], reference: usize, exac
     (0..runs.len()).map(row).collect()
 }
 
-/// The sums of rows, replicate by replicate; a single value, where nothing is random, stands for all.
+/// The sums of rows, replicate by replicate. The single value of a deterministic environment counts for every replicate.
 pub(super) fn by_replicate(rows: &[Vec<f64>]) -> Vec<f64> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let at = |row: &Vec<f64>, replicate: usize| if row.len() > 1 { row[replicate] } else { row[0] };

@@ -12,18 +12,18 @@ const SEED: u32 = 20_260_101;
 
 /// Draws with replacement from the indices of replicates.
 ///
-/// The same for every caller, so that environments, metrics and algorithms are resampled jointly: replicate 3 of one goes with
-/// replicate 3 of all others.
+/// Every caller gets the same draws, so that environments, metrics and algorithms are resampled jointly. Replicate 3 of one
+/// goes with replicate 3 of all others.
 #[derive(Default)]
 pub struct Bootstrap {
-    /// By the number of replicates, and how many each resample takes of them.
+    /// Draws by the number of replicates and the size of a resample.
     drawn: BTreeMap<(usize, usize), Drawn>,
 }
 
 struct Drawn {
-    /// Resamples that differ, their indices in order.
+    /// The distinct resamples, each with sorted indices.
     distinct: Vec<Vec<usize>>,
-    /// Which of them each resample is.
+    /// For each resample, its place in `distinct`.
     places: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ impl Drawn {
         let (mut distinct, mut places) = (Vec::new(), Vec::with_capacity(RESAMPLES));
         for _ in 0..RESAMPLES {
             let mut chosen: Vec<usize> = (0..size).map(|_| generator.below(count)).collect();
-            // Those that differ in order alone, most of those of few replicates, have one mean.
+            // Resamples that differ only in order have the same mean. With few replicates that is most of them.
             chosen.sort_unstable();
             places.push(*known.entry(chosen).or_insert_with_key(|chosen| {
                 distinct.push(chosen.clone());
@@ -46,7 +46,9 @@ impl Drawn {
 }
 
 impl Bootstrap {
-    /// The mean of each resample, which takes `draws` of the values, all by default; a single value stays as it is.
+    /// The mean of each resample of the values.
+    ///
+    /// A resample takes `draws` values, by default as many as there are.
     pub fn means(&mut self, values: &[f64], draws: Option<usize>) -> Vec<f64> {
         let (count, size) = (values.len(), draws.unwrap_or(values.len()));
         if values.iter().all(|value| *value == values[0]) {
@@ -59,10 +61,10 @@ impl Bootstrap {
     }
 }
 
-/// A figure with the basic interval of its resamples: the percentile one, reflected at the figure.
+/// A figure with the basic interval of its resamples, which is the percentile interval reflected at the figure.
 ///
-/// For a maximum of means, which noise raises: resampling raises it once more, and the reflection takes that off (Davison &
-/// Hinkley 1997, section 5.2). Where it takes off so much that the figure itself is left out, the interval ends at the figure.
+/// It suits a maximum of means, which noise raises. Resampling raises the maximum again, and the reflection removes that bias
+/// (Davison & Hinkley 1997, section 5.2). If the reflected interval excludes the figure, it is extended to the figure.
 pub fn reflected_estimate(point: f64, resampled: Vec<f64>, count: usize) -> Estimate {
     if count == 1 {
         return Estimate::single(point);
@@ -74,8 +76,8 @@ pub fn reflected_estimate(point: f64, resampled: Vec<f64>, count: usize) -> Esti
 
 /// The ends of the percentile interval of a figure from `count` replicates.
 ///
-/// Its levels are widened so that for normal values it agrees with Student's t (Hesterberg 2015, section 5.3): the plain one
-/// is too short for few replicates.
+/// The plain percentile interval is too short for few replicates. Wider levels make it agree with Student's t for normal values
+/// (Hesterberg 2015, section 5.3).
 fn ends(mut resampled: Vec<f64>, count: usize) -> (f64, f64) {
     let reach = (count as f64 / (count - 1) as f64).sqrt() * student_t_quantile(count - 1, CONFIDENCE);
     let level = 0.5 * libm::erfc(reach / std::f64::consts::SQRT_2);
@@ -83,11 +85,11 @@ fn ends(mut resampled: Vec<f64>, count: usize) -> (f64, f64) {
     (quantile(&resampled, level), quantile(&resampled, 1.0 - level))
 }
 
-/// The value below which a share `level` of the ordered values lies, interpolated; there are at least two.
+/// The quantile of at least two ordered values at `level`, by linear interpolation.
 pub fn quantile(ordered: &[f64], level: f64) -> f64 {
     let place = level * (ordered.len() - 1) as f64;
     let at = (place as usize).min(ordered.len() - 2);
     let (low, high) = (ordered[at], ordered[at + 1]);
-    // Equal neighbours are returned as they are: no rounding.
+    // Interpolation between equal values could round.
     if low == high { low } else { low + (place - at as f64) * (high - low) }
 }

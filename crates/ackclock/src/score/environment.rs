@@ -1,29 +1,29 @@
-//! What of an environment is scored: its metrics.
+//! The scored metrics of an environment.
 
 use serde::{Deserialize, Serialize};
 
 use crate::metric;
 use crate::sim::summary_metric;
 
-/// The name of the metric that an environment watches beyond the common ones.
+/// The name of the metric that an environment watches in addition to the common metrics.
 pub const WATCH: &str = "watch";
 
-/// Which way a metric is better.
+/// The direction in which a metric improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
-    /// More is better.
+    /// Higher values are better.
     Higher,
-    /// Less is better.
+    /// Lower values are better.
     Lower,
-    /// The nearer to one the better.
+    /// Values near one are better.
     NearOne,
-    /// Better up to one, and no more beyond.
+    /// Values improve up to one. All values above one are equally good.
     ReachOne,
 }
 
 impl Better {
-    /// How bad a value is: less is better, whatever the metric.
+    /// The cost of a value. A lower cost is better, for every metric.
     pub fn cost(self, value: f64) -> f64 {
         match self {
             Better::Higher => -value,
@@ -33,29 +33,29 @@ impl Better {
         }
     }
 
-    /// The same of each value.
+    /// The cost of each value.
     pub fn costs(self, values: &[f64]) -> Vec<f64> {
         values.iter().map(|value| self.cost(*value)).collect()
     }
 
-    /// Whether one is what there is to reach.
+    /// Whether the best value is one.
     pub fn is_share(self) -> bool {
         matches!(self, Better::NearOne | Better::ReachOne)
     }
 }
 
-/// A number per run, and which way is better.
+/// A number per run, and the direction in which it improves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metric {
-    /// Its name.
+    /// The name in documents.
     pub name: String,
-    /// What it is called, in a few characters.
+    /// A short label.
     pub label: String,
-    /// The unit that is shown.
+    /// The displayed unit.
     pub unit: String,
-    /// Which way it is better.
+    /// The direction of improvement.
     pub better: Better,
-    /// Digits after the point.
+    /// Displayed digits after the decimal point.
     pub digits: usize,
 }
 
@@ -65,9 +65,9 @@ impl Metric {
         format!("{} {}", self.label, self.unit).trim_end().to_owned()
     }
 
-    /// The least difference that a sentence is worth, where the reference has this value.
+    /// The smallest difference that the verdict mentions, given the value of the reference.
     ///
-    /// Of shares it is what people would not care about; of delays and times, whose size depends on the environment, a twentieth.
+    /// Shares have absolute thresholds. Delays and times depend on the environment, so their threshold is 5 % of the reference.
     pub fn least_effect(&self, reference: f64) -> f64 {
         match self.name.as_str() {
             "efficiency" => 0.5,
@@ -85,40 +85,40 @@ impl Metric {
     }
 }
 
-/// A metric that an environment is about, beyond those of every environment.
+/// The metric that an environment watches in addition to the common metrics.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Watch {
-    /// What is watched, by the name that suites write.
+    /// The metric, by its name in suite files.
     pub metric: String,
-    /// Of which group.
+    /// The watched group of flows.
     pub group: String,
-    /// What it is called.
+    /// A short label.
     pub label: String,
-    /// Which way it is better.
+    /// The direction of improvement.
     pub better: Better,
-    /// The unit that is shown.
+    /// The displayed unit.
     pub unit: String,
-    /// From the value to that unit.
+    /// The factor from the value to the displayed unit.
     pub scale: f64,
 }
 
-/// What of an environment concerns scores.
+/// The properties of an environment that scores need.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Environment {
-    /// Its name.
+    /// The identifier in the suite.
     pub id: String,
-    /// What people call it.
+    /// The title of the environment.
     pub title: String,
-    /// Whether the flows are meant to get the same.
+    /// Whether the flows should get equal goodput.
     pub fairness: bool,
-    /// What it is about.
+    /// The watched metric, if there is one.
     pub watch: Option<Watch>,
-    /// Where others take part of the link: the groups whose flows are scored, with what is left to them.
+    /// The groups under test if other traffic shares the link. Only their flows are scored, against the remaining capacity.
     pub scored: Vec<String>,
 }
 
 impl Environment {
-    /// The metrics that make sense in it, in the order of their values.
+    /// The metrics that apply to this environment, in the order of their values.
     pub fn metrics(&self) -> Vec<Metric> {
         let mut found = Vec::from(common());
         found.retain(|metric| self.fairness || metric.name != JAIN_INDEX);
@@ -136,18 +136,18 @@ impl Environment {
 
 const JAIN_INDEX: &str = "jain_index";
 
-/// A metric of the summary of runs that environments have.
+/// A metric of a run's summary that every environment scores.
 pub(super) struct OfSummary {
     pub name: &'static str,
-    /// Its name in the summary.
+    /// The key in the summary.
     pub of: &'static str,
     label: &'static str,
     digits: usize,
-    /// What it is for flows that sent nothing.
+    /// The value for flows that sent nothing.
     pub idle: Option<f64>,
 }
 
-/// The last is stored and compared with a baseline, and not shown: efficiency times the rate of the bottleneck.
+/// The last one is goodput. It is stored and compared with baselines, but tables omit it, as it is efficiency times link rate.
 pub(super) const OF_SUMMARY: [OfSummary; 5] = [
     OfSummary { name: "efficiency", of: "efficiency", label: "efficiency", digits: 2, idle: None },
     OfSummary { name: "loss_rate", of: "loss_rate", label: "segments lost", digits: 2, idle: Some(0.0) },
@@ -169,12 +169,12 @@ impl OfSummary {
     }
 }
 
-/// The metrics of every environment that the scoreboard shows, in its order.
+/// The common metrics of the scoreboard, in its order.
 pub fn common() -> [Metric; 4] {
     [0, 1, 2, 3].map(|at: usize| OF_SUMMARY[at].metric())
 }
 
-/// The one that is not shown.
+/// The common metric that tables omit.
 pub fn goodput() -> Metric {
     OF_SUMMARY[4].metric()
 }

@@ -9,32 +9,32 @@ use super::sum::{mean, sum};
 /// The confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A figure with its interval; no interval from a single replicate.
+/// A figure with its confidence interval. A single replicate has no interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The figure.
     pub mean: f64,
-    /// The ends of the interval.
+    /// The lower end of the interval.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: Option<f64>,
-    /// How many replicates it is from.
+    /// The number of replicates.
     pub count: usize,
 }
 
-/// What an interval of a difference of costs says.
+/// The conclusion from the interval of a cost difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// The cost is lower.
     Better,
     /// The cost is higher.
     Worse,
-    /// The replicates leave it open.
+    /// The difference is not significant.
     Open,
 }
 
 impl Judgement {
-    /// The word of reports; empty where it is open.
+    /// The word in documents, empty if the difference is not significant.
     pub fn word(self) -> &'static str {
         match self {
             Judgement::Better => "better",
@@ -50,12 +50,12 @@ impl Estimate {
         Estimate { mean, low: None, high: None, count: 1 }
     }
 
-    /// Half the length of the interval, which need not lie evenly around the mean.
+    /// Half the length of the interval, which may be asymmetric around the mean.
     pub fn half_width(&self) -> Option<f64> {
         Some((self.high? - self.low?) / 2.0)
     }
 
-    /// True if the interval says which side of zero the truth is on; without one, if the mean does.
+    /// Whether the interval excludes zero. Without an interval, whether the mean differs from zero.
     pub fn excludes_zero(&self) -> bool {
         match (self.low, self.high) {
             (Some(low), Some(high)) => low > 0.0 || high < 0.0,
@@ -63,8 +63,7 @@ impl Estimate {
         }
     }
 
-    /// How likely a mean at least this far from zero is by chance, of a difference with Student's interval; without one, whether it
-    /// is zero.
+    /// The two-sided p-value of a mean with Student's interval. Without an interval it is 1 for a mean of zero, otherwise 0.
     pub fn p_value(&self) -> f64 {
         let half_width = self.half_width().unwrap_or(0.0);
         match (self.mean == 0.0, half_width == 0.0) {
@@ -77,7 +76,7 @@ impl Estimate {
         }
     }
 
-    /// What this says as a difference of costs.
+    /// The conclusion, if this is a difference of costs.
     pub fn judgement(&self) -> Judgement {
         match self.excludes_zero() {
             true if self.mean > 0.0 => Judgement::Worse,
@@ -99,10 +98,10 @@ impl Serialize for Estimate {
     }
 }
 
-/// Mean and Student's t interval of independent values, of which there is at least one.
+/// The mean of one or more independent values, with Student's t interval.
 ///
-/// The interval assumes that means are about normal. Of skewed values, and of values that differ in rare replicates alone, it
-/// contains the mean less often than `confidence` says, and no less often than resampling does (`docs/learn/how-algorithms-are-compared.md`).
+/// The interval assumes that means are approximately normal. Its coverage is lower than `confidence` for skewed values, and for
+/// values that differ in a few replicates only. Resampling does not cover better (`docs/learn/how-algorithms-are-compared.md`).
 pub fn estimate(values: &[f64], confidence: f64) -> Estimate {
     let (count, mean) = (values.len(), mean(values));
     if count == 1 {
@@ -112,10 +111,10 @@ pub fn estimate(values: &[f64], confidence: f64) -> Estimate {
     Estimate { mean, low: Some(mean - half_width), high: Some(mean + half_width), count }
 }
 
-/// The mean of `values` with the interval of what it exceeds the mean of `stored` by: both have sampling errors.
+/// The mean of `values`, with the interval of its difference from the mean of `stored`, as both have sampling errors.
 ///
-/// `paired`: replicates with the same number have the same random draws. What only one of the two has counts with the variance of
-/// its own; the degrees of freedom are Welch's and Satterthwaite's.
+/// `paired`: replicates with the same number use the same random draws. Unpaired replicates add their own variance. The degrees
+/// of freedom follow Welch and Satterthwaite.
 pub fn against_stored(values: &[f64], stored: &[f64], paired: bool) -> Estimate {
     let (ours, theirs) = (values.len(), stored.len());
     if ours < 2 || theirs < 2 {
@@ -135,7 +134,7 @@ pub fn against_stored(values: &[f64], stored: &[f64], paired: bool) -> Estimate 
     let mut parts = vec![alone(values, common), alone(stored, common)];
     match common {
         0 => {}
-        // A single pair has no variance of its own.
+        // A single pair has no variance, so both samples count as unpaired.
         1 => parts = vec![alone(values, 0), alone(stored, 0)],
         _ => parts.push((common as f64 * variance(&pairs), common - 1)),
     }
@@ -152,17 +151,17 @@ fn variance(values: &[f64]) -> f64 {
     sum(values.iter().map(|value| (value - mean) * (value - mean))) / (values.len() - 1) as f64
 }
 
-/// The mean difference of two algorithms with the same random draws, replicate by replicate.
+/// The mean difference of two algorithms with the same random draws, paired by replicate.
 pub fn paired_difference(values: &[f64], reference: &[f64]) -> Estimate {
     assert_eq!(values.len(), reference.len(), "pairs have equal numbers of replicates");
     let differences: Vec<f64> = values.iter().zip(reference).map(|(ours, theirs)| ours - theirs).collect();
     estimate(&differences, CONFIDENCE)
 }
 
-/// The paired difference of what may have different numbers of replicates: those that only one has are left out.
+/// The paired difference of two samples that may differ in size. Replicates without a partner are ignored.
 ///
-/// A single one stands for all where the other has more. None where a single replicate of each is all there is, unless nothing is
-/// random.
+/// A single value counts for every replicate of a longer sample. Two single values have no difference, unless `exact` says that
+/// nothing is random.
 pub fn compared(values: &[f64], reference: &[f64], exact: bool) -> Option<Estimate> {
     let (fewer, more) = (values.len().min(reference.len()), values.len().max(reference.len()));
     let count = if fewer == 1 { more } else { fewer };
@@ -173,9 +172,9 @@ pub fn compared(values: &[f64], reference: &[f64], exact: bool) -> Option<Estima
     Some(paired_difference(&row(values), &row(reference)))
 }
 
-/// The t such that Student's distribution has `confidence` of its weight within -t .. t.
+/// The t such that Student's distribution has a probability of `confidence` within -t .. t.
 ///
-/// By bisection of the finite series for whole degrees of freedom (Abramowitz & Stegun 26.7.3 and 26.7.4).
+/// It bisects the finite series for integer degrees of freedom (Abramowitz & Stegun 26.7.3 and 26.7.4).
 pub fn student_t_quantile(degrees: usize, confidence: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while student_t_within(high, degrees) < confidence {

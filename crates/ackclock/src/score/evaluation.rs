@@ -1,4 +1,4 @@
-//! Algorithms against the panel of a suite, from the values of all runs: what `ackclock evaluate --json` prints.
+//! Compares algorithms with the panel of a suite. The result is the document that `ackclock evaluate --json` prints.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use super::verdict::{sentences, verdict};
 
 /// The version of the document.
 const SCHEMA: u32 = 1;
-/// Candidates whose scores are shown in full: the first of the ranking.
+/// The number of candidates, from the top of the ranking, whose scores appear in full.
 const SHOWN: usize = 3;
 
-/// What scores need to know of a suite.
+/// The parts of a suite that scores need.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Suite {
     name: String,
@@ -39,43 +39,44 @@ pub(super) struct Entry {
     neighbours: Option<Neighbours>,
 }
 
-/// What regret is measured against: stored scores, unless there is a reason why not.
+/// The baseline of regret: stored scores, or the best of the table if `reason` rules them out.
 #[derive(Clone, Debug, Deserialize)]
 struct Baseline {
     title: String,
     stored: bool,
     algorithms: Vec<String>,
     reason: String,
-    /// By metric and environment.
+    /// The least mean costs, by metric and environment.
     best: Best,
     /// The largest mean costs, which cap the weights of environments.
     #[serde(default)]
     worst: Best,
-    /// The costs per replicate of the best, by environment and metric, and the seed they were run with.
+    /// Costs of the best algorithm per replicate, by environment and metric.
     #[serde(default)]
     best_costs: Costs,
+    /// The seed of the stored runs.
     #[serde(default)]
     seed: Option<u64>,
-    /// Costs per replicate of the reference, by metric and environment.
+    /// Costs of the reference per replicate, by metric and environment.
     reference_costs: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
 }
 
-/// Algorithms against a panel, judged.
+/// A finished comparison of candidates with a panel.
 pub struct Evaluation {
     pub(super) suite: Suite,
     pub(super) runs: Runs,
     best: Best,
     pub(super) objective: Objective,
-    /// By algorithm.
+    /// The outcome of each algorithm.
     pub(super) tried: Vec<Tried>,
     pub(super) ranking: Ranking,
-    /// The places of the algorithms of the scoreboard: the first few of the ranking, then the panel.
+    /// The places of the scoreboard's algorithms: the top of the ranking, then the panel.
     pub(super) shown: Vec<usize>,
     pub(super) board: Board,
 }
 
 impl Evaluation {
-    /// Judges all runs.
+    /// Scores and ranks all runs.
     pub fn new(suite: Suite, runs: Runs) -> Self {
         let environments: Vec<Environment> = suite.environments.iter().map(|entry| entry.environment.clone()).collect();
         let algorithms = 0..runs.algorithms.len();
@@ -110,7 +111,7 @@ impl Evaluation {
         Evaluation { suite, runs, best, objective, tried, ranking, shown, board }
     }
 
-    /// Everything of it, as the command's `--json` has it.
+    /// The whole evaluation, as `ackclock evaluate --json` prints it.
     pub fn document(&self) -> Value {
         let rivals = self.rivals();
         let candidates = self.shown.iter().map(|at| &self.runs.algorithms[*at]);
@@ -155,7 +156,7 @@ impl Evaluation {
         place_of(&self.runs, algorithm)
     }
 
-    /// The panel, the best first: the place of each in the list that was given, and among all algorithms.
+    /// The panel, best first. Each entry is a place in the panel's list and a place among all algorithms.
     pub(super) fn panel(&self) -> Vec<(usize, usize)> {
         let mut panel: Vec<(usize, usize)> =
             self.suite.panel.iter().enumerate().map(|(index, other)| (index, self.place(other))).collect();
@@ -208,7 +209,7 @@ impl Evaluation {
         self.suite.environments.iter().zip(&self.board.results).map(of).collect()
     }
 
-    /// Regret by candidate and metric.
+    /// The regret by candidate and metric.
     fn regrets(&self) -> Value {
         let found: Vec<(Scale, Vec<Regret>)> = Scale::all()
             .into_iter()
@@ -224,7 +225,7 @@ impl Evaluation {
         self.board.labels.iter().enumerate().map(of).collect()
     }
 
-    /// The environments that have a metric, and its costs in them.
+    /// The environments that score a metric, with its costs.
     fn table(&self, scale: &Scale) -> (Vec<usize>, Table) {
         let places: Vec<usize> = (0..self.board.results.len())
             .filter(|place| self.board.results[*place].metric(&scale.name).is_some())
@@ -269,7 +270,7 @@ impl Evaluation {
         })
     }
 
-    /// An algorithm with its score and its place.
+    /// An algorithm with its score and rank.
     fn entry(&self, place: &Place) -> Value {
         let Tried { values, parts, scored } = &self.tried[place.algorithm];
         let environment = |(at, (entry, result)): (usize, (&Entry, &EnvironmentResult))| {
@@ -330,7 +331,7 @@ impl Evaluation {
     }
 }
 
-/// A metric of regret, and the environments that have it.
+/// A metric of regret, and the environments that score it.
 struct Scale {
     name: String,
     heading: String,
@@ -342,7 +343,7 @@ impl Scale {
         let common = common();
         let scale = |name: &str, heading: String| Scale { name: name.to_owned(), heading, places: Vec::new() };
         let mut found: Vec<Scale> = common.iter().map(|metric| scale(&metric.name, metric.heading())).collect();
-        found.push(scale(WATCH, "watched metric".to_owned()));
+        found.push(scale(WATCH, "watched metric (relative)".to_owned()));
         found
     }
 }
@@ -352,7 +353,7 @@ fn place_of(runs: &Runs, algorithm: &Algorithm) -> usize {
     same.expect("every algorithm of the panel was run")
 }
 
-/// The scoreboard of some algorithms, whose reference is the first of the panel.
+/// The scoreboard of some algorithms. The first of the panel is the reference.
 fn board(suite: &Suite, runs: &Runs, shown: &[usize]) -> Board {
     let is_reference = |at: &usize| runs.algorithms[*at].cc == suite.panel[0].cc;
     let reference = shown.iter().position(is_reference).unwrap_or(0);
@@ -380,7 +381,7 @@ fn by_metric(values: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..count).map(|metric| values.iter().map(|row| row[metric]).collect()).collect()
 }
 
-/// Costs in the environments in which no run failed.
+/// Costs in the environments without a failed run.
 fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> Costs {
     let of = |(environment, rows): (&Environment, &Option<Vec<Vec<f64>>>)| {
         let metrics = environment.metrics().into_iter().zip(rows.as_ref()?);
@@ -390,7 +391,7 @@ fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> C
     environments.iter().zip(values).filter_map(of).collect()
 }
 
-/// What stored best scores add per replicate, if the panel's replicates are known.
+/// The contribution of the stored best scores per replicate, if the replicates of the panel are stored.
 fn stored_parts(baseline: &Baseline, objective: &Objective, best: &Best, seed: u64) -> Option<Stored> {
     if !baseline.stored || baseline.best_costs.is_empty() {
         return None;

@@ -1,6 +1,6 @@
-//! The Mersenne Twister MT19937 (Matsumoto & Nishimura 1998), seeded and read as Python's `random.Random` does.
+//! The Mersenne Twister MT19937 (Matsumoto & Nishimura 1998), seeded and read like Python's `random.Random`.
 //!
-//! Resamples are drawn with it, not with the streams of `rng`: stored scores and printed intervals go back to it.
+//! Resamples use this generator and not the streams of `rng`, because stored scores and printed intervals depend on it.
 
 const SIZE: usize = 624;
 const MIDDLE: usize = 397;
@@ -11,7 +11,7 @@ pub struct Mersenne {
 }
 
 impl Mersenne {
-    /// Seeds as the reference implementation's `init_by_array` with a key of one word.
+    /// Seeds like `init_by_array` of the reference implementation with a key of one word.
     pub fn new(seed: u32) -> Self {
         let mut state = [0u32; SIZE];
         state[0] = 19_650_218;
@@ -37,13 +37,13 @@ impl Mersenne {
         Mersenne { state, next: SIZE }
     }
 
-    /// A number from 0 to 1, 1 left out, of 53 bits.
+    /// A number of 53 bits in the interval [0, 1).
     pub fn unit(&mut self) -> f64 {
         let (high, low) = (self.word() >> 5, self.word() >> 6);
         (f64::from(high) * 67_108_864.0 + f64::from(low)) / 9_007_199_254_740_992.0
     }
 
-    /// One of the numbers below `count`.
+    /// A number below `count`.
     pub fn below(&mut self, count: usize) -> usize {
         (count as f64 * self.unit()) as usize
     }

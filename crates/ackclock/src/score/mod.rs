@@ -1,8 +1,8 @@
-//! Scores: what runs say of an algorithm beside others, with intervals (`docs/learn/how-algorithms-are-compared.md`).
+//! Scores compare an algorithm with others and give confidence intervals (`docs/learn/how-algorithms-are-compared.md`).
 //!
-//! From the document of a run to the values of its metrics (`values`), to estimates over replicates (`estimate`,
-//! `bootstrap`), to what they show against a reference (`board`), the best of a panel (`regret`, `objective`) and rivals,
-//! and to sentences. All of it depends on numbers alone: the same on every machine, in every language.
+//! `values` reads the metrics from the document of a run. `estimate` and `bootstrap` estimate them over replicates. `board`
+//! compares them with a reference, `regret` and `objective` with the best of a panel, and `rivals` with competing algorithms.
+//! `verdict` writes the sentences. The results depend on the numbers alone, so every machine and language gives the same.
 
 mod board;
 mod bootstrap;

@@ -1,11 +1,11 @@
-//! Many comparisons at once: which of them count, and from which size.
+//! Corrects for multiple comparisons, and ignores differences that are too small to matter.
 
 use super::estimate::Estimate;
 
-/// How likely one comparison of a family, or more, is wrong by chance.
+/// The family-wise error rate.
 pub(super) const FAMILY_ALPHA: f64 = 0.05;
 
-/// Which hypotheses of a family are rejected, by Holm's step-down procedure (1979): with a probability of 95 % no true one is.
+/// The hypotheses of a family that Holm's step-down procedure (1979) rejects. With a probability of 95 % it rejects no true one.
 pub fn holm(p_values: &[f64]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|one, other| p_values[*one].total_cmp(&p_values[*other]));
@@ -19,7 +19,7 @@ pub fn holm(p_values: &[f64]) -> Vec<bool> {
     rejected
 }
 
-/// The differences of a family that count: rejected by Holm's procedure, and as large as the least effect of each.
+/// The differences of a family that count: Holm's procedure rejects them, and they reach their least effect.
 pub(super) fn that_count(differences: &[(Estimate, f64)]) -> Vec<bool> {
     let p_values: Vec<f64> = differences.iter().map(|(difference, _)| difference.p_value()).collect();
     let sizes = differences.iter().map(|(difference, least)| difference.mean.abs() >= *least);

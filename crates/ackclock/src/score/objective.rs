@@ -1,5 +1,4 @@
-//! One figure per candidate: regret as a mean over replicates, over environments, and over the metrics that are shares of
-//! something.
+//! The score of a candidate: mean regret over replicates, environments and metrics.
 
 use std::collections::BTreeMap;
 
@@ -9,34 +8,36 @@ use super::estimate::{CONFIDENCE, Estimate, against_stored, estimate};
 use super::regret::largest;
 use super::sum::{mean, sum};
 
-/// The metric of the score by default: all that are shares, put together.
+/// The default score, which combines all metrics that are shares.
 pub const SHARES: &str = "shares";
-/// How likely the best candidate may be lost: over all rounds of an evaluation together.
+/// The probability, over all rounds of an evaluation, that the best candidate is dropped.
 pub const ALPHA: f64 = 0.05;
 const GOODPUT: &str = "goodput";
-/// How often the median of what environments add to the score one of them may add, by the worst algorithm of the panel. With 26
-/// environments that is 12 % of the sum; without it random loss alone is a third of it.
+/// The largest contribution of one environment to the score, as a multiple of the median contribution.
+///
+/// The contributions are taken from the panel's worst algorithm. With 26 environments the cap is 12 % of the sum. Without it, random
+/// loss alone contributes a third.
 const CAP: f64 = 3.0;
 
 /// The least mean cost, by metric and environment.
 pub type Best = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// What the score of a candidate is made of; less is better.
+/// The definition of a candidate's score. A lower score is better.
 #[derive(Clone, Debug)]
 pub struct Objective {
-    /// How it is headed.
+    /// The column heading.
     pub heading: String,
-    /// Digits after the point.
+    /// Displayed digits after the decimal point.
     pub digits: usize,
-    /// What a unit of regret adds to the score of a replicate, by environment and metric.
+    /// The weight of regret in the score of a replicate, by environment and metric.
     pub weights: Vec<(String, Vec<(String, f64)>)>,
 }
 
 impl Objective {
-    /// Takes a metric that some environment has, or `SHARES`.
+    /// Takes a metric that some environment scores, or `SHARES`.
     ///
-    /// `worst`: the largest mean costs of the panel, which say what each environment adds at most; with `SHARES` its weight is
-    /// capped by them.
+    /// `worst`: the largest mean costs of the panel. They bound the contribution of each environment. With `SHARES` they cap its
+    /// weight.
     pub fn new(environments: &[Environment], metric: &str, best: &Best, worst: &Best) -> Self {
         let mut weights = Vec::new();
         for environment in environments {
@@ -63,7 +64,7 @@ impl Objective {
         Objective { heading, digits, weights }
     }
 
-    /// What each environment that has costs adds to the score, per replicate.
+    /// The contribution of each environment with costs to the score, per replicate.
     pub fn parts(&self, costs: &Costs, best: &Best) -> Vec<(String, Vec<f64>)> {
         let of = |environment: &String, row: &[(String, f64)]| {
             let found = costs.get(environment)?;
@@ -81,7 +82,7 @@ impl Objective {
     }
 }
 
-/// Scales down the weights of environments that would add more than `CAP` times the median.
+/// Scales down the weights of environments that would contribute more than `CAP` times the median.
 fn cap(weights: &mut [(String, Vec<(String, f64)>)], best: &Best, worst: &Best) {
     let of = |(id, row): &(String, Vec<(String, f64)>)| {
         let part = |(name, weight): &(String, f64)| {
@@ -103,7 +104,7 @@ fn cap(weights: &mut [(String, Vec<(String, f64)>)], best: &Best, worst: &Best) 
     }
 }
 
-/// The least difference of scores that a sentence is worth, in the unit of the score.
+/// The smallest difference of scores that the verdict mentions, in the unit of the score.
 pub fn least_difference(metric: &str) -> f64 {
     match metric {
         SHARES => 0.2,
@@ -116,22 +117,22 @@ pub fn least_difference(metric: &str) -> f64 {
     }
 }
 
-/// Costs per replicate, by environment and metric; a single one where nothing is random.
+/// Costs per replicate, by environment and metric. A deterministic environment has one replicate.
 pub type Costs = BTreeMap<String, BTreeMap<String, Vec<f64>>>;
 
 impl Environment {
-    /// Whether regret in a metric is a share of the best score, for want of a common unit.
+    /// Whether regret is relative to the best score, because the metric has no common unit.
     pub fn is_relative(&self, metric: &str) -> bool {
         metric == WATCH && self.watch.as_ref().is_some_and(|watch| !watch.better.is_share())
     }
 }
 
-/// What of these is a part of what a score is made of.
+/// Whether a metric is part of a score.
 pub(super) fn is_part(name: &str, metric: &str) -> bool {
     if metric == SHARES { whole(name).is_some() } else { name == metric }
 }
 
-/// What is lost of these is a share: of the capacity, of the segments sent, of Jain's index.
+/// The maximum of a metric that is a share, such as the capacity, the sent segments or a perfect index.
 fn whole(name: &str) -> Option<f64> {
     match name {
         "efficiency" | "loss_rate" => Some(100.0),
@@ -153,29 +154,29 @@ fn heading(metric: &str) -> (String, usize) {
     }
 }
 
-/// What stored best scores add per replicate, by environment: they have a sampling error of their own.
+/// The contribution of the stored best scores per replicate. They have their own sampling error.
 pub struct Stored {
-    /// By environment.
+    /// Contributions by environment.
     pub parts: Vec<Vec<f64>>,
-    /// Whether replicates have the same random draws as those that are scored.
+    /// Whether the stored replicates use the same random draws as the scored ones.
     pub paired: bool,
 }
 
-/// The score of an algorithm from so many replicates.
+/// The score of an algorithm.
 #[derive(Clone, Debug)]
 pub struct Scored {
-    /// Per replicate.
+    /// The score of each replicate.
     pub values: Vec<f64>,
-    /// Their mean.
+    /// The mean score.
     pub value: Estimate,
-    /// What each environment adds to the score.
+    /// The contribution of each environment to the score.
     pub by_environment: Vec<f64>,
-    /// The environment that adds most.
+    /// The environment with the largest contribution.
     pub worst: usize,
 }
 
 impl Scored {
-    /// Puts together what environments add per replicate; `stored`: what the stored best scores, which are subtracted, add.
+    /// Adds the contributions of the environments per replicate, and subtracts the contributions of the `stored` best scores.
     pub fn new(parts: &[Vec<f64>], stored: Option<&Stored>) -> Self {
         let values = by_replicate(parts);
         let value = match stored {

@@ -1,5 +1,6 @@
-//! An evaluation at a glance, and what its report shows beyond the document: every environment by every algorithm, throughput
-//! against delay, where the best candidate wins and loses.
+//! The overview of an evaluation: heat maps, throughput against delay, and the wins and losses of the best candidate.
+//!
+//! The report shows them in addition to the document.
 
 use serde_json::{Value, json};
 
@@ -10,12 +11,12 @@ use super::evaluation::Evaluation;
 use super::sum::{mean, sum};
 use super::verdict::worst;
 
-/// Algorithms with which wins and losses of the best candidate are told, at the most.
+/// The largest number of algorithms in the table of wins and losses.
 const OTHERS: usize = 6;
 const GOODPUT: &str = "goodput";
 
 impl Evaluation {
-    /// What a report shows beyond the document; algorithms are the ranking, then the rest of the panel.
+    /// The additional parts of a report. The algorithms are the ranking, then the rest of the panel.
     pub fn overview(&self) -> Value {
         let mut entries: Vec<usize> = self.ranking.places.iter().map(|place| place.algorithm).collect();
         let ranked = entries.clone();
@@ -39,7 +40,7 @@ impl Evaluation {
         })
     }
 
-    /// Heat maps: by the score, and by each metric that some environment has.
+    /// Heat maps, one by the score and one by each metric that some environment scores.
     fn maps(&self, entries: &[usize], reference: usize) -> Value {
         let places = 0..self.suite.environments.len();
         let part = |place: usize, at: usize| {
@@ -78,7 +79,7 @@ impl Evaluation {
         json!(maps)
     }
 
-    /// One algorithm in one environment, by a metric.
+    /// The cell of one algorithm in one environment, by a metric.
     fn cell_by(&self, metric: usize, (ours, theirs): (usize, usize), place: usize) -> Value {
         let values = |at: usize| self.tried[at].values[place].as_ref().map(|rows| rows[metric].clone());
         let better = self.board.results[place].metrics[metric].better;
@@ -87,7 +88,7 @@ impl Evaluation {
         self.cell(shown.as_deref(), own.as_deref(), others.as_deref(), (ours, theirs), place)
     }
 
-    /// Compares costs per replicate; `shown` are the values that the cell has.
+    /// Compares costs per replicate. `shown` are the values that the cell displays.
     fn cell(
         &self,
         shown: Option<&[f64]>,
@@ -110,7 +111,7 @@ impl Evaluation {
         json!({ "judgement": if word.is_empty() { "open" } else { word }, "value": value, "difference": difference })
     }
 
-    /// Throughput against delay, means over some environments; none of an algorithm of which a run failed in one.
+    /// Throughput against delay, as means over some environments. Algorithms with a failed run are missing.
     fn spots(&self, entries: &[usize], places: &[usize], throughput: &str) -> Value {
         let over = |at: usize, name: &str| {
             let row = |place: &usize| {
@@ -136,7 +137,7 @@ impl Evaluation {
         entries.iter().filter_map(spot).collect()
     }
 
-    /// By environment and by each of the other algorithms of the scoreboard: in which metrics the first is clearly better and worse.
+    /// The metrics in which the first algorithm is significantly better or worse, by environment and by other algorithm.
     fn wins(&self) -> Value {
         let others = 1..self.board.labels.len().min(1 + OTHERS);
         let of = |place: usize, other: usize| {
@@ -158,7 +159,7 @@ impl Evaluation {
     }
 }
 
-/// Pearson's correlation; 0 where one of them does not vary.
+/// Pearson's correlation, 0 if one of the samples is constant.
 fn correlation(first: &[f64], second: &[f64]) -> f64 {
     let deviations = |row: &[f64]| -> Vec<f64> {
         let mean = mean(row);

@@ -1,38 +1,38 @@
-//! All candidates of an evaluation in their order, and what of it the replicates can show: a race of one round.
+//! Ranks the candidates of an evaluation and tests their differences, as a race of one round.
 //!
-//! `docs/learn/how-algorithms-are-compared.md` has the rules.
+//! `docs/learn/how-algorithms-are-compared.md` explains the rules.
 
 use super::estimate::estimate;
 use super::objective::ALPHA;
 use super::rivals::Algorithm;
 use super::runs::{Runs, Tried};
 
-/// How much worse a score is than that of the leader, replicate by replicate.
+/// The paired difference between a score and the leader's score.
 pub(super) struct Difference {
     pub mean: f64,
-    /// The bound that the true difference exceeds with confidence; none where one random replicate has none.
+    /// The lower confidence bound of the difference, or none for one random replicate.
     pub low: Option<f64>,
     /// The place of the leader among all algorithms.
     pub leader: usize,
 }
 
 impl Difference {
-    /// Whether the candidate is worse beyond doubt.
+    /// Whether the candidate is significantly worse.
     fn is_clear(&self) -> bool {
         self.low.is_some_and(|low| low > 0.0)
     }
 }
 
-/// A candidate in the ranking, or an algorithm of the panel beside it.
+/// A candidate in the ranking, or an algorithm of the panel.
 pub(super) struct Place {
-    /// Its place in the list that was given.
+    /// The place in the list of candidates or in the panel.
     pub index: usize,
-    /// Its place among all algorithms.
+    /// The place among all algorithms.
     pub algorithm: usize,
     pub standing: &'static str,
     pub rank: Option<usize>,
     pub round: Option<usize>,
-    /// To the leader; none for the best and for what failed.
+    /// The difference to the leader, or none for the best and for failed candidates.
     pub difference: Option<Difference>,
 }
 
@@ -43,15 +43,16 @@ impl Place {
     }
 }
 
-/// All candidates, the best first, those that failed last.
+/// All candidates, best first and failed ones last.
 pub(super) struct Ranking {
     pub places: Vec<Place>,
     /// The level of each comparison with the leader.
     pub alpha: f64,
-    /// Those that are clearly worse, and those that failed, by their places in the list that was given.
+    /// The significantly worse candidates, by their places in the list of candidates.
     pub dropped: Vec<usize>,
+    /// The failed candidates, by their places in the list of candidates.
     pub failed: Vec<usize>,
-    /// Why no further replicates were run.
+    /// The reason for the end of the race.
     pub ended: &'static str,
 }
 
@@ -82,12 +83,12 @@ impl Ranking {
         Ranking { places, alpha, dropped, failed, ended }
     }
 
-    /// The candidate with the best score; none where all failed.
+    /// The candidate with the best score, or none if all failed.
     pub fn best(&self) -> Option<&Place> {
         self.places.first().filter(|place| place.rank.is_some())
     }
 
-    /// The first few algorithms that have a score, each once.
+    /// The first few algorithms with a score, without duplicates.
     pub fn first(&self, most: usize) -> Vec<usize> {
         let mut found = Vec::new();
         for place in self.places.iter().filter(|place| place.rank.is_some()) {
@@ -107,7 +108,7 @@ fn in_order(places: &[Place], standing: &str) -> Vec<usize> {
     found
 }
 
-/// Why one round is all there is.
+/// The reason for the end of the race after one round.
 fn ended(runs: &Runs, panel: &[Algorithm], places: &[Place]) -> &'static str {
     let alive: Vec<usize> =
         places.iter().filter(|place| matches!(place.standing, "best" | "tied")).map(|place| place.algorithm).collect();
@@ -117,7 +118,7 @@ fn ended(runs: &Runs, panel: &[Algorithm], places: &[Place]) -> &'static str {
     if alive.is_empty() {
         "all candidates failed"
     } else if !runs.random.iter().any(is_random) {
-        "nothing is random, so that one replicate says all"
+        "nothing is random, so one replicate is enough"
     } else if alive.len() == 1 && places.len() > 1 {
         "one candidate is left"
     } else {
@@ -129,12 +130,12 @@ fn ended(runs: &Runs, panel: &[Algorithm], places: &[Place]) -> &'static str {
 fn difference(runs: &Runs, tried: &[Tried], ours: usize, leader: usize, alpha: f64) -> Difference {
     let values = |at: usize| &tried[at].scored.as_ref().expect("only what has a score is compared").values;
     let count = values(ours).len().max(values(leader).len());
-    // Of a candidate for which nothing is random one replicate stands for all.
+    // The single replicate of a deterministic candidate counts for every replicate.
     let at = |row: &[f64], replicate: usize| if row.len() == count { row[replicate] } else { row[0] };
     let rows = 0..count;
     let differences: Vec<f64> =
         rows.map(|replicate| at(values(ours), replicate) - at(values(leader), replicate)).collect();
-    // One-sided: half of what a two-sided interval leaves out lies below it.
+    // A two-sided interval at 1 - 2 alpha has a one-sided lower bound at alpha.
     let found = estimate(&differences, 1.0 - 2.0 * alpha);
     let exact = !runs.random.iter().any(|row| row[ours] || row[leader]);
     let low = if count == 1 { exact.then_some(found.mean) } else { found.low };

@@ -1,7 +1,8 @@
-//! Regret: how far a score is below the best one, in the worst environment and in total over all of them.
+//! Regret is the distance of a score from the best score, in the worst environment and in total.
 //!
-//! Reddy et al. call them C and D: `d_a(e) = S_best(e) - S_a(e)`, `C_a = max over e of d_a(e)`, `D_a = sum over e of d_a(e)`.
-//! Scores become costs first (`Better::cost`), so less is better throughout. `docs/learn/how-algorithms-are-compared.md`.
+//! Reddy et al. call these two C and D: `d_a(e) = S_best(e) - S_a(e)`, `C_a = max over e of d_a(e)`, `D_a = sum over e of d_a(e)`.
+//! Scores become costs first (`Better::cost`), so that lower values are always better. See
+//! `docs/learn/how-algorithms-are-compared.md`.
 
 use serde::Serialize;
 
@@ -10,59 +11,59 @@ use super::estimate::Estimate;
 use super::mersenne::Mersenne;
 use super::sum::{mean, sum};
 
-/// Tables of equal algorithms that the noise floor is computed from.
+/// The number of tables of equal algorithms from which the noise floor is computed.
 const NOISE_FLOOR_TABLES: usize = 500;
 const NOISE_FLOOR_SEED: u32 = 20_260_102;
 
-/// One metric in all environments, and what it is measured against.
+/// The costs of one metric in all environments, and the baseline of its regret.
 pub struct Table {
     /// Costs by environment, candidate and replicate.
     pub costs: Vec<Vec<Vec<f64>>>,
-    /// The stored best cost of each environment; none if the table decides.
+    /// The stored best cost of each environment. Without it, the best cost of the table counts.
     pub best: Option<Vec<f64>>,
-    /// The costs per replicate of the stored best, by environment, if they are known: the best has a sampling error, too.
+    /// Costs of the stored best per replicate, by environment. They give the sampling error of the best.
     pub best_costs: Option<Vec<Vec<f64>>>,
-    /// Whether these have the same random draws as replicates here.
+    /// Whether the stored replicates use the same random draws as the replicates in `costs`.
     pub paired: bool,
-    /// The environments in which regret is a share of the best score, for want of a common unit.
+    /// Whether regret is relative to the best cost, by environment.
     pub relative: Vec<bool>,
-    /// How many algorithms the best is taken over.
+    /// The number of algorithms that the best is chosen from.
     pub algorithms: usize,
-    /// Stored costs of the reference by environment, which the noise floor is computed from.
+    /// Stored costs of the reference by environment, for the noise floor.
     pub reference_costs: Option<Vec<Vec<f64>>>,
-    /// The candidate that it is computed from where there are none.
+    /// The candidate that gives the noise floor without stored costs of the reference.
     pub reference: usize,
 }
 
-/// The regret that equal algorithms would show, each with random draws of its own.
+/// The regret of equal algorithms with independent random draws.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NoiseFloor {
-    /// How many algorithms the table has, the judged one included.
+    /// The number of algorithms in the table, including the judged one.
     pub algorithms: usize,
-    /// Mean of the worst case over tables.
+    /// The mean worst case over the tables.
     pub worst_case_mean: f64,
-    /// 95 % of the tables show less.
+    /// The 95th percentile of the worst case.
     pub worst_case_high: f64,
-    /// Mean of the total.
+    /// The mean total over the tables.
     pub total_mean: f64,
-    /// 95 % of the tables show less.
+    /// The 95th percentile of the total.
     pub total_high: f64,
 }
 
-/// The regret of one candidate in one metric. Below zero it is better than the best.
+/// The regret of one candidate in one metric. A candidate with negative regret is better than the best.
 #[derive(Clone, Debug)]
 pub struct Regret {
-    /// Regret in the worst environment.
+    /// The regret in the worst environment.
     pub worst_case: Estimate,
-    /// The sum over the environments.
+    /// The sum of regrets over the environments.
     pub total: Estimate,
     /// The place of the worst environment.
     pub worst: usize,
-    /// Regret by environment.
+    /// The regret in each environment.
     pub by_environment: Vec<f64>,
-    /// None where there is a single replicate.
+    /// The noise floor, or none for a single replicate.
     pub noise_floor: Option<NoiseFloor>,
-    /// The worst case of each resample; the same replicates are drawn for every candidate and metric.
+    /// The worst case of each resample. All candidates and metrics share the resampled replicates.
     pub drawn_worst_case: Vec<f64>,
     /// The total of each resample.
     pub drawn_total: Vec<f64>,
@@ -70,8 +71,8 @@ pub struct Regret {
 
 /// The regret of each candidate.
 ///
-/// Intervals resample the replicates jointly over environments; `reflected_estimate` says how. The stored best is resampled with
-/// its own replicates, those with the same random draws together; the best of the table is found again in each resample.
+/// Intervals resample the replicates jointly over environments, as `reflected_estimate` describes. A stored best is resampled
+/// from its own replicates, jointly where the random draws are the same. Otherwise each resample has its own best of the table.
 pub fn regrets(table: &Table) -> Vec<Regret> {
     let mut bootstrap = Bootstrap::default();
     let means: Vec<Vec<f64>> = table.costs.iter().map(|row| row.iter().map(|values| mean(values)).collect()).collect();
@@ -121,11 +122,11 @@ pub fn regrets(table: &Table) -> Vec<Regret> {
 }
 
 impl Table {
-    /// The mean of each resample of the replicates of a stored best: those of so many judged replicates with the same draws are
-    /// drawn with these, others on their own.
+    /// The mean of each resample of a stored best. Replicates that share random draws with the judged ones are resampled jointly
+    /// with them, all others independently.
     fn stored_means(&self, bootstrap: &mut Bootstrap, row: &[f64], judged: usize) -> Vec<f64> {
         let common = if self.paired && judged > 1 { judged.min(row.len()) } else { 0 };
-        // The same number of values has the same draws everywhere: other draws are those of half of the resamples later.
+        // Samples of equal size share their resamples. A rotation by half of the resamples makes them independent.
         let alone = |bootstrap: &mut Bootstrap, row: &[f64]| {
             let mut means = if row.is_empty() { vec![0.0; RESAMPLES] } else { bootstrap.means(row, None) };
             means.rotate_left(RESAMPLES / 2);
@@ -139,7 +140,7 @@ impl Table {
 
     /// The regret of the last of a table of equal algorithms.
     ///
-    /// With stored scores the best is that of the stored algorithms, and the judged one comes on top of them.
+    /// With stored scores, the judged algorithm is not among the algorithms that give the best score.
     fn noise_floor(&self, units: &[f64]) -> NoiseFloor {
         let of_table: Vec<Vec<f64>>;
         let costs = match &self.reference_costs {
@@ -156,10 +157,10 @@ impl Table {
     }
 }
 
-/// The regret of an algorithm among `rivals` that equal it, from one algorithm's replicates, by environment.
+/// The regret of an algorithm among `rivals` equal algorithms, from the replicates of one algorithm by environment.
 ///
-/// Each algorithm of a table is a resample of the replicates, joint over environments. `draws`: replicates of the judged one; as
-/// many as of the others by default. `ahead`: whether it may be better than the best, which is then taken over the others only.
+/// Each algorithm of a table is a resample of the replicates, joint over environments. `draws`: the number of replicates of the
+/// judged algorithm, by default the same as for the others. `ahead`: the best excludes the judged algorithm, which may be better.
 pub fn noise_floor(
     costs: &[Vec<f64>],
     rivals: usize,
@@ -207,7 +208,7 @@ fn least(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::INFINITY, f64::min)
 }
 
-/// The place of the first of the largest values; 0 of none.
+/// The place of the first largest value, 0 if there are no values.
 pub(super) fn largest(values: &[f64]) -> usize {
     (1..values.len()).fold(0, |most, at| if values[at] > values[most] { at } else { most })
 }

@@ -1,6 +1,6 @@
-//! The rivals of a candidate: whether it is better than each of them, and whether it starves them.
+//! Compares a candidate with competing algorithms: its score against theirs, and the fair-share ratio of their flows.
 //!
-//! `docs/learn/how-algorithms-are-compared.md` says which environments show that, and what starving means.
+//! `docs/learn/how-algorithms-are-compared.md` defines starvation and names the environments that test it.
 
 use serde::Deserialize;
 
@@ -8,17 +8,17 @@ use super::board::Board;
 use super::environment::WATCH;
 use super::estimate::{Estimate, compared};
 
-/// Flows with less than this part of a fair share starve: of as many others each has nine times as much.
+/// Flows below this fair-share ratio starve. Among an equal number of competing flows, each of those gets nine times as much.
 pub const STARVED: f64 = 0.2;
 
-/// Flows with this part of a fair share or more are treated fairly: beside as many others each of these has at most twice as much,
-/// as RFC 5348 §1 has it: "reasonably fair [...] within a factor of two".
+/// Flows at or above this fair-share ratio are treated fairly. Among an equal number of competing flows, each of those gets at
+/// most twice as much. RFC 5348 §1 calls a flow "reasonably fair" if it is "within a factor of two".
 pub const FAIR: f64 = 2.0 / 3.0;
 
-/// What is left to flows, by the interval of their share.
+/// The treatment of flows, by the interval of their fair-share ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Band {
-    /// From `FAIR` on.
+    /// At or above `FAIR`.
     Fair,
     /// The interval contains `FAIR`.
     MaybeHarmed,
@@ -31,7 +31,7 @@ pub enum Band {
 }
 
 impl Band {
-    /// The word of documents.
+    /// The word in documents.
     pub fn word(self) -> &'static str {
         match self {
             Band::Fair => "fair",
@@ -43,7 +43,7 @@ impl Band {
     }
 }
 
-/// The band of a share of a fair share.
+/// The band of a fair-share ratio.
 pub fn band(share: &Estimate) -> Band {
     let (low, high) = (share.low.unwrap_or(share.mean), share.high.unwrap_or(share.mean));
     match starves(share) {
@@ -55,26 +55,27 @@ pub fn band(share: &Estimate) -> Band {
     }
 }
 
-/// The harm to flows with this share (Ware et al., HotNets 2019): what they lose of their goodput alone, as a part of it.
+/// The harm to flows with this fair-share ratio, after Ware et al. (HotNets 2019).
 ///
-/// Alone the flows of the rival would have all the goodput there is. A fair share among as many others is a harm of one half.
+/// Harm is the lost part of the goodput that the flows achieve alone. Alone, the competing flows would achieve the total goodput.
+/// A fair share among an equal number of other flows is a harm of 0.5.
 pub fn harm(share: f64, of_rival: usize, flows: usize) -> f64 {
     1.0 - share * of_rival as f64 / flows as f64
 }
 
-/// Whether flows starve: the interval of their share is below `STARVED`, contains it, or is above it.
+/// Whether flows starve: the interval of their fair-share ratio is below `STARVED`, contains it, or is above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starved {
-    /// Beyond doubt.
+    /// The interval is below `STARVED`.
     Yes,
-    /// The interval leaves it open.
+    /// The interval contains `STARVED`.
     Maybe,
-    /// They do not.
+    /// The interval is above `STARVED`.
     No,
 }
 
 impl Starved {
-    /// The word of reports.
+    /// The word in documents.
     pub fn word(self) -> &'static str {
         match self {
             Starved::Yes => "yes",
@@ -84,10 +85,10 @@ impl Starved {
     }
 }
 
-/// An algorithm, and what tells it from others: its kind with all parameters.
+/// An algorithm, identified by its kind and all parameters.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Algorithm {
-    /// What it is called.
+    /// The name in tables.
     pub label: String,
     /// The kind with all parameters.
     pub cc: serde_json::Value,
@@ -96,7 +97,7 @@ pub struct Algorithm {
 /// An algorithm with its score.
 #[derive(Clone, Debug)]
 pub struct Contender {
-    /// Which.
+    /// The algorithm.
     pub algorithm: Algorithm,
     /// The score of each replicate.
     pub values: Vec<f64>,
@@ -105,54 +106,54 @@ pub struct Contender {
 /// The flows of another algorithm that share the link with those under test.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Neighbours {
-    /// Which.
+    /// The competing algorithm.
     pub rival: Algorithm,
-    /// How many flows run it.
+    /// The number of flows that run it.
     pub of_rival: usize,
-    /// How many flows there are altogether.
+    /// The number of all flows.
     pub flows: usize,
 }
 
-/// An environment in which flows of a rival stand beside those under test.
+/// An environment in which competing flows share the link with the flows under test.
 #[derive(Clone, Copy, Debug)]
 pub struct Beside {
     /// The place of the environment.
     pub place: usize,
-    /// The rival's share of a fair share beside the first candidate.
+    /// The fair-share ratio of the competing flows against the first candidate.
     pub theirs: Estimate,
-    /// The share of the first candidate.
+    /// The fair-share ratio of the first candidate.
     pub ours: Estimate,
-    /// The harm to the rival beside the first candidate.
+    /// The harm of the first candidate to the competing flows.
     pub harm: f64,
 }
 
-/// How the first candidate compares with another algorithm, and what it leaves to it.
+/// The comparison of the first candidate with a competing algorithm.
 #[derive(Clone, Debug)]
 pub struct Rival {
-    /// Which.
+    /// The competing algorithm.
     pub algorithm: Algorithm,
-    /// The score of the candidate less that of the rival, below zero if the candidate is better. None for an algorithm that is not
-    /// in the panel, and where one replicate shows no difference.
+    /// The candidate's score minus the competitor's score, negative if the candidate is better. Algorithms outside the panel and
+    /// single random replicates have no difference.
     pub difference: Option<Estimate>,
-    /// The candidate's queueing delay over the rival's: the geometric mean over environments.
+    /// The ratio of the candidate's queueing delay to the competitor's, as a geometric mean over environments.
     pub delay_ratio: Option<f64>,
-    /// The environments that have flows of the rival, the one with the least share first.
+    /// The environments with flows of the competitor, sorted by their fair-share ratio.
     pub beside: Vec<Beside>,
 }
 
 impl Rival {
-    /// Where the rival gets least.
+    /// The environment in which the competing flows get least.
     pub fn worst(&self) -> Option<&Beside> {
         self.beside.first()
     }
 
-    /// Where the candidate itself gets least beside it.
+    /// The environment in which the candidate gets least.
     pub fn hardest(&self) -> Option<&Beside> {
         self.beside.iter().min_by(|one, other| one.ours.mean.total_cmp(&other.ours.mean))
     }
 }
 
-/// Whether flows with this share of a fair share starve.
+/// Whether flows with this fair-share ratio starve.
 pub fn starves(share: &Estimate) -> Starved {
     let (low, high) = (share.low.unwrap_or(share.mean), share.high.unwrap_or(share.mean));
     match (low < STARVED, high < STARVED) {
@@ -162,15 +163,15 @@ pub fn starves(share: &Estimate) -> Starved {
     }
 }
 
-/// The mean share of all other flows, where `of_rival` flows have this one: all shares together are as many as there are flows.
+/// The mean fair-share ratio of all other flows, if `of_rival` flows have this one. The ratios add up to the number of flows.
 pub fn rest_of(share: &Estimate, of_rival: usize, flows: usize) -> Estimate {
     let rest = |value: f64| (flows as f64 - of_rival as f64 * value) / (flows - of_rival) as f64;
     Estimate { mean: rest(share.mean), low: share.high.map(rest), high: share.low.map(rest), count: share.count }
 }
 
-/// The panel in the order that was given, and what else the candidate met, without that candidate itself.
+/// The panel in its order, then all other competing algorithms, without the candidate itself.
 ///
-/// `algorithms` are those of the board, the candidate first; `neighbours` are by environment.
+/// `algorithms` are the algorithms of the board, starting with the candidate. `neighbours` has an entry per environment.
 pub fn rivals(
     board: &Board,
     algorithms: &[Algorithm],
@@ -201,7 +202,7 @@ pub fn rivals(
     others.into_iter().map(rival).collect()
 }
 
-/// The environments that watch the share of another algorithm, the least share first.
+/// The environments that watch the fair-share ratio of another algorithm, sorted by that ratio.
 fn met<'a>(board: &Board, neighbours: &'a [Option<Neighbours>]) -> Vec<(Beside, &'a Neighbours)> {
     let of = |(place, neighbours): (usize, &'a Option<Neighbours>)| {
         let (result, neighbours) = (&board.results[place], neighbours.as_ref()?);

@@ -1,4 +1,4 @@
-//! What goes into an evaluation: the runs of all algorithms, and what those of each came to.
+//! The input of an evaluation: the runs of all algorithms, and their outcomes.
 
 use serde::Deserialize;
 
@@ -8,23 +8,23 @@ use super::rivals::Algorithm;
 /// All runs of an evaluation.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Runs {
-    /// What ran them: version and fingerprint of the sources.
+    /// The build that ran them: version and fingerprint of the sources.
     pub(super) build: String,
     pub(super) seed: u64,
     /// Changes to every scenario.
     pub(super) sets: Vec<String>,
-    /// What the score is made of.
+    /// The metric of the score.
     pub(super) metric: String,
     pub(super) replicates: u64,
-    /// The algorithms that were run, each once.
+    /// The algorithms of the runs, without duplicates.
     pub(super) algorithms: Vec<Algorithm>,
-    /// The places of the candidates among them, in the order that was given.
+    /// The places of the candidates among `algorithms`, in the order of the command.
     pub(super) candidates: Vec<usize>,
     /// Whether replicates differ, by environment and algorithm.
     pub(super) random: Vec<Vec<bool>>,
-    /// By environment, algorithm, replicate and metric.
+    /// Values by environment, algorithm, replicate and metric.
     pub(super) values: Vec<Vec<Vec<Vec<f64>>>>,
-    /// The runs of candidates that failed.
+    /// The failed runs of candidates.
     pub(super) failures: Vec<Failure>,
 }
 
@@ -37,21 +37,21 @@ pub(super) struct Failure {
     pub message: String,
 }
 
-/// What environments add to a score, per replicate.
+/// The contributions of environments to a score, per replicate.
 pub(super) type Parts = Vec<(String, Vec<f64>)>;
 
-/// What the runs of an algorithm came to.
+/// The outcome of an algorithm's runs.
 pub(super) struct Tried {
-    /// Values per replicate, by environment and metric; none of an environment in which a run failed.
+    /// Values per replicate, by environment and metric. An environment with a failed run has no values.
     pub values: Vec<Option<Vec<Vec<f64>>>>,
-    /// What each environment without a failure adds to the score.
+    /// The contribution of each environment without a failed run.
     pub parts: Parts,
-    /// The score; none where a run failed.
+    /// The score, or none if a run failed.
     pub scored: Option<Scored>,
 }
 
 impl Tried {
-    /// The mean score; infinite where a run failed.
+    /// The mean score, infinite if a run failed.
     pub fn mean(&self) -> f64 {
         self.scored.as_ref().map_or(f64::INFINITY, |scored| scored.value.mean)
     }

@@ -1,9 +1,9 @@
-//! Sums that are rounded once, so that the order of the terms does not show (Shewchuk 1997).
+//! Sums that are rounded once, so that the order of the terms does not matter (Shewchuk 1997).
 
-/// More partial sums than doubles can have that do not overlap: their exponents span 2098 bits, 53 each.
+/// An upper bound on non-overlapping partial sums: the exponents of doubles span 2098 bits, and each sum covers 53.
 const PARTIALS: usize = 48;
 
-/// The sum of finite values, rounded once, ties to even; 0 of none. With a value that is not finite it is that of plain addition.
+/// The sum of finite values, rounded once with ties to even. Without values it is 0. A value that is not finite makes it a plain sum.
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut partials, mut count) = ([0.0_f64; PARTIALS], 0);
     let mut plain = 0.0;
@@ -22,7 +22,7 @@ pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
         }
         count = kept;
         if high != 0.0 {
-            // Partial sums of values that are not finite are not used.
+            // Partial sums are unused if a value is not finite.
             partials[count.min(PARTIALS - 1)] = high;
             count = (count + 1).min(PARTIALS);
         }
@@ -30,7 +30,7 @@ pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     if plain.is_finite() { rounded(&partials[..count]) } else { plain }
 }
 
-/// The sum of partial sums of growing size that do not overlap.
+/// The sum of non-overlapping partial sums of growing size.
 fn rounded(partials: &[f64]) -> f64 {
     let Some((&largest, mut rest)) = partials.split_last() else { return 0.0 };
     let (mut high, mut low) = (largest, 0.0);
@@ -43,7 +43,7 @@ fn rounded(partials: &[f64]) -> f64 {
             break;
         }
     }
-    // Half a unit of the last place is left out: the sign of what is below it says which way to round.
+    // The remainder is half a unit in the last place. The sign of the next partial sum decides the rounding.
     if let Some(&below) = rest.last()
         && low != 0.0
         && (low < 0.0) == (below < 0.0)

@@ -1,4 +1,4 @@
-//! Formulas by hand. `tests/test_score.py` and its neighbours have those of whole evaluations.
+//! Hand-computed values of single formulas. `tests/test_score.py` tests whole evaluations.
 
 use serde_json::{Value, json};
 

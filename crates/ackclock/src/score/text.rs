@@ -1,8 +1,8 @@
-//! Numbers and lists as sentences have them.
+//! Formats numbers and lists for sentences.
 
 use super::estimate::Estimate;
 
-/// A number with `digits` significant digits, as `%g` writes it.
+/// Formats a number with `digits` significant digits, like `%g`.
 pub fn general(value: f64, digits: usize) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, exponent) = scientific.split_once('e').expect("a number in scientific notation has an exponent");
@@ -18,7 +18,7 @@ pub fn general(value: f64, digits: usize) -> String {
     trimmed(&format!("{value:.*}", (digits as i32 - 1 - exponent) as usize))
 }
 
-/// A share with its interval.
+/// Formats a share with its interval.
 pub fn share_text(share: &Estimate) -> String {
     match (share.low, share.high) {
         (Some(low), Some(high)) => format!("{:.2} [{low:.2}, {high:.2}]", share.mean),
@@ -26,7 +26,7 @@ pub fn share_text(share: &Estimate) -> String {
     }
 }
 
-/// What is enumerated, with `and` before the last.
+/// Joins a list with commas, and with `and` before the last part.
 pub fn joined(parts: &[String]) -> String {
     match parts {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),

@@ -28,9 +28,9 @@ impl<'a> UnderTest<'a> {
         sum(numbers(&self.flows, "delivered_bps"))
     }
 
-    /// The capacity of the bottleneck less the throughput of datagrams and transfers; none where it has no rate.
+    /// The capacity of the bottleneck minus the throughput of datagrams and transfers, or none if the bottleneck has no rate.
     ///
-    /// `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through.
+    /// `taken` is the key of the datagrams' rate: `offered_bps` or `delivered_bps`.
     pub fn available_bps(&self, taken: &str) -> Option<f64> {
         let capacity_bps = number(&self.run["summary"], "capacity_bps")?;
         let datagrams = sum(rows(self.run, "datagrams").filter_map(|row| number(row, taken)));
@@ -38,18 +38,18 @@ impl<'a> UnderTest<'a> {
         Some(capacity_bps - datagrams - transfers)
     }
 
-    /// Goodput over available capacity: may exceed one if datagrams are lost. None where the bottleneck has no rate.
+    /// Goodput over available capacity, or none if the bottleneck has no rate. It may exceed one if datagrams are lost.
     pub fn goodput_fraction(&self, taken: &str) -> Option<f64> {
         let goodput_bps = self.delivered_bps();
         if goodput_bps == 0.0 { Some(0.0) } else { Some(goodput_bps / self.available_bps(taken)?) }
     }
 
-    /// Segments lost over segments sent, all flows together; 0 where none was sent.
+    /// Lost segments over sent segments of all flows, 0 if no segment was sent.
     pub fn loss_rate(&self) -> f64 {
         pooled(&self.flows, "lost", "sent")
     }
 
-    /// Mean queueing delay of data packets on their paths, over all flows; 0 if none arrived.
+    /// The mean queueing delay of data packets on their paths, 0 if no packet arrived.
     pub fn queue_delay_mean_s(&self) -> f64 {
         let pairs =
             self.flows.iter().filter_map(|flow| Some((number(flow, "arrived")?, number(flow, "queue_delay_mean_s")?)));
@@ -58,12 +58,12 @@ impl<'a> UnderTest<'a> {
         if arrived == 0.0 { 0.0 } else { sum(waited.iter().map(|(count, delay_s)| count * delay_s)) / arrived }
     }
 
-    /// Jain's index of the goodputs; 1 where all are zero.
+    /// Jain's index of the goodputs, 1 if all are zero.
     pub fn jain_index(&self) -> f64 {
         jain_index(&self.goodputs_bps())
     }
 
-    /// (max - min) / mean of the goodputs; 0 where all are zero.
+    /// (max - min) / mean of the goodputs, 0 if all are zero.
     pub fn spread(&self) -> f64 {
         spread(&self.goodputs_bps())
     }

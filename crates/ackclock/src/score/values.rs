@@ -1,4 +1,4 @@
-//! From the document of a run to the values of the metrics of its environment.
+//! Reads the metrics of an environment from the document of a run.
 
 use serde_json::Value;
 
@@ -9,17 +9,16 @@ use super::under_test::UnderTest;
 use crate::metric::ratio;
 use crate::sim::summary_metric;
 
-/// Where groups have their rows.
+/// The lists of a document that contain rows of groups.
 const PARTS: [&str; 3] = ["flows", "transfers", "datagrams"];
 
 impl Environment {
-    /// The value of each of the metrics in a run, whose document it is; a message where one does not apply.
+    /// The value of each metric in the document of a run, or a message if a metric does not apply.
     pub fn values(&self, run: &Value) -> Result<Vec<f64>, String> {
         let value = |name: &str| match (name, &self.watch) {
             (WATCH, Some(watch)) => watch.value(run),
             _ => {
-                let row =
-                    OF_SUMMARY.iter().find(|row| row.name == name).expect("what is not watched is of the summary");
+                let row = OF_SUMMARY.iter().find(|row| row.name == name).expect("every other metric is in the summary");
                 if self.scored.is_empty() { row.value(run) } else { row.in_company(run, &self.scored) }
             }
         };
@@ -29,7 +28,7 @@ impl Environment {
 }
 
 impl OfSummary {
-    /// The metric in the unit that is shown.
+    /// The metric in its displayed unit.
     fn value(&self, run: &Value) -> Result<f64, String> {
         let declared = summary_metric(self.of);
         let idle = if rows(run, "flows").next().is_some() { self.idle } else { None };
@@ -38,7 +37,7 @@ impl OfSummary {
         value.map(|value| declared.factor * value).ok_or_else(|| format!("{} does not apply: {absent}", declared.name))
     }
 
-    /// The same of the flows of some groups, where others take part of the link.
+    /// The metric of the flows of some groups, if other traffic shares the link.
     fn in_company(&self, run: &Value, groups: &[String]) -> Result<f64, String> {
         let flows = UnderTest::new(run, groups);
         Ok(match self.name {
@@ -58,7 +57,7 @@ impl Watch {
     fn value(&self, run: &Value) -> Result<f64, String> {
         let groups = [self.group.clone()];
         let every = of_groups(PARTS.iter().flat_map(|part| rows(run, part)), &groups);
-        // A connection with answers has a row in both lists.
+        // A connection with responses has a row in both lists.
         let mut kept = every.clone();
         kept.retain(|row| row.get("traffic").is_none());
         let kept = if kept.is_empty() { every } else { kept };
@@ -68,17 +67,17 @@ impl Watch {
             "loss-rate" => pooled(&kept, "lost", "sent"),
             "queue-delay" => queue_delay_s(&kept),
             "lost-or-late-rate" => largest(kept.iter().map(|row| number(row, "lost_or_late_rate").unwrap_or(0.0))),
-            // Where nothing arrived the length of the run is a lower bound.
+            // If no packet arrived, the duration of the run is a lower bound.
             "delay-p99" => largest(kept.iter().map(|row| number(row, "delay_p99_s").unwrap_or(duration_s(run)))),
             _ => self.of_flows(run, &groups)?,
         };
         Ok(self.scale * value)
     }
 
-    /// What comes of the rows of flows, or of those of the transfers where these have the times.
+    /// The metric from the rows of flows, or from the rows of transfers if only they contain completion times.
     fn of_flows(&self, run: &Value, groups: &[String]) -> Result<f64, String> {
         let flows = of_groups(rows(run, "flows"), groups);
-        // The rows of a web client's answers have their times, that of its connection has none.
+        // A web client's responses have completion times, and its connection has none.
         let answers = of_groups(rows(run, "transfers"), groups);
         let answers = answers.iter().any(|row| row.get("traffic").is_none_or(|traffic| traffic != "transfer"));
         if flows.is_empty() || (answers && self.metric == "completion-time") {
@@ -96,7 +95,7 @@ impl Watch {
             }
             "group-goodput" => goodput_bps,
             "completion-time" => {
-                // A transfer that did not end counts with the time it had, which is a lower bound.
+                // An unfinished transfer counts with the duration of the run, a lower bound.
                 let time_s = |flow: &&Value| number(flow, "completion_time_s").unwrap_or(duration_s(run));
                 mean(&flows.iter().map(time_s).collect::<Vec<_>>())
             }
@@ -104,11 +103,11 @@ impl Watch {
         })
     }
 
-    /// What comes of flow arrivals, which have no rows of their own in `flows`.
+    /// The metric of flow arrivals, which have no rows in `flows`.
     fn of_transfers(&self, run: &Value, groups: &[String]) -> Result<f64, String> {
         match (self.metric.as_str(), of_groups(rows(run, "transfers"), groups).first()) {
             ("group-goodput", Some(row)) => Ok(number(row, "goodput_bps").unwrap_or(0.0)),
-            // None ended: the time they had is a lower bound.
+            // If no flow finished, the duration of the run is a lower bound.
             ("completion-time", Some(row)) => Ok(number(row, "fct_mean_s").unwrap_or(duration_s(run))),
             (metric, _) => {
                 Err(format!("watch.metric: {metric} does not apply to '{}', which is not a group of flows", self.group))

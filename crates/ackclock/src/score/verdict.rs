@@ -1,4 +1,4 @@
-//! The verdict in plain words, from the scores alone.
+//! Writes the verdict in sentences, from the scores alone.
 
 use super::board::{Board, EnvironmentResult};
 use super::environment::Metric;
@@ -7,25 +7,25 @@ use super::multiple::that_count;
 use super::rivals::{Band, Rival, band};
 use super::text::{general, joined, share_text};
 
-/// Ratios within this of one are no news.
+/// The verdict omits ratios that are within 5 % of one.
 const RATIO_OF_NOTE: f64 = 1.05;
-/// The metric that is stored and compared with a baseline, and not shown.
+/// Goodput is stored and compared with a baseline, but the verdict omits it.
 const GOODPUT: &str = "goodput";
 
 /// A difference to the reference that counts: significant among all comparisons of the board, and large enough.
 struct Difference {
-    /// Of the environment.
+    /// The place of the environment.
     place: usize,
-    /// Of the metric in it.
+    /// The place of the metric in the environment.
     at: usize,
     difference: Estimate,
 }
 
-/// How the first candidate compares with the reference, and where it does worst.
+/// Compares the first candidate with the reference, and names its worst environment.
 pub fn verdict(board: &Board) -> String {
     let (name, reference) = (&board.labels[0], &board.labels[board.reference]);
     if board.reference == 0 {
-        return format!("{name} is the reference itself: its scores stand for themselves.");
+        return format!("{name} is the reference itself, so there is nothing to compare it with.");
     }
     if board.results.iter().flat_map(|result| &result.scores[0]).all(|score| score.cost_difference.is_none()) {
         return format!("One replicate cannot show how {name} differs from {reference}; use --replicates 2 or more.");
@@ -33,7 +33,7 @@ pub fn verdict(board: &Board) -> String {
     let (found, compared) = differences(board);
     if found.is_empty() {
         return format!(
-            "Against {reference}, {name} shows no difference that counts, in {compared} comparisons. {}",
+            "{name} shows no large and significant difference from {reference} in {compared} comparisons. {}",
             smallest()
         );
     }
@@ -46,7 +46,7 @@ pub fn verdict(board: &Board) -> String {
     };
     let (higher, lower) = (count("efficiency", Judgement::Better), count("efficiency", Judgement::Worse));
     let mut said = vec![format!(
-        "Against {reference}, {name} has a higher efficiency in {higher} of {environments} environments and a lower one in {lower}."
+        "By efficiency, {name} is better than {reference} in {higher} of {environments} environments and worse in {lower}."
     )];
     let ratios: Vec<String> = [("loss_rate", "loss rate"), ("queue_delay", "queueing delay")]
         .into_iter()
@@ -63,30 +63,34 @@ pub fn verdict(board: &Board) -> String {
     }
     let (fairer, less_fair) = (count("jain_index", Judgement::Better), count("jain_index", Judgement::Worse));
     if fairer + less_fair > 0 {
-        said.push(format!("Jain's index is higher in {fairer} and lower in {less_fair}."));
+        said.push(format!("By Jain's index, it is better in {fairer} and worse in {less_fair}."));
     }
     if let Some((place, at)) = worst_of(board, &found) {
         let result = &board.results[place];
         let metric = &result.metrics[at];
         let text = |candidate: usize| metric.text(result.scores[candidate][at].value.mean);
         let (ours, theirs) = (text(0), text(board.reference));
-        said.push(format!("Its worst is “{}”: {} {ours} instead of {theirs}.", result.heading(), metric.label));
+        said.push(format!(
+            "Its worst environment is “{}”: {} {ours} instead of {theirs}.",
+            result.heading(),
+            metric.label
+        ));
     }
     said.push(smallest());
     said.join(" ")
 }
 
-/// What a difference must be to count, in words.
+/// The thresholds of large differences, in words.
 fn smallest() -> String {
-    "Differences count from 0.5 points of efficiency, 0.1 points of loss, 5 % and 1 ms of delay, 0.02 of Jain's index and 0.05 of a \
-     share, after Holm's correction."
+    "Only differences that are significant after Holm's correction and large enough count. The thresholds are 0.5 points of \
+     efficiency, 0.1 points of loss, 5 % and 1 ms of delay, 0.02 of Jain's index and 0.05 of a fair share."
         .to_owned()
 }
 
-/// The environment and metric in which the first candidate is most clearly worse.
+/// The environment and metric in which the first candidate is worst.
 ///
-/// Worseness is a share: of the capacity, of a fair share, of Jain's index; loss and delay have no natural whole and do not
-/// compete here. Only differences that count do, so that the choice of the largest is corrected for the number of comparisons.
+/// Only metrics with a natural maximum compete: efficiency, shares and Jain's index. Loss and delay have none. Only differences
+/// that count compete, so that the choice of the largest is corrected for the number of comparisons.
 pub fn worst(board: &Board) -> Option<(usize, usize)> {
     worst_of(board, &differences(board).0)
 }
@@ -104,7 +108,7 @@ fn worst_of(board: &Board, found: &[Difference]) -> Option<(usize, usize)> {
         .map(|(_, place)| place)
 }
 
-/// The differences that count, and how many comparisons there were.
+/// The differences that count, and the number of comparisons.
 fn differences(board: &Board) -> (Vec<Difference>, usize) {
     let of = |(place, result): (usize, &EnvironmentResult)| {
         let rows = result.metrics.iter().zip(&result.scores[0]).enumerate();
@@ -130,10 +134,10 @@ fn whole(metric: &Metric) -> Option<f64> {
     }
 }
 
-/// Answers in words: is it better than its rivals, what does it leave to them, and they to it?
+/// Compares the first candidate with competing algorithms, in sentences.
 ///
-/// `titles`: of the environments that `Beside::place` names; `heading` and `least`: of the score, and the least difference of it
-/// that counts.
+/// `titles` are the titles of the environments, by `Beside::place`. `heading` is the heading of the score, and `least` the smallest
+/// difference that counts.
 pub fn sentences(found: &[Rival], titles: &[String], heading: &str, least: f64) -> Vec<String> {
     let names =
         |chosen: &[&Rival]| joined(&chosen.iter().map(|rival| rival.algorithm.label.clone()).collect::<Vec<_>>());
@@ -163,11 +167,11 @@ pub fn sentences(found: &[Rival], titles: &[String], heading: &str, least: f64) 
     })
     .collect();
     if !told.is_empty() {
-        said.push(format!("By its score ({heading}, differences from {least}) it is {}.", joined(&told)));
+        said.push(format!("By score ({heading}, differences of {least} or more), it is {}.", joined(&told)));
     }
     let place = |rival: &Rival, place: usize, share: &Estimate, harm: Option<f64>| {
         let harm = harm.map_or_else(String::new, |harm| format!(", harm {harm:.2}"));
-        format!("{} ({} of a fair share{harm} in “{}”)", rival.algorithm.label, share_text(share), titles[place])
+        format!("{} (fair-share ratio {}{harm}, in “{}”)", rival.algorithm.label, share_text(share), titles[place])
     };
     for (answer, starts) in [
         (Band::Starved, "It starves"),
@@ -191,13 +195,13 @@ pub fn sentences(found: &[Rival], titles: &[String], heading: &str, least: f64) 
     if let Some((_, least)) = spared.iter().min_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean)) {
         let (names, keep) = (names(&spared.iter().map(|(rival, _)| *rival).collect::<Vec<_>>()), share_text(least));
         let keeps = if spared.len() == 1 { "keeps" } else { "keep" };
-        said.push(format!("It is fair to {names}, which {keeps} {keep} of a fair share or more."));
+        said.push(format!("It is fair to {names}, which {keeps} at least {keep} of a fair share."));
     }
     let hard = found.iter().filter_map(|rival| Some((rival, rival.hardest()?)));
     let hard = hard.filter(|(_, hardest)| band(&hardest.ours) == Band::Starved);
     let places: Vec<String> = hard.map(|(rival, hardest)| place(rival, hardest.place, &hardest.ours, None)).collect();
     if !places.is_empty() {
-        said.push(format!("It is starved itself by {}.", joined(&places)));
+        said.push(format!("It is starved by {}.", joined(&places)));
     }
     said
 }

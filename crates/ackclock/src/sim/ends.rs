@@ -306,7 +306,7 @@ impl<'plan> Ends<'plan> {
         }
     }
 
-    /// Notes the round-trip time that a sender took from an ACK; `before` are its totals before the ACK.
+    /// Notes the round-trip time that a sender took from an ACK. `before` are its totals before the ACK.
     #[inline]
     fn note_rtt(&mut self, index: usize, before: (u64, u64)) {
         let flow = &self.flows[index];

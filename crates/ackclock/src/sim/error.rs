@@ -1,53 +1,53 @@
-//! Why a run did not complete.
+//! The reasons for which a run does not complete.
 
 use super::limits::{MOST_PACKETS, MOST_RECORDED};
 use crate::units::Duration;
 
-/// Why a run did not complete.
+/// The reason for which a run did not complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// It was cancelled.
+    /// The run was cancelled.
     #[error("interrupted")]
     Interrupted,
     /// A window grew without bound.
     #[error(
-        "{flow} has {limit} segments in flight {at} after the start, many times what its path holds, and would send more: \
-         its window grows without bound; give transport.max_window a limit, or look at what the algorithm does"
+        "flow {flow} has {limit} segments in flight at {at}, many times the capacity of its path: its window grows \
+         without bound; set transport.max_window, or correct the algorithm"
     )]
     TooMuchInFlight {
         /// The flow.
         flow: String,
-        /// When.
+        /// The time since the start of the run.
         at: Duration,
-        /// Segments that it may have in flight.
+        /// The largest permitted number of segments in flight.
         limit: u32,
     },
     /// The algorithm of a flow cannot continue.
-    #[error("{flow}: the algorithm failed {at} after the start: {what}")]
+    #[error("flow {flow}: the algorithm failed at {at}: {what}")]
     AlgorithmFailed {
         /// The flow.
         flow: String,
-        /// When.
+        /// The time since the start of the run.
         at: Duration,
-        /// Why.
+        /// The reason.
         what: String,
     },
-    /// A capture does not end.
+    /// A capture contains too many packets.
     #[error(
-        "more than {MOST_RECORDED} packets are captured {at} after the start, which is the most that a capture may have; \
-         capture fewer flows, or make `duration` shorter"
+        "more than {MOST_RECORDED} packets are captured at {at}, the largest number of a capture; capture fewer flows, \
+         or make `duration` shorter"
     )]
     TooMuchCaptured {
-        /// When.
+        /// The time since the start of the run.
         at: Duration,
     },
-    /// The network holds too much.
+    /// The network holds too many packets.
     #[error(
-        "{MOST_PACKETS} packets are in flight {at} after the start, which is the most that a run may have; make rates, \
-         delays, queues or the number of flows smaller"
+        "{MOST_PACKETS} packets are in flight at {at}, the largest number of a run; make rates, delays, queues or the \
+         number of flows smaller"
     )]
     TooManyPackets {
-        /// When.
+        /// The time since the start of the run.
         at: Duration,
     },
 }

@@ -32,7 +32,7 @@ pub struct ImpairmentsPlan {
 pub struct ReorderingPlan {
     /// Probability that a packet is.
     pub probability: f64,
-    /// For how long.
+    /// Time for which such a packet is held back.
     pub delay: Duration,
 }
 

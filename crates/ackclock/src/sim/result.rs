@@ -16,9 +16,9 @@ use crate::units::NANOS_PER_SEC;
 pub struct RunResult {
     /// Metrics of the whole run.
     pub summary: Summary,
-    /// Metrics of each flow with congestion control, in the order of declaration; slots of arrivals are not among them.
+    /// Metrics of each flow with congestion control, in the order of declaration. Slots of arrivals have no row.
     pub flows: Vec<FlowResult>,
-    /// Metrics of each group of transfers: those of flows in the order of declaration, then groups of arrivals.
+    /// Metrics of each group of transfers: first groups of flows in the order of declaration, then groups of arrivals.
     pub transfers: Vec<TransferResult>,
     /// Metrics of datagrams, in the order of declaration.
     pub datagrams: Vec<DatagramResult>,
@@ -34,7 +34,7 @@ pub struct RunResult {
     pub events: u64,
     /// Where everything is that was sent over the whole run.
     pub totals: Totals,
-    /// Samples over time.
+    /// Samples of flows and links over time.
     pub samples: Samples,
     /// Captured packets, if the plan asks for them.
     pub recording: Option<Recording>,
@@ -87,10 +87,10 @@ impl AddAssign for Volume {
 }
 
 rows! {
-    /// Metrics over `[warmup, end)`; `metric` holds each formula. Flows are those of [`RunResult::flows`]: not slots of
-    /// arrivals, and not datagrams.
+    /// Metrics over `[warmup, end)`. The module `metric` contains each formula. Flows are the rows of
+    /// [`RunResult::flows`], without slots of arrivals and without datagrams.
     ///
-    /// A metric is none if it does not apply: without flows, or with a denominator of zero.
+    /// A metric that does not apply has no value: without flows, or with a denominator of zero.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Summary {
         /// C, the capacity of the bottleneck.
@@ -106,8 +106,8 @@ rows! {
         efficiency: Option<f64> = Share, Higher, "efficiency", none "no flow crosses a bottleneck with a rate";
         /// Payload that came in order / payload of all segments sent.
         delivery_ratio: Option<f64> = Share, Higher, "delivery ratio", none "nothing sent";
-        /// Data packets of the flows lost / segments sent. Lost are those dropped by any queue or meter of their path, and
-        /// those lost by a link. Neither what is in flight at the end nor what arrived corrupt is.
+        /// Lost data packets of the flows / segments sent. Queues and meters of the path drop packets, and links lose
+        /// them. Packets in flight at the end and corrupt arrivals do not count.
         loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
         /// Segments retransmitted / segments sent.
         retransmit_rate: Option<f64> = Share, Lower, "retransmit rate" / "rtx", none "nothing sent";
@@ -115,21 +115,21 @@ rows! {
         drop_rate: Option<f64> = Share, Lower, "drop rate (bottleneck)" / "drops", none "no arrivals";
         /// Packets that the queue of the bottleneck marked / packets that came to it, of any flow.
         mark_rate: Option<f64> = Share, Neither, "mark rate (bottleneck)" / "marks", none "no arrivals";
-        /// (sum x)^2 / (n sum x^2) over the goodputs x of the n flows; 1 where all are 0.
+        /// `(sum x)^2 / (n sum x^2)` over the goodputs x of the n flows. It is 1 if all are 0.
         jain_index: Option<f64> = Number, Higher, "Jain index" / "Jain", none "no flows";
-        /// (max - min) / mean of the goodputs; 0 where all are 0.
+        /// `(max - min) / mean` of the goodputs. It is 0 if all are 0.
         spread: Option<f64> = Number, Lower, "spread", none "no flows";
-        /// Queueing delay of the path, see below: mean over data packets of all flows.
+        /// Queueing delay of the path, mean over data packets of all flows.
         queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
         /// 95th percentile of the same.
         queue_delay_p95_s: Option<f64> = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals";
-        /// The same of ACKs, on the reverse path.
+        /// Queueing delay of ACKs on the reverse path, mean.
         reverse_queue_delay_mean_s: Option<f64>
             = Time, Lower, "queueing delay of ACKs, mean" / "ACK queue", none "no arrivals";
         /// 95th percentile of the same.
         reverse_queue_delay_p95_s: Option<f64>
             = Time, Lower, "queueing delay of ACKs, 95 %" / "ACK queue 95 %", none "no arrivals";
-        /// Time in the queue of the bottleneck of packets whose transmission began in the window, of any flow: mean.
+        /// Mean time in the queue of the bottleneck, of packets of any flow whose transmission began in the window.
         bottleneck_queue_delay_mean_s: Option<f64>
             = Time, Lower, "queueing delay (bottleneck), mean" / "bottleneck queue", none "no arrivals";
         /// 95th percentile of the same.
@@ -159,11 +159,12 @@ rows! {
         recovery: &'static str;
         /// Name of the ECN feedback.
         ecn: &'static str;
-        /// Payload that came in order to the receiver x 8 / T; for a completed transfer, T ends with it and begins with its start.
+        /// Payload that came in order to the receiver x 8 / T (of a completed transfer, T is its duration).
         goodput_bps: f64 = Rate, Higher, "goodput";
         /// Bytes that the sender put on the wire x 8 / T, with the T of the goodput.
         throughput_bps: f64 = Rate, Neither, "throughput";
-        /// Payload that came in order to the receiver x 8 / T, with the T of the run: its part of the goodput of all flows.
+        /// Payload that came in order to the receiver x 8 / T, with the T of the run. It is the flow's part of the
+        /// total goodput.
         delivered_bps: f64 = Rate, Higher, "delivered";
         /// `lost` / `sent`.
         loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
@@ -191,27 +192,27 @@ rows! {
         sent_bytes: u64 = Bytes, Neither, "payload sent";
         /// Payload that was first sent in the window and acknowledged by its end.
         acknowledged_bytes: u64 = Bytes, Higher, "payload acknowledged";
-        /// Segments sent of which the first byte had been sent before.
+        /// Segments sent whose first byte had been sent before.
         retransmits: u64 = Count, Lower, "retransmits" / "rtx";
         /// Expiries of the retransmission timer.
         timeouts: u64 = Count, Lower, "timeouts";
-        /// Congestion events, to each of which the algorithm answers once: fast recoveries, expiries of the retransmission
-        /// timer, and cuts for marks.
+        /// Congestion events: fast recoveries, expiries of the retransmission timer, and cuts for marks. The algorithm
+        /// responds to each of them once.
         congestion_events: u64 = Count, Neither, "congestion events" / "events";
-        /// Data packets that came to the receiver with a mark; not those that repeat what had come in order before
-        /// (RFC 3168 §6.1.5), and none of a flow without ECN.
+        /// Data packets that came to the receiver with a mark. Repetitions of data that had come in order do not count
+        /// (RFC 3168 §6.1.5). Flows without ECN count 0.
         marks: u64 = Count, Neither, "marks";
-        /// Cuts for marks: at most one a window of data, so fewer than marks.
+        /// Cuts for marks. There is at most one per window of data, so cuts are fewer than marks.
         ecn_events: u64 = Count, Neither, "cuts for marks";
-        /// Of `lost`, those that the queue of its own access link dropped, before the first shared link.
+        /// Packets of `lost` that the queue of the flow's access link dropped, before the first shared link.
         access_drops: u64 = Count, Lower, "drops at the access link";
         /// Queueing delay of its data packets, mean.
         queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
-        /// 95th percentile of the same; of the first 8 flows only.
+        /// 95th percentile of the same. Only the first 8 flows report it.
         queue_delay_p95_s: Option<f64>
             = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals, or not among the first 8";
-        /// Mean of the round-trip times measured, one per ACK of data that was sent once (with timestamps, every ACK of new
-        /// data).
+        /// Mean of the round-trip times measured. Each ACK of data that was sent once yields one. With timestamps, each
+        /// ACK of new data does.
         rtt_mean_s: Option<f64> = Time, Lower, "round-trip time, mean" / "RTT", none "nothing measured";
         /// Median of the round-trip times measured. Only the first 8 flows report it.
         rtt_p50_s: Option<f64>
@@ -219,18 +220,19 @@ rows! {
         /// 95th percentile of the same.
         rtt_p95_s: Option<f64>
             = Time, Lower, "round-trip time, 95 %" / "RTT 95 %", none "nothing measured, or not among the first 8";
-        /// Smallest round-trip time measured since the start of the connection, be it in the warm-up or by the handshake.
+        /// Smallest round-trip time measured since the start of the connection. Warm-up and handshake count.
         rtt_min_s: Option<f64> = Time, Lower, "round-trip time, min" / "min RTT", none "nothing measured";
         /// Mean of cwnd over the part of the window in which the flow was active, recovery included.
         cwnd_mean_segments: Option<f64> = Segments, Neither, "cwnd, mean" / "cwnd", none "not active";
         /// Propagation of the path and the reverse path, without transmission.
         base_rtt_s: f64 = Time, Given, "base RTT";
-        /// From the start of the application, be it by a handshake, to the last byte acknowledged, of a `transfer` that ended, be it in the warm-up.
+        /// Time from the start of the application to the last byte acknowledged, of a `transfer` that ended. Handshake
+        /// and warm-up count.
         completion_time_s: Option<f64> = Time, Lower, "completion time", none "no transfer, or not ended";
-        /// How long the answers to one web client, or keystrokes, took.
+        /// Times of the answers to one web client, or of keystrokes.
         #[serde(flatten)]
         times: Option<Box<TransferTimes>> => TransferTimes;
-        /// Colours that its meter gave to its data; none for a flow without a meter.
+        /// Colours that its meter gave to its data. A flow without a meter has none.
         #[serde(flatten)]
         colours: Option<Box<ColourCounts>> => ColourCounts;
     }
@@ -240,50 +242,50 @@ rows! {
     /// Packets by the colour that a meter gave them in `[warmup, end)`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct ColourCounts {
-        /// Packets that came to the meter in the window and that it made green; only with a meter.
+        /// Packets that came to the meter in the window and were coloured green. Only flows with a meter report it.
         green: u64 = Count, Neither, "green" / "green packets";
-        /// The same of yellow ones.
+        /// The same of yellow packets.
         yellow: u64 = Count, Neither, "yellow" / "yellow packets";
-        /// The same of red ones.
+        /// The same of red packets.
         red: u64 = Count, Neither, "red" / "red packets";
-        /// Of the red ones, those that it dropped.
+        /// Red packets that the meter dropped.
         policed: u64 = Count, Lower, "policed" / "dropped";
     }
 }
 
 rows! {
-    /// How long transfers took that ended in `[warmup, end)`; none where there was none.
+    /// Times of transfers that ended in `[warmup, end)`. Without such a transfer there are none.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
     pub struct TransferTimes {
-        /// Transfers that ended in the window; of a flow the answers to a web client, or keystrokes.
+        /// Transfers that ended in the window. For a flow: answers to a web client, or keystrokes.
         completed: u64 = Count, Higher, "completed" / "ended";
-        /// Flow completion times of those that ended in the window, mean: from the arrival to the last byte acknowledged; of
-        /// `web` from the first request to the last byte received; of `interactive` from the write of a keystroke to its last
-        /// byte received in order.
+        /// Mean flow completion time of the transfers that ended in the window. It lasts from the arrival to the last
+        /// byte acknowledged. For `web` it lasts from the first request to the last byte received. For `interactive` it
+        /// lasts from the write of a keystroke to its last byte received in order.
         fct_mean_s: Option<f64> = Time, Lower, "completion time, mean" / "mean", none "none ended";
-        /// Their median. Percentiles are nearest ranks.
+        /// Median of the same. Percentiles are nearest ranks.
         fct_p50_s: Option<f64> = Time, Lower, "completion time, 50 %" / "50 %", none "none ended";
         /// 95th percentile of the same.
         fct_p95_s: Option<f64> = Time, Lower, "completion time, 95 %" / "95 %", none "none ended";
         /// 99th percentile of the same.
         fct_p99_s: Option<f64> = Time, Lower, "completion time, 99 %" / "99 %", none "none ended";
-        /// The longest.
+        /// The longest of the same.
         fct_max_s: Option<f64> = Time, Lower, "completion time, longest" / "longest", none "none ended";
     }
 }
 
 rows! {
-    /// What clients saw that play chunks of media, over `[warmup, end)`; only of `chunks`.
+    /// Playback at clients that play chunks of media, over `[warmup, end)`. Only `chunks` reports it.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
     pub struct Playing {
-        /// Chunks that came after their deadline, and those that had not come by the end although they were due; only of `chunks`.
+        /// Chunks that came after their deadline, or were due and had not come by the end. Only `chunks` reports it.
         late: u64 = Count, Lower, "late chunks" / "late";
-        /// `late` / chunks that came or were due; only of `chunks`.
+        /// `late` / chunks that came or were due. Only `chunks` reports it.
         late_rate: Option<f64> = Share, Lower, "late chunks, share" / "late", none "no chunk came or was due";
-        /// How often playback waited for a chunk: the first plays a deadline after it was written, each other one when the one
-        /// before it has been played; only of `chunks`.
+        /// Number of times that playback waited for a chunk. The first chunk is played a deadline after it was written,
+        /// and each other one after its predecessor. Only `chunks` reports it.
         stalls: u64 = Count, Lower, "stalls";
-        /// How long it waited in all, of all flows; only of `chunks`.
+        /// Total time for which playback waited, of all flows. Only `chunks` reports it.
         stalled_s: f64 = Time, Lower, "time stalled" / "stalled";
     }
 }
@@ -312,10 +314,10 @@ rows! {
         unfinished: u64 = Count, Lower, "unfinished";
         /// Mean number of transfers in progress.
         active_mean: Option<f64> = Number, Neither, "active, mean", none "not of arrivals";
-        /// How long they took.
+        /// Completion times.
         #[serde(flatten)]
         times: TransferTimes => TransferTimes;
-        /// What clients saw that play chunks; none of other traffic.
+        /// Playback at clients that play chunks of media, over `[warmup, end)`. Only `chunks` reports it.
         #[serde(flatten)]
         playing: Option<Box<Playing>> => Playing;
         /// Payload of the transfers that began in the window x 8 / T.
@@ -330,7 +332,7 @@ rows! {
         lost: u64 = Count, Lower, "lost";
         /// `lost` / `sent`.
         loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
-        /// Segments sent of which the first byte had been sent before.
+        /// Segments sent whose first byte had been sent before.
         retransmits: u64 = Count, Lower, "retransmits" / "rtx";
         /// `retransmits` / `sent`.
         retransmit_rate: Option<f64> = Share, Lower, "retransmit rate" / "rtx", none "nothing sent";
@@ -338,7 +340,8 @@ rows! {
         timeouts: u64 = Count, Lower, "timeouts";
         /// Queueing delay of the group's data packets, mean.
         queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
-        /// 95th percentile of the same; where all flows are among the first 8, or the group among the first 8 of arrivals.
+        /// 95th percentile of the same. Only groups whose flows are all among the first 8 report it, and the first 8
+        /// groups of arrivals.
         queue_delay_p95_s: Option<f64>
             = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals, or not among the first 8";
     }
@@ -360,7 +363,7 @@ rows! {
         sources: usize = Count, Given, "sources";
         /// Bytes that left the source in the window x 8 / T.
         offered_bps: f64 = Rate, Given, "offered";
-        /// Bytes that arrived in the window x 8 / T; a packet that arrives twice counts once.
+        /// Bytes that arrived in the window x 8 / T. A packet that arrives twice counts once.
         delivered_bps: f64 = Rate, Higher, "delivered";
         /// Mean of the rate to be left to others.
         leaves_bps: Option<f64> = Rate, Given, "leaves", none "without `leaves`";
@@ -374,22 +377,22 @@ rows! {
         corrupted: u64 = Count, Lower, "corrupted";
         /// `lost` / `sent`.
         loss_rate: Option<f64> = Share, Lower, "loss rate" / "loss", none "nothing sent";
-        /// One-way times of packets that arrived in the window, mean.
+        /// Mean one-way delay of packets that arrived in the window.
         delay_mean_s: Option<f64> = Time, Lower, "one-way delay, mean" / "delay", none "no arrivals";
-        /// Their median. Percentiles are from a logarithmic histogram, within 1 %.
+        /// Median of the same. Percentiles are from a logarithmic histogram, within 1 %.
         delay_p50_s: Option<f64> = Time, Lower, "one-way delay, 50 %" / "50 %", none "no arrivals";
         /// 99th percentile of the same.
         delay_p99_s: Option<f64> = Time, Lower, "one-way delay, 99 %" / "99 %", none "no arrivals";
-        /// Interarrival jitter J += (abs(D) - J) / 16 (RFC 3550 §6.4.1), D being how much longer or shorter a packet took
-        /// than the one that arrived before it; mean of J over the packets that arrived in the window.
+        /// Interarrival jitter by `J += (abs(D) - J) / 16` (RFC 3550 §6.4.1), mean over the packets that arrived in the
+        /// window. D is the difference between the transit times of a packet and its predecessor.
         jitter_s: Option<f64> = Time, Lower, "jitter", none "no arrivals";
-        /// Packets that arrived after the deadline / `sent`; only of `rtp`.
+        /// Packets that arrived after the deadline / `sent`. Only `rtp` reports it.
         #[serde(skip_serializing_if = "Option::is_none")]
         late_rate: Option<f64> = Share, Lower, "late", none "no deadline";
-        /// Packets lost, corrupted and late / `sent`; only of `rtp`.
+        /// Packets lost, corrupted and late / `sent`. Only `rtp` reports it.
         #[serde(skip_serializing_if = "Option::is_none")]
         lost_or_late_rate: Option<f64> = Share, Lower, "lost or late", none "no deadline";
-        /// Colours that their meter gave them; none for datagrams without a meter.
+        /// Colours that their meter gave them. Datagrams without a meter have none.
         #[serde(flatten)]
         colours: Option<ColourCounts> => ColourCounts;
     }
@@ -408,9 +411,9 @@ rows! {
         colours: ColourCounts => ColourCounts;
         /// Bits on the wire of green packets / T.
         green_bps: f64 = Rate, Neither, "green";
-        /// The same of yellow ones.
+        /// The same of yellow packets.
         yellow_bps: f64 = Rate, Neither, "yellow";
-        /// The same of red ones.
+        /// The same of red packets.
         red_bps: f64 = Rate, Neither, "red";
     }
 }
@@ -423,7 +426,7 @@ rows! {
         name: String;
         /// Bits of packets whose transmission began / (capacity x T).
         utilization: Option<f64> = Share, Higher, "utilization", none "no rate";
-        /// Mean of the available capacity over the window; only of links whose capacity varies.
+        /// Mean of the available capacity over the window. Only links whose capacity varies report it.
         #[serde(skip_serializing_if = "Option::is_none")]
         capacity_bps: Option<f64> = Rate, Given, "capacity", none "does not vary";
         /// Packets that came to the queue.
@@ -434,25 +437,25 @@ rows! {
         drops: u64 = Count, Lower, "drops";
         /// Packets that the queue marked.
         marks: u64 = Count, Neither, "marks";
-        /// Why it dropped and marked; nothing for a queue that drops only when it is full.
+        /// Reasons for drops and marks. A queue that drops only when it is full has none.
         #[serde(flatten)]
         reasons: Reasons => Reasons;
-        /// Of `drops`, those of packets in profile; only of queues that know profiles.
+        /// Drops of packets in profile. Only queues that know profiles report it.
         #[serde(skip_serializing_if = "Option::is_none")]
         in_profile_drops: Option<u64> = Count, Lower, "drops in profile", none "the queue knows no profiles";
         /// Packets lost in transit.
         losses: u64 = Count, Lower, "losses";
-        /// The other impairments; none for a link without any.
+        /// The other impairments. A link without them has none.
         #[serde(flatten)]
         impairments: Option<ImpairmentCounts> => ImpairmentCounts;
-        /// Transmissions; none for a link that is not a station of a channel.
+        /// Transmissions. A link that is not a station of a channel has none.
         #[serde(flatten)]
         attempts: Option<Attempts> => Attempts;
-        /// Time in the queue of packets whose transmission began in the window, mean.
+        /// Mean time in the queue, of packets whose transmission began in the window.
         queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue delay", none "no arrivals";
         /// 95th percentile of the same.
         queue_delay_p95_s: Option<f64> = Time, Lower, "queueing delay, 95 %" / "queue delay 95 %", none "no arrivals";
-        /// All of these sojourn times. They are not among the metrics.
+        /// All of these sojourn times, which are not a metric.
         #[serde(skip)]
         queue_delays: Histogram;
     }
@@ -462,9 +465,9 @@ rows! {
     /// Transmissions of a station.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct Attempts {
-        /// Transmissions of frames, which may carry several packets; only of stations of a channel.
+        /// Transmissions of frames. A frame may carry several packets. Only stations of a channel report it.
         attempts: u64 = Count, Neither, "attempts";
-        /// Those without an ACK: they collided, or arrived with wrong bits.
+        /// Transmissions without an ACK: they collided, or arrived with wrong bits.
         failed_attempts: u64 = Count, Lower, "failed attempts" / "failed";
     }
 }
@@ -473,7 +476,7 @@ rows! {
     /// Impairments of packets that arrived.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
     pub struct ImpairmentCounts {
-        /// Packets that arrive twice; only of links where this, `corruptions` or `reordered` can happen.
+        /// Packets that arrive twice. Only links that can duplicate, corrupt or reorder packets report it.
         duplicates: u64 = Count, Neither, "duplicates";
         /// Packets that arrive with wrong bits.
         corruptions: u64 = Count, Lower, "corruptions";
@@ -522,7 +525,7 @@ impl Rows for Reasons {
     }
 }
 
-/// Drops or marks for one reason; none if no queue has it.
+/// Drops or marks for one reason, unless no queue has it.
 fn counted(reason: Reason, of: &str, better: Better, has: fn(&Reasoned) -> &'static [Reason]) -> Option<Declared> {
     let queues = disciplines().filter(|(_, reasons)| has(reasons).contains(&reason)).map(|(name, _)| name);
     let queues: Vec<&str> = queues.collect();
@@ -533,7 +536,7 @@ fn counted(reason: Reason, of: &str, better: Better, has: fn(&Reasoned) -> &'sta
         better,
         labels: (label.clone(), label),
         absent: None,
-        definition: format!("Of `{of}`, those {}; only of {}.", reason.in_words(), queues.join(", ")),
+        definition: format!("`{of}` {}. Only {} count them.", reason.in_words(), queues.join(", ")),
     })
 }
 
@@ -545,10 +548,10 @@ impl Serialize for Reasons {
     }
 }
 
-/// How many packets had a value of at most an edge and above the edge before.
+/// Number of packets in each class: the value is at most one edge, and above the edge before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Histogram {
-    /// Upper edges of the classes that are not empty, nanoseconds, ascending; each within 1 % of its values.
+    /// Upper edges of the classes that are not empty, in nanoseconds, ascending. Each edge is within 1 % of its values.
     pub up_to_ns: Vec<u64>,
     /// Packets in each class.
     pub packets: Vec<u64>,
@@ -581,7 +584,8 @@ mod tests {
             assert!(!metrics[..index].iter().any(|other| (other.list, other.key.as_str()) == place), "{place:?} twice");
             assert!(metric.definition.ends_with('.'), "{place:?}: {}", metric.definition);
         }
-        let reasons = metrics.iter().filter(|metric| metric.definition.contains("only of")).map(|metric| &*metric.key);
+        let reasons =
+            metrics.iter().filter(|metric| metric.definition.ends_with("count them.")).map(|metric| &*metric.key);
         assert!(reasons.clone().any(|key| key == "oversize_drops"));
         assert!(!reasons.clone().any(|key| key == "oversize_marks"), "no queue marks what it cannot send");
     }

@@ -16,7 +16,7 @@ pub(super) struct TransferLog {
     /// Chunks of media that came after their deadline, and those that are due and have not come.
     pub(super) late: u64,
     pub(super) missing: u64,
-    /// How often playback waited for a chunk, and how long in all.
+    /// Number of times that playback waited for a chunk, and the total time.
     pub(super) stalls: u64,
     pub(super) stalled_ns: u64,
 }

@@ -38,8 +38,8 @@ impl Default for ReceivedMarks {
 impl ReceivedMarks {
     /// Data arrive. Returns true if they must be acknowledged at once.
     ///
-    /// RFC 9768 §3.2.2.5.1: "An AccECN Data Receiver SHOULD emit an ACK whenever a data packet marked CE arrives after
-    /// the previous packet was not CE." That two marks make an ACK due follows from an ACK for every second segment.
+    /// RFC 9768 §3.2.2.5.1: an ACK should be sent whenever a marked data packet arrives after an unmarked one. Two
+    /// marks also make an ACK due, because every second segment does.
     pub(super) fn note(&mut self, segment: &DataSegment, marked: bool) -> bool {
         if marked {
             self.cep = self.cep.wrapping_add(1);
@@ -116,8 +116,8 @@ impl KnownMarks {
     }
 }
 
-/// The least number of wraps of the field, so that this many bytes fit into marked packets of at most `mss`. Marks
-/// above a hole are reported before their data are acknowledged.
+/// The least number of wraps of the field for which this many bytes fit into marked packets. Each contains at most
+/// `mss`. Marks above a hole are reported before their data are acknowledged.
 fn missing_rounds(bytes: u32, mss: u32, least: u32) -> u32 {
     let (bytes, mss) = (u64::from(bytes), u64::from(mss.max(1)));
     (bytes.saturating_sub(mss * u64::from(least))).div_ceil(mss * u64::from(DIVACE)) as u32

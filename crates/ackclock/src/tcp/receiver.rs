@@ -381,8 +381,8 @@ impl Receiver {
         self.out_of_order.remove_below(self.next);
     }
 
-    /// RFC 2018 §4: "The first SACK block MUST specify the contiguous block of data containing the segment
-    /// which triggered this ACK"; the others repeat the blocks reported most recently.
+    /// RFC 2018 §4: the first SACK block contains the segment that triggered this ACK. The others repeat the blocks
+    /// reported most recently.
     fn note_recent(&mut self, range: (u64, u64)) {
         let is_part = |other: &(u64, u64)| range.0 <= other.0 && other.1 <= range.1;
         let blocks = iter::once(range).chain(self.blocks().filter(|other| !is_part(other)));
@@ -391,8 +391,8 @@ impl Receiver {
         self.recent = kept;
     }
 
-    /// RFC 2883 §4, rule (1): "A D-SACK block is only used to report a duplicate contiguous sequence of data received by
-    /// the receiver in the most recent packet"; §4.2: of several "only the first such duplicate sub-segment is reported".
+    /// RFC 2883 §4, rule (1): a D-SACK block reports only a duplicate sequence in the most recent packet. By §4.2 only
+    /// the first of several duplicate sequences is reported.
     #[cold]
     fn note_duplicate(&mut self, start: u64, end: u64) {
         self.duplicate = if start < self.next {

@@ -81,8 +81,8 @@ impl LinuxVariation {
     }
 }
 
-/// The estimator of a clock with coarse ticks, in whole numbers: RFC 6298 §2.3 as implemented in 4.3BSD-Reno
-/// (Jacobson 1988, appendix A).
+/// The estimator of a clock with coarse ticks, in whole numbers. RFC 6298 §2.3 refers to it as implemented in
+/// 4.3BSD-Reno (Jacobson 1988, appendix A).
 #[derive(Clone, Copy, Debug)]
 struct TickEstimate {
     tick: Duration,
@@ -190,8 +190,8 @@ impl Rtt {
 
     /// The connection is open, and there was no measurement, as the SYN was sent again.
     ///
-    /// RFC 6298 §5.7: "If the timer expires awaiting the ACK of a SYN segment and the TCP implementation is using an RTO less than
-    /// 3 seconds, the RTO MUST be re-initialized to 3 seconds when data transmission begins".
+    /// RFC 6298 §5.7: the timer expired for a SYN, and the RTO is less than 3 seconds. Data transmission then begins
+    /// with an RTO of 3 seconds.
     pub fn after_lost_syn(&mut self) {
         const AFTER_LOST_SYN: Duration = Duration::from_secs(3);
         self.initial_rto = self.initial_rto.max(AFTER_LOST_SYN);

@@ -190,8 +190,8 @@ impl SackBlocks {
 
     /// The duplicate data, if the first block is a D-SACK block. `ack` is the acknowledgement of the blocks.
     ///
-    /// RFC 2883 §5: "If the SACK sequence space is less than this cumulative ACK, it is an indication that the segment
-    /// identified by the SACK block has been received more than once", as it is if the second block holds it.
+    /// RFC 2883 §5: a SACK block below the cumulative ACK reports a segment that was received more than once. So does a
+    /// block inside the second block.
     pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let mut blocks = self.iter(ack);
         let (start, end) = blocks.next()?;

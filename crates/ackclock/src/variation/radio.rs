@@ -131,7 +131,7 @@ pub struct Leo {
     pub max_bps: u64,
     /// Time with one satellite.
     pub slot: Duration,
-    /// Part of a slot at its beginning in which nothing is sent.
+    /// Time without transmission at the beginning of each slot.
     pub interruption: Duration,
 }
 

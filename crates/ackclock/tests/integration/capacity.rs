@@ -137,7 +137,7 @@ fn what_cannot_be_is_named_with_its_key() {
     );
     let links = "schema = 1\nduration = '1 s'\n[links.a]\nrate = '1 Mbit/s'\n[links.b]\nvaries = 'lte'\n\
                  [[flows]]\ncc = 'aimd'\npath = ['a', 'b']\n";
-    let expected = "a rate that varies needs its highest value beside it, and link \"b\" has no rate";
+    let expected = "a rate that varies needs its highest value as the rate of the link, and link \"b\" has no rate";
     assert_eq!(message(links), format!("x:6: links.b.varies.kind: {expected}"));
     let unknown = message(&text("varies = 'lta'"));
     assert_eq!(unknown, "x:9: topology.varies.kind: unknown kind of variation \"lta\"; did you mean \"lte\"?");

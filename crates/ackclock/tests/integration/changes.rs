@@ -11,7 +11,7 @@ use ackclock_scenario::Scenario;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Three flows at 10 Mbit/s, 40 ms and more, and half a product of buffer.
+/// Three flows at 10 Mbit/s, 40 ms and more, and a buffer of half a BDP.
 fn plan(sets: &[&str]) -> Plan {
     let text = include_str!("../../../../bench/golden/dumbbell.toml");
     let is_short = sets.iter().any(|set| set.starts_with("duration="));
@@ -243,8 +243,8 @@ fn plan_with(cc: &str, profile: &str) -> Plan {
     plan(&sets)
 }
 
-/// What came out, but for the name of the algorithm, which is that of the plan, the work, and the last bits of mean windows, whose
-/// integrals are read in pieces.
+/// All results except the engine's work, the algorithm's name, which the plan gives, and the last bits of mean
+/// windows. Steps integrate these means in parts.
 fn outcome(simulation: Simulation) -> String {
     let mut result = simulation.finish(&NEVER).unwrap();
     result.events = 0;

@@ -1,4 +1,4 @@
-//! Stations that contend for a channel, in whole runs: throughput of datagrams, flows that win, what is conserved.
+//! Stations that contend for a channel, in whole runs: throughput of datagrams, flows that win, conserved packets.
 
 use std::fmt::Write as _;
 
@@ -34,7 +34,7 @@ fn saturated(stations: usize, keys: &str) -> String {
     text
 }
 
-/// Five stations with an access point, TCP up and down, datagrams beside it, and links beyond the access point.
+/// Five stations with an access point, TCP up and down, datagrams, and links beyond the access point.
 pub(crate) const HOME: &str = "
 schema = 1
 duration = '10 s'

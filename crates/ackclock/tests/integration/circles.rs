@@ -1,4 +1,4 @@
-//! The files of a module do not use each other in a circle, so that each can be read with those below it alone.
+//! The files of a module have no cyclic imports. A reader therefore needs only a file and the files that it imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ const ONE_TYPE: &[&str] = &["tcp/sender", "quic/sender", "cc/bbr1", "cc/bbr3"];
 
 type Module = Vec<String>;
 
-/// What `use` statements of a source text name, braces expanded.
+/// The names in `use` statements of a source text, with braces expanded.
 fn used_paths(text: &str) -> Vec<Vec<String>> {
     let code = code(text).join(" ");
     let statements = code.split("use ").skip(1).filter_map(|rest| rest.split(';').next());
@@ -47,7 +47,7 @@ fn module_of(relative: &Path) -> Module {
     names
 }
 
-/// The file that a path of a `use` statement names something of, seen from a module; none of another crate.
+/// The file in a module that a path of a `use` statement refers to. Paths into other crates give none.
 fn resolve(from: &Module, path: &[String], files: &BTreeMap<Module, PathBuf>) -> Option<Module> {
     let mut here = from.clone();
     let mut rest = path;
@@ -66,7 +66,8 @@ fn resolve(from: &Module, path: &[String], files: &BTreeMap<Module, PathBuf>) ->
     named.into_iter().find(|module| files.contains_key(module))
 }
 
-/// Which file uses which, tests left out; a folder's files do not use its `mod.rs`, which re-exports what they have.
+/// The imports between files, without tests. A folder's files do not use its `mod.rs`, which only re-exports their
+/// items.
 fn uses(files: &BTreeMap<Module, PathBuf>) -> BTreeMap<Module, BTreeSet<Module>> {
     let used_by = |(module, file): (&Module, &PathBuf)| {
         let paths = used_paths(&fs::read_to_string(file).unwrap());
@@ -110,7 +111,7 @@ fn files_of_a_module_use_each_other_in_one_direction() {
     }
 }
 
-/// Those of the files in this folder.
+/// The imports between the files in this folder.
 fn circles(src: &Path) -> Vec<Vec<Module>> {
     let named = rust_files(src).into_iter().map(|file| (module_of(file.strip_prefix(src).unwrap()), file));
     let is_test = |module: &Module| module.iter().any(|name| name == "tests");

@@ -1,4 +1,4 @@
-//! The contract suites find what they are there to find: each subject here breaks one promise.
+//! The contract suites detect violations: each subject here violates one clause.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
-//! The congestion-control contract holds algorithms that are not built in: a paced one that owns its window
-//! in recovery (as BBR does), one that needs the marks of every ACK (as DCTCP does), and one that reduces its window in
-//! proportion while losses are being repaired (PRR, RFC 6937).
+//! The congestion-control contract supports algorithms that are not built in. One paces and owns its window in
+//! recovery, as BBR does. One needs the marks of every ACK, as DCTCP does. One reduces its window in proportion
+//! during recovery (PRR, RFC 6937).
 //!
-//! The third witness, an emulator-like loop around a single link, stands beside the link.
+//! The third witness, an emulator-like loop around a single link, is tested with the link.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use ackclock::sim::{self, LossPlan, Plan};
 use ackclock::tcp::{AckSegment, EcnFeedback, EcnMode, SackBlocks, Sender, Transport};
 use ackclock::units::{Duration, Instant, Rate};
 
-/// What a test may look at after the run.
+/// The values that a test may inspect after the run.
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// Paces a quarter above the largest delivery rate seen, keeps as much in flight, ignores losses.
@@ -105,7 +105,7 @@ fn a_paced_algorithm_that_the_receiver_holds_back_comes_to_an_end() {
     assert!((100..=150).contains(&result.flows[0].sent), "{}", result.flows[0].sent);
 }
 
-/// Halves its window for a loss in proportion to what is delivered: RFC 6937, with the bound of slow start.
+/// Halves its window for a loss in proportion to the delivered data: RFC 6937, with the bound of slow start.
 #[derive(Debug)]
 struct Proportionate {
     owns_recovery: bool,

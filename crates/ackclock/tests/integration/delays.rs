@@ -146,7 +146,7 @@ fn mistakes_of_times_are_told_with_their_key() {
     };
     assert_eq!(
         steps("'0 s'", "'10 ms'"),
-        "x:6: links.a.delay_varies.delays: 10 ms is out of range; must be from 20 ms, the delay beside it, to 86400 s"
+        "x:6: links.a.delay_varies.delays: 10 ms is out of range; must be from 20 ms, the link's delay, to 86400 s"
     );
     assert!(
         steps("'1 s'", "'30 ms'")

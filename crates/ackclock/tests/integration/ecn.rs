@@ -72,7 +72,8 @@ fn only_flows_that_are_ecn_capable_are_marked() {
     assert!(sum(&result, "classic", |flow| flow.retransmits) < sum(&result, "off", |flow| flow.retransmits) / 4);
 }
 
-/// Two packets a second for each flow and more than one is queued: windows are one segment, and nearly everything is marked.
+/// The link carries two packets per second for each flow, and the queue marks above one packet. Windows are one
+/// segment, and nearly every packet is marked.
 #[test]
 fn where_nearly_everything_is_marked_the_timer_spaces_the_segments() {
     let many = flows("sack", "classic").replace("count = 4", "count = 400");
@@ -116,7 +117,7 @@ fn told(recovery: &str, change: &str) -> (u64, u64) {
     (came, packets)
 }
 
-/// The same, with the bytes of which samples told.
+/// The same, with the bytes that samples reported.
 fn told_with(recovery: &str, ecn: &str, change: &str) -> (u64, (u64, u64)) {
     let flows = flows(recovery, ecn);
     let scenario = Scenario::from_toml::<&str>(&text("ecn = true", &format!("{flows}{change}")), "ecn", &[]);

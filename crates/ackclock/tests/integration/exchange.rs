@@ -35,8 +35,8 @@ fn every_script_passes_and_leaves_nothing_over() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each script runs to its end, or to a line that a rule of the profile decides otherwise, and twice the same. Those of the RFCs pass.
-/// QUIC has no segments to exchange.
+/// Each script runs twice with equal results. It ends, or stops at a line that a rule of the profile decides
+/// differently. The RFC scripts pass. QUIC has no segments to exchange.
 #[test]
 fn every_script_runs_under_every_profile() {
     for (name, profile) in Profile::ALL.iter().filter(|(_, profile)| *profile != Profile::Quic) {

@@ -32,7 +32,8 @@ fn gilbert_elliott(good: (f64, f64), bad: (f64, f64)) -> LossPlan {
     LossPlan::GilbertElliott { good: state(good), bad: state(bad) }
 }
 
-/// The initial RTO is 1 s and doubles up to 60 s: timeouts at 1, 3, 7, 15, 31, 63, 123 and 183 s, and little else.
+/// The initial RTO is 1 s and doubles up to 60 s. Timeouts occur at 1, 3, 7, 15, 31, 63, 123 and 183 s, and little
+/// else happens.
 fn check_back_off(result: &RunResult) {
     assert_eq!(result.flows[0].timeouts, 8);
     assert!(result.flows[0].sent < 20, "{} segments", result.flows[0].sent);
@@ -96,7 +97,8 @@ fn losses_of_a_run_are_those_of_the_closed_forms() {
     }
 }
 
-/// A flow whose window of 20 segments the buffer always holds, with this impairments in the two directions of the bottleneck.
+/// A flow with a window of 20 segments, which always fits the buffer. The bottleneck has these impairments in both
+/// directions.
 fn undropped(forward: &ImpairmentsPlan, reverse: &ImpairmentsPlan) -> Plan {
     let mut dumbbell = small(1);
     dumbbell.warmup = Duration::ZERO;
@@ -271,9 +273,18 @@ fn losses_without_luck_are_not_random() {
 #[test]
 fn what_one_hardly_means_is_warned_of() {
     let warnings = |keys: &str| scenario(keys).describe().warnings;
-    let bernoulli = "loss = { kind = 'bernoulli', probability = 1 }";
-    for keys in [bernoulli, "loss = { kind = 'periodic', period = 1 }", "corruption = 1"] {
-        let expected = "bottleneck.reverse lets nothing through: what crosses it ends in exponential back-off";
+    let link = "bottleneck.reverse";
+    for (keys, expected) in [
+        (
+            "loss = { kind = 'bernoulli', probability = 1 }",
+            format!("loss = 1 means 100 % loss on {link}; for one percent write 0.01 (or --loss 1%)"),
+        ),
+        ("loss = { kind = 'periodic', period = 1 }", format!("{link} delivers nothing: it loses every packet")),
+        (
+            "corruption = 1",
+            format!("corruption = 1 means that {link} corrupts every packet; for one percent write 0.01"),
+        ),
+    ] {
         assert_eq!(warnings(&format!("reverse.{keys}")), [expected]);
     }
     assert_eq!(warnings("access.jitter_reorders = true"), ["every access link has jitter_reorders, but no jitter"]);

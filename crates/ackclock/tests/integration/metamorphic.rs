@@ -1,4 +1,4 @@
-//! Metamorphic tests: runs that differ in what must not matter give the same results.
+//! Metamorphic tests: runs with irrelevant differences give the same results.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn idle_arrivals_and_datagrams_change_nothing() {
     }
 }
 
-/// What a later start must leave as it was: whole numbers, and the course of every window.
+/// The results that a later start must not change: whole numbers, and the course of every window.
 fn course(result: &RunResult) -> Vec<(u64, u64, u64, Vec<u64>)> {
     let samples = &result.samples.flows;
     let of_flow = |index: usize| {
@@ -224,7 +224,7 @@ fn transport(flow: &mut FlowPlan) -> &mut Transport {
     Arc::make_mut(&mut flow.transport)
 }
 
-/// Two flows on paths that share nothing: whatever is said of one does not reach the other.
+/// Two flows on disjoint paths: a change to one flow does not reach the other.
 #[test]
 fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
     let changes: [fn(&mut FlowPlan); 12] = [
@@ -297,7 +297,8 @@ fn score(summary: &Summary, base_rtt: Duration) -> f64 {
     (summary.efficiency.unwrap().max(1e-6) / delay * (1.0 - summary.loss_rate.unwrap()).powi(10)).log2()
 }
 
-/// Some window fits each link; none fits the links of a whole suite, which adaptive windows find by themselves.
+/// A fitting window exists for each single link. No window fits all links of a suite, and adaptive windows find one
+/// by themselves.
 #[test]
 fn no_frozen_window_beats_every_adaptive_one_over_a_suite() {
     let environments: Vec<Dumbbell> =

@@ -1,4 +1,4 @@
-//! What meters do in a network: how much of whose traffic is in profile, and what is dropped.
+//! Meters in a network: the traffic in profile for each owner, and the drops.
 
 use std::sync::atomic::AtomicBool;
 
@@ -29,7 +29,8 @@ fn close(value: f64, expected: f64, slack: f64) {
     assert!((value - expected).abs() <= slack, "{value}, expected {expected}");
 }
 
-/// Datagrams of 3 Mbit/s, 1000 B each, without a warm-up: 22,499 before the end of a minute, 22,498 gaps of 8/3 ms.
+/// Datagrams of 1000 B at 3 Mbit/s, without a warm-up. 22,499 are sent before the end of a minute, with 22,498 gaps
+/// of 8/3 ms.
 const CONSTANT: &str = "[[flows]]\nname = 'cbr'\ntraffic = { kind = 'cbr', rate = '3 Mbit/s' }\nmeter = 'gold'\n";
 
 #[test]

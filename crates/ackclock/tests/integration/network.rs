@@ -1,4 +1,4 @@
-//! Small networks: what must hold for every run, whatever the algorithm.
+//! Small networks: properties that every run must satisfy, for all algorithms.
 
 use std::sync::atomic::AtomicBool;
 
@@ -296,6 +296,6 @@ fn a_window_without_bound_ends_the_run_with_an_error_that_names_the_flow() {
         let is_expected = matches!(&error, RunError::TooMuchInFlight { flow, limit: 65_536, at }
             if *flow == *plan.flows[1].name && *at == Duration::from_millis(137));
         assert!(is_expected, "{error:?}");
-        assert!(error.to_string().starts_with("flow1 has 65536 segments in flight 137 ms after the start"), "{error}");
+        assert!(error.to_string().starts_with("flow flow1 has 65536 segments in flight at 137 ms"), "{error}");
     }
 }

@@ -16,7 +16,7 @@ fn link<'a>(result: &'a RunResult, name: &str) -> &'a LinkResult {
     result.links.iter().find(|link| link.name == name).unwrap()
 }
 
-/// A flow whose data comes down by satellite; its ACKs go up by telephone at this rate.
+/// A flow whose data comes down by satellite. Its ACKs go up by telephone at this rate.
 fn satellite(reverse_path: &str, uplink_rate: &str) -> Result<Scenario, String> {
     read(&format!(
         "[links.satellite]\nrate = \"10 Mbit/s\"\ndelay = \"250 ms\"\n[links.modem]\nrate = \"{uplink_rate}\"\ndelay = \"20 ms\"\n\
@@ -100,7 +100,7 @@ fn traffic_in_both_directions_shares_each_with_the_acks_of_the_other() {
     assert!(delay(&both) > 0.005 && delay(&alone) == 0.0, "{} {}", delay(&both), delay(&alone));
 }
 
-/// Three hops of 10 Mbit/s; a flow over all of them, and one over each.
+/// Three hops of 10 Mbit/s. One flow crosses all of them, and each hop has one flow of its own.
 fn parking_lot(rest: &str) -> Result<Scenario, String> {
     let crossing: String = (1..=3)
         .map(|hop| {

@@ -9,7 +9,7 @@ use ackclock_scenario::Scenario;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Three flows at 10 Mbit/s, 40 ms and more, and half a product of buffer.
+/// Three flows at 10 Mbit/s, 40 ms and more, and a buffer of half a BDP.
 fn scenario(sets: &[&str]) -> Scenario {
     let text = include_str!("../../../../bench/golden/dumbbell.toml");
     let is_given = |set: &&&str| sets.iter().any(|given| given.split('=').next() == set.split('=').next());
@@ -39,7 +39,7 @@ fn queue_now(scenario: &Scenario, simulation: &Simulation, plan: &Plan, queue: &
     scenario.queue_at(plan.bottleneck, &simulation.place(plan.bottleneck), queue).unwrap()
 }
 
-/// A run with these queues from these times on; all that came out but the work.
+/// A run with these queues from these times on. Returns all results except the engine's work.
 fn run_with(scenario: &Scenario, plan: &Plan, queues: &[(u64, &str)]) -> String {
     let mut simulation = Simulation::new(plan);
     for (millis, queue) in queues {

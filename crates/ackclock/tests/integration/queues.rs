@@ -1,4 +1,4 @@
-//! What queues that know flows and profiles do in a network.
+//! Queues that separate flows and profiles, in a network.
 
 use std::sync::atomic::AtomicBool;
 
@@ -85,7 +85,7 @@ fn a_token_bucket_shapes_to_its_rate() {
     assert!((utilization - 0.4).abs() < 1e-4, "{utilization}");
 }
 
-/// One flow keeps within 4 Mbit/s, four take what they get.
+/// One flow keeps within 4 Mbit/s, and four greedy flows fill the rest.
 const PROFILES: &str = "[[flows]]\nname = 'inside'\ncc = 'aimd'\nrecovery = 'sack'\nin_profile = true\n\
                         traffic = { kind = 'rate-limited', rate = '4 Mbit/s' }\n\
                         [[flows]]\nname = 'outside'\ncount = 4\ncc = 'aimd'\nrecovery = 'sack'\n";

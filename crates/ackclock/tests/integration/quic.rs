@@ -1,4 +1,4 @@
-//! Runs over QUIC: what a scenario says of it, closed forms, conservation, captures.
+//! Runs over QUIC: scenario keys, closed forms, conservation, captures.
 
 use std::collections::BTreeSet;
 
@@ -57,8 +57,8 @@ fn keys_of_tcp_are_refused() {
     assert!(message.contains("tcp has no such key"), "{message}");
 }
 
-/// One of `period` packets is lost: the mean window of the closed form for one increase per round trip, as over TCP. Recovery ends
-/// earlier over QUIC, with the first packet sent in it.
+/// One of `period` packets is lost. The mean window follows the closed form for one increase per round trip, as over
+/// TCP. Recovery ends earlier over QUIC, with the first packet sent in it.
 #[test]
 fn one_reno_flow_has_the_sawtooth_of_the_closed_form_over_both_transports() {
     for protocol in ["quic", "tcp"] {
@@ -114,8 +114,8 @@ fn everything_arrives_through_losses_reordering_and_copies() {
     assert!(undone.flows.iter().any(|flow| flow.completion_time_s.is_some()));
 }
 
-/// 50 Mbit/s and 100 ms make 417 packets: each round trip has losses, and one recovery period follows another. BBRv1 has what it has over
-/// TCP, as its recovery goes on until a round trip without a loss.
+/// 50 Mbit/s and 100 ms give 417 packets. Each round trip has losses, and one recovery period follows another. BBRv1
+/// achieves the same as over TCP, because its recovery continues until a round trip without a loss.
 #[test]
 fn bbr1_keeps_its_rate_through_losses_and_reordering_as_over_tcp() {
     let harms = [

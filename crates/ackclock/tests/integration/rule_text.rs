@@ -36,7 +36,7 @@ impl Draw {
     }
 }
 
-/// One random event after the other, told to both; after each the windows agree within 1e-9, and ssthresh does.
+/// Sends random events to both. After each event, the windows and ssthresh agree within 1e-9.
 fn agree(mut built_in: Cc, mut text: Cc) {
     let mut draw = Draw(7);
     let (mut now, mut in_recovery) = (Instant::ZERO, false);

@@ -1,4 +1,5 @@
-//! Scenario files from the outside: what they mean. What is said about wrong ones is in `scenario_mistakes.rs`.
+//! Scenario files from the outside: the meaning of valid files. `scenario_mistakes.rs` tests the messages for invalid
+//! ones.
 
 use crate::texts::{TWO_FLOWS, TWO_LINKS};
 use ackclock::sim::{LossPlan, QueueLimit, QueuePlan};

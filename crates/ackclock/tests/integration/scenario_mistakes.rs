@@ -31,7 +31,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"aimd\"",
         "knid = \"aimd\"",
-        r#"18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, new-aimd, mr-aimd, cubic, reno, bbr1, bbr3, rule, python, library, bpf"#,
+        "18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, \
+             new-aimd, mr-aimd, cubic, reno, bbr1, bbr3, rule, python, library, bpf",
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
     (
@@ -210,12 +211,14 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "100 packets",
         "0 packets",
-        r#"11: topology.queue.limit: a queue of 0 packets carries nothing, as every packet passes through it; at least 1 packet, or 1500 B here"#,
+        "11: topology.queue.limit: a queue of 0 packets carries nothing, as every packet passes through it; \
+             at least 1 packet, or 1500 B here",
     ),
     (
         "100 packets",
         "1499 B",
-        r#"11: topology.queue.limit: a queue of 1499 B carries nothing, as every packet passes through it; at least 1 packet, or 1500 B here"#,
+        "11: topology.queue.limit: a queue of 1499 B carries nothing, as every packet passes through it; \
+             at least 1 packet, or 1500 B here",
     ),
     (
         "increase = 1",

@@ -9,7 +9,7 @@ const TEXTS: [&str; 3] = [
     include_str!("../../../../fuzz/corpus/scenario/varying.toml"),
 ];
 
-/// What a careless or a malicious hand puts into a file.
+/// Values that a careless or malicious user puts into a file.
 const TOKENS: [&str; 34] = [
     "",
     "\"",

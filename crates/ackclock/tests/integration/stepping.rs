@@ -1,4 +1,4 @@
-//! A run in steps is the run in one go, what is seen between steps is true, and changes take effect at their time.
+//! A run in steps equals the run in one go. The state between steps is true, and changes take effect at their time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -61,7 +61,7 @@ fn times(plan: &Plan, rng: &mut Rng, count: usize) -> Vec<Instant> {
     times.into_iter().map(Instant::from_nanos).collect()
 }
 
-/// All of a result but what the engine needed for it.
+/// All of a result except the engine's work.
 fn without_work(mut result: RunResult) -> String {
     result.events = 0;
     result.samples.trace = Default::default();
@@ -84,7 +84,8 @@ fn seen(plan: &Plan, simulation: &mut Simulation) -> String {
     format!("{:?} {flows:?} {links:?} {rows:?}", simulation.now())
 }
 
-/// Another rate, delay, loss, limit and queue for links drawn at random, not for those that have none of their own, and other algorithms.
+/// Changes rate, delay, loss, limit and queue of random links, and the algorithms. Links without these properties
+/// keep theirs.
 fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
     let mut changes = 0;
     for index in 0..plan.links.len() {
@@ -315,7 +316,7 @@ fn a_step_that_was_interrupted_can_be_taken_again() {
     assert_eq!(without_work(result), without_work(crate::common::run(plan)));
 }
 
-/// A plan with a transfer, a bulk flow and a web client that begin at `start`, and one that never does.
+/// A plan with a transfer, a bulk flow and a web client that begin at `start`. One further flow never begins.
 fn joined(start: Instant) -> (Plan, [usize; 3]) {
     let text = include_str!("../../../../bench/golden/dumbbell.toml");
     let access = "topology.access={ rate = '100 Mbit/s', delay = '1 ms' }";

@@ -1,5 +1,4 @@
-//! Style as a test: which module may use which, what the core may not call, how long files and functions may be, what every
-//! algorithm must have.
+//! Style as a test: imports, forbidden calls in the core, lengths of files and functions, parts of every algorithm.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +52,7 @@ const MAX_LINES: usize = 650;
 /// The same of a function outside tests.
 const MAX_FUNCTION_LINES: usize = 80;
 
-/// What the core does not call: it asks the outside for nothing, and gives the same result on every machine.
+/// Calls that the core must not make. It asks the outside for nothing, and gives the same result on every machine.
 const FORBIDDEN: &[(&str, &str)] = &[
     ("std::time", "the core reads no clock; use units::Instant and units::Duration"),
     ("std::fs", "the core reads no files"),
@@ -109,7 +108,7 @@ fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
-/// How many of these lines an item has, of which this is the first: up to its closing brace or its semicolon, where
+/// The number of lines of an item that begins with the first one. It ends at its closing brace or semicolon, where
 /// rustfmt puts them.
 fn item_len(lines: &[&str]) -> usize {
     let margin = indent(lines[0]);
@@ -161,7 +160,7 @@ fn functions(text: &str) -> Vec<(String, usize)> {
     named.map(|(at, name)| (name, item_len(&lines[at..]))).collect()
 }
 
-/// What a source text calls that the core may not, and why not.
+/// The forbidden calls of a source text, each with its reason.
 fn forbidden(text: &str) -> Vec<&'static (&'static str, &'static str)> {
     let lines = code(text);
     FORBIDDEN.iter().filter(|(call, _)| lines.iter().any(|line| line.contains(call))).collect()

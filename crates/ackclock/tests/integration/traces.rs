@@ -1,4 +1,4 @@
-//! What a trace of every packet tells of senders.
+//! Properties of senders in a trace of every packet.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn a_trace_names_the_timer_of_a_marked_window_of_one_segment() {
     assert!(delayed_start > 100 && pacing == 0, "{delayed_start}, {pacing}, {retransmission} timeouts");
 }
 
-/// Sends at 1 Mbit/s, whatever comes.
+/// Sends at 1 Mbit/s, and ignores all feedback.
 #[derive(Debug)]
 struct Steady;
 

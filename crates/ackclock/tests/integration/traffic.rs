@@ -307,7 +307,7 @@ fn behind_a_fair_queue_a_population_leaves_what_it_is_told_to() {
     }
 }
 
-/// Somebody who types on an idle path, or beside others.
+/// A user types on an idle path, or in competition with other flows.
 fn typing(traffic: &str, others: &str) -> RunResult {
     let text = format!(
         "schema = 1\nduration = '1000 s'\nwarmup = '100 s'\n[topology]\nkind = 'dumbbell'\nrate = '1 Mbit/s'\n\
@@ -363,7 +363,7 @@ fn keystrokes_wait_behind_others_and_go_together_where_the_window_is_full() {
     assert!((mean / 0.041 - 1.0).abs() < 0.1, "{mean}");
 }
 
-/// Chunks of 250 segments every 2 s, which take 3 s at 1 Mbit/s, over a link of this rate, without losses.
+/// Chunks of 250 segments every 2 s, which take 3 s at 1 Mbit/s. The link has this rate and no losses.
 fn chunks(rate: &str, keys: &str) -> TransferResult {
     let text = format!(
         "schema = 2\nduration = '90 s'\nwarmup = '30 s'\n[topology]\nkind = 'dumbbell'\nrate = '{rate}'\n\

@@ -67,7 +67,7 @@ fn counted(result: &RunResult, secs: f64) -> Vec<(String, u64)> {
     counts
 }
 
-/// Two windows that follow one another count what one over both counts, wherever they meet.
+/// Two consecutive windows count the same as one window over both, wherever they meet.
 #[test]
 fn windows_add_up() {
     let hosts = "topology.access={ rate = '20 Mbit/s', delay = '1 ms' }";

@@ -1,4 +1,4 @@
-//! BBR in packets: one flow, random loss, and shares beside CUBIC.
+//! BBR in packets: one flow, random loss, and competition with CUBIC.
 
 use super::*;
 use crate::common::FlowSetup;
@@ -18,7 +18,7 @@ fn dumbbell(rate: u64, rtt: Duration, buffer: f64, ccs: &[&str]) -> Dumbbell {
     dumbbell
 }
 
-/// What the algorithm of the first flow reported in each sample.
+/// The values that the algorithm of the first flow reported in each sample.
 fn reported<'a>(result: &'a RunResult, name: &str) -> &'a [f64] {
     let columns = &result.samples.flows.reported;
     &columns.iter().find(|(column, _)| *column == name).unwrap_or_else(|| panic!("no column {name}")).1
@@ -30,8 +30,9 @@ fn with_rack(mut dumbbell: Dumbbell) -> Dumbbell {
     dumbbell
 }
 
-/// 1 % of margin, 90 % of the rate while a queue drains, and half a product for 200 ms in five seconds. BBRv1 has the least
-/// window in ProbeRTT and loses more in a buffer that its 2 products in flight overflow.
+/// BBRv3 leaves 1 % of the rate as margin. It sends at 90 % while a queue drains. Every five seconds, it halves the
+/// flight to half a BDP for 200 ms. BBRv1 keeps the least window in ProbeRTT, and loses more in a buffer that its 2
+/// BDPs in flight overflow.
 #[test]
 fn one_flow_fills_the_link_and_knows_the_path() {
     for (cc, buffers) in [("bbr1", [2.0, 4.0].as_slice()), ("bbr3", &[0.5, 1.0, 2.0, 4.0])] {
@@ -55,10 +56,10 @@ fn one_flow_fills_the_link_and_knows_the_path() {
     }
 }
 
-/// RFC 6675 begins a second recovery when the first one ends while segments are missing that it has sent again already: "HighRxt"
-/// is that of the current recovery. It sends them a third time, and takes the second transmission for lost. BBRv3 is in
-/// DOWN by then and counts a round trip with a loss, so that it cruises at the delivery rate of DOWN. RACK waits for the
-/// second transmission.
+/// RFC 6675 begins a second recovery if retransmitted segments are still missing at the end of the first. "HighRxt"
+/// belongs to the current recovery. The sender transmits these segments a third time, and considers the second
+/// transmission lost. BBRv3 is in DOWN by then and counts a round trip with a loss. It therefore cruises at the
+/// delivery rate of DOWN. RACK waits for the second transmission.
 #[test]
 fn losses_that_are_none_slow_bbr3_down() {
     let half = || dumbbell(RATE, RTT, 0.5, &["bbr3"]);
@@ -73,8 +74,8 @@ fn losses_that_are_none_slow_bbr3_down() {
     assert!(fast > slow + 0.02, "{slow} and {fast}");
 }
 
-/// 1 % of random loss, a product in flight of 833 segments. BBRv3 keeps its rate below the 2 % of its threshold, where
-/// CUBIC has the window of RFC 9438's response function, and not above it.
+/// 1 % random loss, with a BDP of 833 segments in flight. BBRv3 keeps its rate below its 2 % threshold, and loses it
+/// above. CUBIC keeps the window of RFC 9438's response function.
 #[test]
 fn random_loss_below_the_threshold_does_not_slow_bbr3_down() {
     let share = |cc: &str, probability: f64| {
@@ -91,7 +92,7 @@ fn random_loss_below_the_threshold_does_not_slow_bbr3_down() {
     assert!(below > 50.0 * cubic, "{below} and {cubic}");
 }
 
-/// "BBR.max_inflight" bounds what is in flight once Startup is over: a segment goes out only if it still fits.
+/// "BBR.max_inflight" bounds the flight once Startup is over. A segment leaves only if it still fits.
 #[test]
 fn no_more_is_in_flight_than_the_model_allows() {
     for buffer in [0.5, 1.0, 4.0] {
@@ -133,8 +134,9 @@ fn flows_draw_by_their_names() {
     assert_eq!(goodputs([0, 1, 2]), goodputs([2, 0, 1]));
 }
 
-/// Hock, Bless and Zitterbart 2017, Ware et al. 2019: a BBRv1 flow beside a CUBIC flow takes nearly all of a shallow buffer's link,
-/// since it ignores losses, and less than its half in deep buffers, where two products in flight are few.
+/// Hock, Bless and Zitterbart 2017, and Ware et al. 2019. A BBRv1 flow ignores losses. It therefore takes nearly all
+/// of a link with a shallow buffer from a CUBIC flow. With deep buffers it gets less than half, because two BDPs in
+/// flight are few.
 #[test]
 fn bbr1_is_ahead_of_cubic_in_shallow_buffers_and_behind_in_deep_ones() {
     let mut shares = Vec::new();

@@ -1,15 +1,15 @@
-//! One SACK flow on an ideal pipe, from first principles: no queue, one round trip for every packet, an ACK for
-//! each, and losses by packet number. Shares no code with the simulator.
+//! One SACK flow on an ideal pipe, from first principles. The pipe has no queue, one round trip for every packet, an
+//! ACK for each, and losses by packet number. The model shares no code with the simulator.
 //!
-//! The model knows which packets are lost; the sender in it does not, and learns of a loss when three later
-//! packets have been reported. Time is in round trips, windows are in segments. Mechanism:
+//! The model knows the lost packets, but its sender does not. The sender detects a loss when three later packets have
+//! been reported. Time is in round trips, windows are in segments. Mechanism:
 //!
-//! * growth by one segment per ACK below ssthresh, by `increase / w` above, none in recovery;
-//! * one cut to `remaining * w` per recovery, which lasts until all that was sent before it is delivered;
-//! * while the estimate of what is in flight is below the window, lost packets go out again, then new ones;
-//! * a retransmission that is lost waits for the timer, which runs two round trips from the last new ACK or the
-//!   start of recovery: ssthresh w/2, window 1, everything outstanding is sent again, and the timer doubles
-//!   until the next new ACK.
+//! * growth by one segment per ACK below ssthresh, by `increase / w` above, and none in recovery
+//! * one cut to `remaining * w` per recovery, which lasts until all data sent before it is delivered
+//! * while the estimated flight is below the window, lost packets leave again before new ones
+//! * a lost retransmission waits for the timer. The timer runs two round trips from the last new ACK or the start of
+//!   recovery. The timeout sets ssthresh to w/2 and the window to 1. The sender retransmits everything outstanding,
+//!   and the timer doubles until the next new ACK.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -29,12 +29,12 @@ pub struct IdealPipe<F> {
     /// Sent and not delivered, as the sender sees it.
     outstanding: BTreeMap<u64, Segment>,
     in_flight: u32,
-    /// Lost first transmissions that the sender has not found out about, with what was delivered above each.
+    /// Lost first transmissions that the sender has not detected, with the number of packets delivered above each.
     unnoticed: Vec<(u64, u32)>,
     to_resend: BTreeSet<u64>,
     /// When the news of each packet that arrives is back, in order.
     reports: VecDeque<(f64, u64)>,
-    /// What had been sent when the last loss or timeout was found.
+    /// The end of the data sent when the last loss or timeout was detected.
     recover: u64,
     state: State,
     timer: f64,

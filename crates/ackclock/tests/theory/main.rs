@@ -1,6 +1,6 @@
-//! Packets against theory: one long flow, where a formula or a small model says what must come out.
+//! Packets against theory: one long flow, where a formula or a small model predicts the result.
 //!
-//! The tolerances are what the theory can promise; `docs/reference/synchronous-model.md` has the conventions.
+//! The tolerances follow from the theory. `docs/reference/synchronous-model.md` describes the conventions.
 
 mod bbr;
 #[path = "../common/mod.rs"]
@@ -71,8 +71,8 @@ fn utilisation_against_buffer_follows_the_closed_form() {
     }
 }
 
-/// The form leaves out the round trip in recovery, and the round trip in which the ACKs of the first new window
-/// come bunched. That is 1 % of a cycle of a hundred round trips, and 5 % of one of twenty-five.
+/// The formula omits the round trip in recovery. It also omits the round trip with bunched ACKs of the first new
+/// window. They amount to 1 % of a cycle of a hundred round trips, and 5 % of one of twenty-five.
 #[test]
 fn periodic_loss_follows_the_closed_form_where_cycles_are_long() {
     let cases = [
@@ -97,8 +97,8 @@ fn periodic_loss_follows_the_closed_form_where_cycles_are_long() {
     }
 }
 
-/// Between two losses AILD gains a segment per window of ACKs, but for those of the recovery: `a (1/(p W) - 1)`. A loss
-/// takes `beta / W`. The two are the same at `W = 1/p - beta/a`.
+/// Between two losses, AILD gains a segment per window of ACKs outside recovery: `a (1/(p W) - 1)`. A loss takes
+/// `beta / W`. Both are equal at `W = 1/p - beta/a`.
 #[test]
 fn periodic_loss_follows_the_closed_form_of_aild() {
     for (increase, removed_per_loss_ratio, period) in [(1.0, 100.0, 300), (1.0, 50.0, 200), (2.0, 100.0, 400)] {
@@ -123,7 +123,7 @@ fn periodic_loss_follows_the_ideal_pipe_where_cycles_are_short() {
     }
 }
 
-/// Also against the closed form for periodic loss: Bernoulli loss lies above it by a known factor where timeouts
+/// Also compares with the closed form for periodic loss. Bernoulli loss exceeds it by a known factor where timeouts
 /// are rare.
 #[test]
 fn bernoulli_loss_follows_the_renewal_model() {
@@ -203,7 +203,7 @@ fn every_ack(cc: CcSpec, loss: LossPlan, limit: u32, secs: u64) -> RunResult {
     common::run(&plan)
 }
 
-/// The rule object of the synchronous model, asked at every step, answers what TCP's window does next.
+/// The rule object of the synchronous model predicts the next TCP window at every step.
 #[test]
 fn tcp_walks_exactly_as_the_rule_of_the_model_does() {
     for info in algorithms() {

@@ -2,12 +2,12 @@
 //!
 //! A cycle runs from cut to cut. In round trips:
 //!
-//! 1. Recovery. The window that was cut may hold further losses, at geometric gaps; it takes one round trip from
-//!    finding the first, and as much longer as the last one lies behind. The window stands at `remaining * W`.
-//!    Where a retransmission is lost, the timer runs two round trips, and slow start leads to half the window.
-//! 2. Growth by `1/w` per ACK, `floor(w)` ACKs a round trip, up to the next lost packet that was sent after the
-//!    cut. A window of ACKs comes in the last `remaining` of each round trip, because the sender was silent
-//!    while its flight shrank to the new window; that lengthens a cycle by `(1 - remaining) / 2` on average.
+//! 1. Recovery. The cut window may contain further losses, at geometric gaps. Recovery takes one round trip from the
+//!    first loss, and longer by the position of the last one. The window is `remaining * W`. After a lost
+//!    retransmission, the timer runs two round trips, and slow start leads to half the window.
+//! 2. Growth by `1/w` per ACK and `floor(w)` ACKs per round trip, up to the next loss of a later packet. The ACKs of
+//!    a window arrive in the last `remaining` of each round trip. The sender was silent while its flight shrank to
+//!    the new window. This lengthens a cycle by `(1 - remaining) / 2` on average.
 //! 3. The losses in the window at that time open the next recovery: one cut per window of data.
 
 use crate::rng::Draws;

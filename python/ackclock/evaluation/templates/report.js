@@ -1,18 +1,18 @@
-// Draws the charts of a report from the data it carries. A card is one environment; its charts share the time
-// range and the cursor. Charts are built when they come near the screen, and all that are open before printing.
+// Draws the charts of a report from its embedded data. A card is one environment, whose charts share the time
+// range and the cursor. Charts are built when they come near the screen, and all open ones before printing.
 "use strict";
 
 const PLOT_HEIGHT = 150;
 const root = document.documentElement;
-// Pixels between the margins of a sheet, and less for the gaps.
+// The width of a printed chart is its part of the sheet, less the gap.
 const PRINTED = { width: Math.floor(690 / Number(root.style.getPropertyValue("--columns"))) - 8, height: 125 };
 const paper = matchMedia("(prefers-color-scheme: dark)");
 
-// Twice the pixels of a plain screen keep lines sharp on paper; uPlot takes the ratio from here.
+// Twice the pixels of a plain screen keep lines sharp on paper. uPlot reads the ratio from this property.
 const screenRatio = devicePixelRatio;
 Object.defineProperty(window, "devicePixelRatio", { get: () => Math.max(2, screenRatio), configurable: true });
 
-// --- Colours: those of the style sheet, as a canvas can take them ---------------------------------------------
+// --- Colours of the style sheet, for canvases -----------------------------------------------------------------
 
 const probe = document.createElement("i");
 probe.hidden = true;
@@ -33,8 +33,8 @@ const cards = reportData.environments.map((environment) => ({
   environment,
   element: document.getElementById(environment.id),
   range: [0, environment.duration_s],
-  plots: [], // of uPlot
-  phases: [], // functions that draw a phase plot for a range, and mark a time
+  plots: [], // uPlot charts
+  phases: [], // phase plots, with functions that draw a range and mark a time
 }));
 
 function setRange(card, low, high) {
@@ -61,7 +61,7 @@ function markTime(card, time) {
   for (const phase of card.phases) phase.mark(time);
 }
 
-// --- What each kind of chart shows --------------------------------------------------------------------------
+// --- Kinds of charts ----------------------------------------------------------------------------------------
 
 const line = (label, flow, more = {}) => ({
   label,
@@ -79,12 +79,12 @@ const capacityLine = () => ({
 });
 const number = (value, digits) => (value == null ? "–" : value.toFixed(digits));
 
-// A kind with more lines than can be told apart is drawn as a strip for each flow.
+// A chart of windows with this many flows is split into one strip per flow.
 const STRIPS_FROM = 3;
 const STRIP_HEIGHT = 62;
 
-// data: columns, the first is time; lines: one per further column; top: of the scale; read: texts by flow;
-// beside: what is to be read for all of them.
+// Each kind returns `data` (columns, starting with time) and `lines` (one per further column). `top` is the end of
+// the scale. `read` returns texts by flow, and `beside` a text for all flows.
 const KINDS = {
   cwnd: (environment, run, only) => {
     const flows = run.flows.map((_, flow) => flow).filter((flow) => only == null || flow === only);
@@ -213,7 +213,7 @@ function timeChart(card, figure, kind, run, only = null) {
         y: false,
         drag: { x: true, y: false, setScale: false },
         points: { size: 6 },
-        // Only where the cursor is goes to the other charts; a zoom goes through the card.
+        // Only the cursor is synchronised by uPlot. The card synchronises the zoom.
         sync: { key: environment.id, filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
         bind: { dblclick: () => () => zoom(card, "whole") },
       },
@@ -271,7 +271,7 @@ function swatch(flow) {
   return mark;
 }
 
-// --- The phase plot: small, square, in SVG ------------------------------------------------------------------
+// --- The phase plot, a small square SVG ---------------------------------------------------------------------
 
 function phasePlot(card, figure, run) {
   const { environment } = card;
@@ -302,7 +302,7 @@ function phasePlot(card, figure, run) {
   </svg>`;
   drawing.querySelector(".across").textContent = names[0];
   drawing.querySelector(".upward").textContent = names[1];
-  drawing.setAttribute("aria-label", `goodput of ${names[1]} against that of ${names[0]}, ${figure.dataset.label} in ${environment.title}: ` +
+  drawing.setAttribute("aria-label", `goodput of ${names[1]} against ${names[0]}, ${figure.dataset.label} in ${environment.title}: ` +
     `means ${mean(y).toFixed(2)} and ${mean(x).toFixed(2)} Mbit/s`);
   const trace = drawing.querySelector(".trace");
   const here = drawing.querySelector(".here");
@@ -331,7 +331,7 @@ function phasePlot(card, figure, run) {
   card.phases.push(phase);
 }
 
-// --- Files of charts ----------------------------------------------------------------------------------------
+// --- Charts as files ----------------------------------------------------------------------------------------
 
 const SAVE = '<span class="save"><button type="button" data-save="svg">SVG</button><button type="button" data-save="csv">CSV</button></span>';
 
@@ -347,7 +347,7 @@ function csvOf(kind, run) {
   return [["time_s", ...chart.lines.map((each) => each.label)].map(csvField).join(","), ...rows].join("\n");
 }
 
-// A chart over time, drawn anew: the canvas has pixels alone.
+// Redraws a chart over time as SVG, because a canvas contains only pixels.
 function timeSvg(figure, environment, kind) {
   const width = 640, left = 50, right = 16, title = 24;
   const charts = figure.charts;
@@ -405,7 +405,7 @@ function showHeat() {
   }));
 }
 
-// A command, with what copies it, and what runs its cell here.
+// A command with a button that copies it, and one that runs its cell in this page.
 function commandOf(kind, command, name) {
   const again = Object.assign(document.createElement(kind), { className: "again" });
   const button = (text, key, value) => {
@@ -425,13 +425,13 @@ function tellCell(button) {
   const title = document.createElement("b");
   title.textContent = `${heat.labels[candidate]} in “${heat.environments[environment]}”: ${heat.words[heat.maps[heatBy.value].cells[environment][candidate][0]]}. `;
   const figures = heat.maps.flatMap((map) => {
-    const [judgement, value, difference] = map.cells[environment][candidate];
-    return value ? [`${map.heading} ${value}${difference ? ` (difference ${difference}${heat.signs[judgement] ? ` ${heat.signs[judgement]}` : ""})` : ""}`] : [];
+    const [, , , text] = map.cells[environment][candidate];
+    return text ? [text] : [];
   }).join("; ");
   const at = heat.command.lastIndexOf("CELL");
   const command = heat.command.slice(0, at) + heat.names[environment][candidate] + heat.command.slice(at + 4);
   const again = commandOf("span", command, heat.names[environment][candidate]);
-  told.replaceChildren(title, `${figures}. `, `Differences are to ${heat.reference}; below zero is better.`, again);
+  told.replaceChildren(title, figures ? `${figures}. ` : "", again);
 }
 
 heatBy.addEventListener("change", showHeat);
@@ -489,7 +489,7 @@ function showCommands(card, details) {
   details.querySelector("pre").textContent = JSON.stringify(scenario, null, 2);
 }
 
-// Drawings that are not in the page's text.
+// Inserts drawings that the page carries as packed data.
 function fill(figures) {
   for (const figure of figures.children) {
     const svg = reportData.svg[figure.dataset.name];
@@ -509,7 +509,7 @@ const near = new IntersectionObserver(
   { rootMargin: "500px" },
 );
 
-// Nothing is measured here: it would lay out what is far from the screen.
+// This code measures nothing, as a measurement would lay out cards far from the screen.
 for (const card of cards) {
   showKeys(card);
   for (const section of card.element.querySelectorAll(".charts, .figures")) near.observe(section);
@@ -522,7 +522,7 @@ for (const card of cards) {
   }
 }
 
-// --- Light and dark, paper ----------------------------------------------------------------------------------
+// --- Light theme, dark theme and printing -------------------------------------------------------------------
 
 function recolour() {
   known.clear();
@@ -535,7 +535,7 @@ function setTheme(theme) {
   recolour();
 }
 
-// A page from a file may have no storage.
+// A page opened from a file may have no storage.
 function remembered(theme) {
   try {
     if (theme) localStorage.setItem("ackclock-theme", theme);

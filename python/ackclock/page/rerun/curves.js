@@ -1,13 +1,13 @@
-// Curves over time of a stored run and of one that was run here, on the same axes.
+// Draws curves over time of a stored run and of a rerun, on the same axes.
 
 import { ceiling, ticks, words } from "ackclock/play/scales.js";
 import { svg } from "./elements.js";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [400, 170, 42, 12, 8, 22];
-/** Colours of a page. */
+/** The number of colours of a page. */
 const COLOURS = 6;
 
-/** A line; of points on one column of pixels the first, the least, the largest and the last. */
+/** A line with the first, the smallest, the largest and the last point of each pixel column. */
 function path({ times, values }, across, up) {
   const strokes = [];
   let column = null;
@@ -27,7 +27,7 @@ function path({ times, values }, across, up) {
   return strokes.length > 0 ? `M${strokes.join("L")}` : "";
 }
 
-/** One drawing. `sides`: what is drawn below and above, each {kind, curves}; `names`: those that have colours; `end`: of the time axis, s. */
+/** One drawing. `sides`: lists of curves, each {kind, curves}. `names`: the curves with colours. `end`: the end of the time axis in seconds. */
 export function drawing(title, sides, names, end) {
   const most = Math.max(0, ...sides.flatMap(({ curves }) => curves.map(({ values }) => values.reduce((top, value) => Math.max(top, value), 0))));
   const top = ceiling(1.02 * most);

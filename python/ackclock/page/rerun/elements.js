@@ -1,4 +1,4 @@
-// Elements of HTML and SVG; texts are texts, whatever is in them.
+// Creates elements of HTML and SVG. Texts are never interpreted as markup.
 
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);

@@ -1,24 +1,24 @@
-// The worker from outside: started when it is needed, told to run, ended when it is stopped.
+// Controls the simulation worker: starts it when needed, runs scenarios, and ends it.
 
 import { unpacked, workerOfText } from "ackclock/files.js";
 
-/** A run that somebody stopped. */
+/** A stopped run. */
 export class Stopped extends Error {}
 
 export class Engine {
-  /** `script`: the text of the worker; `packed`: the module, packed by gzip. */
+  /** `script`: the text of the worker. `packed`: the module, compressed by gzip. */
   constructor(script, packed) {
     Object.assign(this, { script, packed, worker: null, waiting: null, metrics: null });
   }
 
-  /** Begins a worker, and waits until it has the module. */
+  /** Starts a worker, and waits until it has loaded the module. */
   async begin() {
     this.module ??= await unpacked(this.packed);
     this.worker = workerOfText(this.script);
     this.metrics = (await this.ask({ type: "begin", module: this.module })).metrics;
   }
 
-  /** Sends a message to the worker, and gives what it answers with. */
+  /** Sends a message to the worker, and returns its answer. */
   ask(message, progress = () => {}) {
     return new Promise((resolve, reject) => {
       this.waiting = reject;
@@ -30,7 +30,7 @@ export class Engine {
       };
       this.worker.onerror = (event) => {
         event.preventDefault();
-        this.end(new Error(`The simulator cannot go on: ${event.message || "its script cannot be started"}`));
+        this.end(new Error(`The simulator failed: ${event.message || "its script cannot be started"}`));
       };
       this.worker.postMessage(message);
     });
@@ -42,7 +42,7 @@ export class Engine {
     return this.ask({ type: "run", ...request }, progress);
   }
 
-  /** Ends the worker, whatever it does; the next run begins another. */
+  /** Ends the worker. The next run starts another. */
   end(error) {
     this.worker?.terminate();
     this.worker = null;

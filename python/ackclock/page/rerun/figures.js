@@ -1,15 +1,15 @@
-// Metrics of a stored run beside those of one that was run here, with their units, as the core declares them.
+// Compares the metrics of a stored run and of a rerun, with the units that the core declares.
 
 import { words } from "ackclock/play/scales.js";
 import { html } from "./elements.js";
 
-/** Lists of results that have a table, with the columns of it. */
+/** The lists of results with tables, and the columns of each table. */
 const TABLES = [
   ["flows", "flows", ["goodput_bps", "loss_rate", "timeouts", "queue_delay_mean_s", "rtt_mean_s", "cwnd_mean_segments", "completion_time_s"]],
   ["transfers", "groups of transfers", ["goodput_bps", "loss_rate", "completed", "fct_mean_s", "fct_p95_s"]],
   ["datagrams", "datagrams", ["offered_bps", "delivered_bps", "loss_rate", "delay_mean_s", "delay_p99_s"]],
 ];
-/** Rows of a table. */
+/** The largest number of rows of a table. */
 const MOST = 20;
 const DIGITS = 5;
 
@@ -19,7 +19,7 @@ function cell(metric, value, kind) {
   return html("td", { class: kind, "data-value": String(value) }, text(metric, value));
 }
 
-/** The summary: a row per metric, stored and here. */
+/** The summary, with a row per metric and columns for the stored run and the rerun. */
 export function figures(metrics, stored, mine) {
   const shown = metrics.filter(({ list, better, key }) => list === "summary" && better !== "given" && (stored[key] ?? mine?.[key] ?? null) !== null);
   const head = html("tr", {}, ...["metric", ...(mine ? ["here"] : []), "stored", "unit"].map((name) => html("th", { scope: "col", class: name }, name)));
@@ -30,7 +30,7 @@ export function figures(metrics, stored, mine) {
   return html("table", { class: "measures" }, html("caption", {}, "Metrics of the run"), html("thead", {}, head), html("tbody", {}, ...rows));
 }
 
-/** A table of each list of rows that the runs have; rows of the watched group are strong. */
+/** A table of each list of rows in the runs. Rows of the watched group are bold. */
 export function rowsOf(metrics, stored, mine, watched) {
   return TABLES.flatMap(([list, called, keys]) => {
     const before = new Map((stored[list] ?? []).map((row) => [row.name ?? row.group, row]));
@@ -47,7 +47,7 @@ export function rowsOf(metrics, stored, mine, watched) {
       return html("tr", row.group === watched ? { class: "watched" } : {}, html("th", { scope: "row" }, row.cc ? `${name} (${row.cc})` : name), ...values);
     });
     const more = now.length > MOST ? `, the first ${MOST} of ${now.length}` : "";
-    const about = now.some((row) => row.group === watched) ? `; ${watched} is what is watched` : "";
+    const about = now.some((row) => row.group === watched) ? ` (watched group: ${watched})` : "";
     return [html("table", { class: "measures" }, html("caption", {}, `Metrics of its ${called}${more}${about}`), html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))), html("tbody", {}, ...rows))];
   });
 }

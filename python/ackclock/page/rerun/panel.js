@@ -1,4 +1,4 @@
-// A cell that can be run again: what may be changed, what is stored of it, and what came out here.
+// The panel that reruns a cell: its form, its stored run, and the result of the rerun.
 
 import { lacking } from "ackclock/files.js";
 import { csv, drawing } from "./curves.js";
@@ -7,31 +7,31 @@ import { Stopped } from "./engine.js";
 import { figures, rowsOf } from "./figures.js";
 
 const FIELDS = [
-  ["seed", "Seed", "any other number is other random starts, jitter and losses"],
+  ["seed", "Seed", "another number gives other random starts, jitter and losses"],
   ["replicate", "Replicate", "from 0"],
-  ["duration", "Time", "such as 120 s"],
+  ["duration", "Duration", "such as 120 s"],
 ];
 
-/** A table that may be wider than its place. */
+/** A table with a horizontal scroll bar. */
 const scrolled = (table) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table.caption.textContent }, table);
 
 const same = (one, other) => Object.keys(one).every((key) => one[key] === other[key]);
 
 export class Rerun {
-  /** Fills an element; `engine` runs what is asked for. */
+  /** Fills an element. `engine` runs the scenarios. */
   constructor(element, engine) {
     this.element = element;
     this.engine = engine;
     this.stored = new Map();
     this.fields = Object.fromEntries(FIELDS.map(([name]) => [name, html("input", { name, autocomplete: "off", spellcheck: "false" })]));
     this.sets = html("textarea", { name: "sets", rows: 3, spellcheck: "false", placeholder: "flows.test.count=4\ntopology.queue.limit=20 packets" });
-    this.buttons = { run: html("button", { type: "submit", class: "main" }, "Run"), stop: html("button", { type: "button", name: "stop" }, "Stop"), reset: html("button", { type: "button", name: "reset" }, "As stored") };
-    this.progress = html("progress", { max: 1, value: 0, "aria-label": "how far the run is" });
+    this.buttons = { run: html("button", { type: "submit", class: "main" }, "Run"), stop: html("button", { type: "button", name: "stop" }, "Stop"), reset: html("button", { type: "button", name: "reset" }, "Reset") };
+    this.progress = html("progress", { max: 1, value: 0, "aria-label": "progress of the run" });
     this.told = html("p", { class: "told", role: "status" });
     this.mistakes = html("ul", { class: "mistakes" });
     this.out = html("div", { class: "out" });
     const labels = FIELDS.map(([name, label, hint]) => html("label", {}, `${label} `, this.fields[name], html("small", {}, hint)));
-    this.form = html("form", {}, ...labels, html("label", { class: "sets" }, "Changes of the scenario, KEY=VALUE on a line each ", this.sets), html("div", { class: "do" }, ...Object.values(this.buttons), this.progress));
+    this.form = html("form", {}, ...labels, html("label", { class: "sets" }, "Changes to the scenario, one KEY=VALUE per line ", this.sets), html("div", { class: "do" }, ...Object.values(this.buttons), this.progress));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.run();
@@ -49,7 +49,7 @@ export class Rerun {
     this.out.replaceChildren();
     const refusal = cell.refusal || lacking();
     this.form.hidden = Boolean(refusal);
-    this.tell(refusal ? "refused" : "ready", refusal || "The run is computed here, in this browser; nothing is sent anywhere.");
+    this.tell(refusal ? "refused" : "ready", refusal || "The simulation runs in this browser, without network requests.");
   }
 
   reset() {
@@ -69,11 +69,11 @@ export class Rerun {
     if (state !== "running") this.progress.value = 0;
   }
 
-  /** What the form asks for. Throws an error for numbers that are none. */
+  /** The values of the form. Throws an error for invalid numbers. */
   asked() {
     const whole = (name, text) => {
       const number = text.trim();
-      if (!/^\d{1,20}$/.test(number) || BigInt(number) >= 1n << 64n) throw new Error(`${name}: ${JSON.stringify(text)} is no whole number from 0 to 2^64 - 1.`);
+      if (!/^\d{1,20}$/.test(number) || BigInt(number) >= 1n << 64n) throw new Error(`${name}: ${JSON.stringify(text)} is not an integer from 0 to 2^64 - 1.`);
       return String(BigInt(number));
     };
     const sets = this.sets.value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
@@ -102,7 +102,7 @@ export class Rerun {
     }
   }
 
-  /** The stored run of a replicate, or of the first where it has no such one: run again, once. */
+  /** Reruns a stored replicate once, or the first one if this replicate is not stored. */
   async runStored(wanted) {
     const { cell } = this;
     const first = cell.replicate ?? 0;
@@ -117,13 +117,13 @@ export class Rerun {
     return this.stored.get(key);
   }
 
-  /** Says whether the stored cell gives its stored figures here. */
+  /** Tells whether the rerun of the stored cell reproduces its stored figures. */
   judgement({ summary, document, hash, asked }) {
     const which = `seed ${asked.seed}, replicate ${asked.replicate}`;
-    if (hash !== this.cell.hash) return `The stored scenario is not read here as it was: ${hash} is not ${this.cell.hash}.`;
-    if (summary === null) return `The figures of the stored run (${which}) are not in this page; those beside yours were computed here.`;
+    if (hash !== this.cell.hash) return `This page reads the stored scenario differently: hash ${hash} instead of ${this.cell.hash}.`;
+    if (summary === null) return `This page does not contain the figures of the stored run (${which}), and computed them again.`;
     const other = Object.keys(summary).filter((name) => summary[name] !== document.summary[name]);
-    if (other.length > 0) return `The stored run (${which}) gives other figures here: ${other.join(", ")}.`;
+    if (other.length > 0) return `The stored run (${which}) gives different figures here: ${other.join(", ")}.`;
     return `The stored run (${which}) gives its stored figures here, to the last digit.`;
   }
 
@@ -132,7 +132,7 @@ export class Rerun {
     const mine = here === stored ? null : here;
     this.tell("done", [this.judgement(stored), ...here.warnings.map((warning) => `Warning: ${warning}`)].join(" "));
     this.out.replaceChildren(
-      html("p", { class: "legend" }, ...(mine === null ? ["Change something above to compare."] : ["Here: strong lines. Stored: thin, dotted lines, and figures in grey."])),
+      html("p", { class: "legend" }, ...(mine === null ? ["Change a value above to compare."] : ["The rerun has bold lines. The stored run has thin, dotted lines and grey figures."])),
       html("div", { class: "both" }, scrolled(figures(metrics, stored.summary ?? stored.document.summary, mine?.document.summary)), html("div", { class: "curves" }, ...this.charts(stored, mine))),
       ...rowsOf(metrics, stored.document, mine?.document, this.cell.watched).map(scrolled),
     );
@@ -141,7 +141,7 @@ export class Rerun {
   charts(stored, mine) {
     const runs = [{ kind: "stored", run: stored }, ...(mine === null ? [] : [{ kind: "here", run: mine }])];
     const titles = [...new Set(runs.flatMap(({ run }) => run.panels.map(({ title }) => title)))];
-    if (titles.length === 0) return [html("p", {}, "The scenario samples nothing over time: the line sampling.interval=100 ms above makes curves.")];
+    if (titles.length === 0) return [html("p", {}, "The scenario has no samples over time. Add the line sampling.interval=100 ms for curves.")];
     const names = [...new Set(runs.flatMap(({ run }) => run.panels.flatMap(({ curves }) => curves.map(({ name }) => name))))];
     const end = Math.max(...runs.map(({ run }) => run.document.duration_s));
     return titles.map((title, index) => {
@@ -154,7 +154,7 @@ export class Rerun {
     });
   }
 
-  /** Buttons that the page of a report knows. */
+  /** The buttons that save a chart, handled by the page of the report. */
   saves(title) {
     if (!this.hasFiles) return [];
     return [html("span", { class: "save" }, ...["svg", "csv"].map((kind) => html("button", { type: "button", "data-save": kind, "aria-label": `Save ${kind.toUpperCase()}: ${title}` }, kind.toUpperCase())))];
@@ -162,7 +162,7 @@ export class Rerun {
 
   complain(error) {
     const told = (error.mistakes ?? []).map(({ set, key, message }) => [set, set?.startsWith(`${key}=`) ? "" : key, message].filter(Boolean).join(": "));
-    this.tell(error instanceof Stopped ? "stopped" : "failed", told.length > 0 ? "That cannot be run:" : error.message, told);
+    this.tell(error instanceof Stopped ? "stopped" : "failed", told.length > 0 ? "This scenario cannot run:" : error.message, told);
     this.out.replaceChildren();
   }
 }

@@ -1,4 +1,4 @@
-// Cells of a report, run again in its page: buttons with `data-rerun` open the dialog on one.
+// Reruns the cells of a report in its page. Buttons with `data-rerun` open the dialog on a cell.
 
 import { carried, decoded, lacking, unpacked } from "ackclock/files.js";
 import { Engine } from "./engine.js";
@@ -15,7 +15,7 @@ dialog.setAttribute("aria-labelledby", "rerun-title");
 let panel = null;
 let cells = null;
 
-/** The cells, unpacked when the first is asked for. */
+/** The cells, unpacked when the first one opens. */
 async function readCells() {
   const { scenarios, cells: found } = JSON.parse(new TextDecoder().decode(await unpacked(decoded(carried("rerun-cells")))));
   return new Map(Object.entries(found).map(([name, cell]) => [name, { name, scenario: scenarios[cell.hash], ...cell }]));

@@ -1,8 +1,8 @@
-// The samples of a run as curves, of the same things as `ackclock.page.over_time`.
+// Turns the samples of a run into curves, like `ackclock.page.over_time`.
 
-/** Flows that are drawn. */
+/** The largest number of drawn flows. */
 const MOST = 6;
-/** Rates are means over so many parts of a run at the most. */
+/** The largest number of intervals over which rates are averaged. */
 const RATE_PARTS = 200;
 
 /** The rows of each name of a table, as indices. */
@@ -21,7 +21,7 @@ function curve(name, rows, times, value) {
   return { name, times: Float64Array.from(points, ([time]) => time), values: Float64Array.from(points, ([, at]) => at) };
 }
 
-/** Payload received per time, Mbit/s. */
+/** The received payload per time, in Mbit/s. */
 function rate(name, rows, table, end) {
   const [times, values] = [[], []];
   const at = (row) => [Number(table.time_ns.values[row]) / 1e9, Number(table.delivered_bytes.values[row])];
@@ -36,7 +36,7 @@ function rate(name, rows, table, end) {
   return { name, times: Float64Array.from(times), values: Float64Array.from(values) };
 }
 
-/** Window, RTT and goodput of the first flows, and the queues of links that have one; empty without samples. */
+/** Window, RTT and goodput of the first flows, and the queues of links. Empty without samples. */
 export function panels(result) {
   const end = result.document.duration_s;
   const flows = result.samples("flows");
@@ -45,7 +45,7 @@ export function panels(result) {
   const drawn = groups.slice(0, MOST);
   const made = [
     { title: "Window, segments", curves: drawn.map(([name, rows]) => curve(name, rows, times, (row) => flows.cwnd_segments.values[row])) },
-    // Zero is no RTT: nothing was measured yet.
+    // Zero means that no RTT was measured yet.
     { title: "Smoothed RTT, ms", curves: drawn.map(([name, rows]) => curve(name, rows, times, (row) => Number(flows.srtt_ns.values[row]) / 1e6 || NaN)) },
     { title: "Goodput, Mbit/s", curves: drawn.map(([name, rows]) => rate(name, rows, flows, end)) },
   ];

@@ -1,14 +1,14 @@
-// The simulation, in a worker of its own: it gets the module first, then runs, one after another.
+// The simulation worker. It receives the module first, then scenarios one after another.
 
 import { load, metrics, Scenario } from "ackclock";
 import { panels } from "./samples.js";
 
-/** How often it says how far a run is. */
+/** The number of progress reports per run. */
 const PARTS = 50;
 
 const post = (type, rest = {}) => postMessage({ type, ...rest });
 
-/** A scenario that has mistakes leaves the module as it was; nothing else that is thrown does. */
+/** Mistakes in a scenario leave the module usable. Any other exception does not. */
 function complain(error) {
   const message = String(error.message ?? error);
   if (error.mistakes?.length > 0) post("mistakes", { message, mistakes: error.mistakes });

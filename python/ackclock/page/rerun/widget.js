@@ -1,9 +1,9 @@
-// The widget of notebooks: a run that can be run again below its cell.
+// The notebook widget that reruns a run below its cell.
 
 import { Engine } from "./engine.js";
 import { Rerun } from "./panel.js";
 
-/** Called by anywidget for each place in which the widget is shown. */
+/** Called by anywidget for each view of the widget. */
 export function render({ model, el }) {
   const body = document.createElement("div");
   body.className = "rerun alone";

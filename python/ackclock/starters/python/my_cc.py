@@ -7,11 +7,11 @@ import ackclock
 
 @dataclass
 class MyCc(ackclock.CongestionControl):
-    """Windows are in segments, times in seconds. What a class does not override is TCP Reno (RFC 5681)."""
+    """Windows are in segments, times in seconds. Methods without an override are TCP Reno (RFC 5681)."""
 
     #: Segments that the window gains in a round trip.
     gain: float = field(default=1.0, metadata={"range": (0.2, 5.0)})
-    #: What a cut leaves of the window where the queue is long.
+    #: Share of the window that a cut leaves if the queue is long.
     remaining: float = field(default=0.5, metadata={"range": (0.2, 0.8)})
     #: The queueing delay, in seconds, from which a queue is long.
     long_delay: float = field(default=0.01, metadata={"range": (0.001, 0.1)})

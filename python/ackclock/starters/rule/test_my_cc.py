@@ -6,13 +6,13 @@ import ackclock
 
 
 class Test(unittest.TestCase):
-    """What must stay true while the algorithm changes."""
+    """Properties that the algorithm must keep while it changes."""
 
     def test_it_keeps_the_contract(self) -> None:
         """No contract violation is found."""
         self.assertEqual(ackclock.check_cc("my-cc.rule"), [])
 
     def test_it_uses_the_link(self) -> None:
-        """Beside CUBIC, most of the link is used."""
+        """In competition with CUBIC, most of the link is used."""
         result = ackclock.run("scenario.toml")
         self.assertGreater(result.summary["efficiency"] or 0.0, 0.8)

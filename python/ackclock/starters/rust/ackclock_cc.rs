@@ -3,23 +3,23 @@
 
 use std::ffi::{c_char, c_void, CStr};
 
-/// What the algorithm sets.
+/// The values that the algorithm sets.
 #[repr(C)]
 pub struct Window {
-    /// Segments; finite, not negative; at least one segment is sent.
+    /// Segments, finite and not negative. At least one segment is sent.
     pub cwnd: f64,
-    /// Segments; infinite until something sets it.
+    /// Segments. Infinite until something sets it.
     pub ssthresh: f64,
-    /// bit/s; 0 sends whatever the window lets go at once.
+    /// bit/s. 0 sends all segments that the window permits at once.
     pub pacing_rate: f64,
-    /// Segments; what the connection began with, read only.
+    /// Segments at the start of the connection, read only.
     pub initial_window: f64,
 }
 
-/// The time, and the sender's measurements of the path after the event, in seconds; 0 before the first measurement.
+/// The time, and the sender's measurements of the path after the event, in seconds. 0 before the first measurement.
 #[repr(C)]
 pub struct Path {
-    /// Since the start of the run; only differences should matter.
+    /// Since the start of the run. Only differences should matter.
     pub now: f64,
     pub rtt: f64,
     pub srtt: f64,
@@ -31,13 +31,13 @@ pub struct Path {
     pub mss: u32,
 }
 
-/// An ACK with new information; the last members are 0 or 1.
+/// An ACK with new information. The last members are 0 or 1.
 #[repr(C)]
 pub struct Ack {
     pub path: Path,
-    /// Segments that may count for growth; 0 for a duplicate ACK.
+    /// Segments that may count for growth. 0 for a duplicate ACK.
     pub acked: f64,
-    /// bit/s; 0 if there is no sample.
+    /// bit/s. 0 if there is no sample.
     pub delivery_rate: f64,
     pub delivered: u32,
     pub lost: u32,
@@ -83,11 +83,11 @@ impl Parameter {
     }
 }
 
-/// The algorithm of a flow. What is in the table of the header and not here is TCP Reno's.
+/// The algorithm of a flow. Functions of the header's table that are missing here are TCP Reno's.
 pub trait Algorithm: Sized + 'static {
     /// Its name.
     const NAME: &'static CStr;
-    /// Its parameters; `start` gets their values in this order.
+    /// Its parameters. `start` gets their values in this order.
     const PARAMETERS: &'static [Parameter];
 
     /// The connection begins.

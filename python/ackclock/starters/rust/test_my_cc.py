@@ -7,7 +7,7 @@ import ackclock
 
 
 class Test(unittest.TestCase):
-    """What must stay true while the algorithm changes."""
+    """Properties that the algorithm must keep while it changes."""
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -19,6 +19,6 @@ class Test(unittest.TestCase):
         self.assertEqual(ackclock.check_cc("target/release/libmy_cc.so"), [])
 
     def test_it_uses_the_link(self) -> None:
-        """Beside CUBIC, most of the link is used."""
+        """In competition with CUBIC, most of the link is used."""
         result = ackclock.run("scenario.toml")
         self.assertGreater(result.summary["efficiency"] or 0.0, 0.8)

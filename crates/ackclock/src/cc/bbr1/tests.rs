@@ -1,10 +1,10 @@
-//! States and windows against what the descriptions give, by hand and on a path.
+//! Compares states and windows with the descriptions of BBRv1, with generated ACKs and on a path.
 
 use super::*;
 use crate::cc::tests::{Application, Path, mbit, ms};
 use crate::cc::{Cc, CcSpec};
 
-/// 12 Mbit/s are 1000 packets a second; with 100 ms that makes 100 packets.
+/// 12 Mbit/s are 1000 packets per second. With 100 ms, the BDP is 100 packets.
 fn path(limit: usize) -> Path {
     Path::new("bbr1", mbit(12.0), ms(100), limit)
 }

@@ -90,7 +90,7 @@ impl Bbr {
         self.set_pacing_rate_with_gain(self.pacing_gain());
     }
 
-    /// BBR.pacing_gain, by the table in "Summary of Control Behavior in the State Machine".
+    /// BBR.pacing_gain, from the table in `Summary of Control Behavior in the State Machine`.
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.machine.state {
             State::Startup => self.parameters.startup_pacing_gain,

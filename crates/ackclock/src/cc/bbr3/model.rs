@@ -119,7 +119,7 @@ impl Default for Model {
 }
 
 impl Model {
-    /// "Initialization": "BBR.min_rtt = C.srtt ? C.srtt : Infinity", and the stamps.
+    /// `Initialization`: "BBR.min_rtt = C.srtt ? C.srtt : Infinity", and the stamps.
     pub(super) fn begin(&mut self, now: Instant, srtt: Duration) {
         if !srtt.is_zero() {
             self.min_rtt = srtt.as_secs_f64();

@@ -348,9 +348,9 @@ mod tests {
         assert_eq!(kernel.epoch_start, Some(10_000));
     }
 
-    /// From the cut to one segment more than before it, where a full buffer overflows: the time that the equation takes, and the
-    /// kernel, which rounds the curve up and the segments to wait for down. At 20 ms a cycle of a running kernel is 7 to 11 %
-    /// shorter, too.
+    /// The time from a cut to one segment above the old window, by the equation and by the kernel. A full buffer
+    /// overflows there. The kernel rounds the curve up, and the segments to wait for down. At 20 ms a cycle of a
+    /// running kernel is also 7 to 11 % shorter.
     #[test]
     fn cycles_are_shorter_than_those_of_the_equation() {
         let cycle = |arithmetic, hz, rtt: Duration| {

@@ -1,10 +1,10 @@
-//! A driven controller: ACKs in, windows out, numbers worked out by hand.
+//! A driven controller: ACKs in, windows out, with hand-computed numbers.
 
 use super::*;
 use crate::cc::{ExitWindow, PathView, Restart};
 
 const RTT: Duration = Duration::from_millis(100);
-/// Where the numbers are round: a loss at 36 leaves 25.2, and K = cbrt((36 - 25.2) / 0.4) = cbrt(27) = 3 s.
+/// Round numbers: a loss at 36 leaves 25.2, and K = cbrt((36 - 25.2) / 0.4) = cbrt(27) = 3 s.
 const PEAK: f64 = 36.0;
 
 fn near(value: f64, expected: f64) {

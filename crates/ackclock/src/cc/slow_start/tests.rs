@@ -1,4 +1,4 @@
-//! Exchanges worked out by hand from RFC 9406 and from what Linux does.
+//! Hand-computed exchanges from RFC 9406 and from Linux.
 
 use super::*;
 use crate::cc::window::Window;
@@ -10,7 +10,7 @@ fn ms(millis: f64) -> Duration {
     Duration::from_secs_f64_round(millis / 1e3)
 }
 
-/// Windows with ACKs made by hand.
+/// Windows with hand-written ACKs.
 struct Driven {
     window: Window,
     now: Instant,
@@ -26,7 +26,7 @@ impl Driven {
         Driven { window: Window::new(context), now: Instant::ZERO + Duration::from_secs(1), state: CaState::Open }
     }
 
-    /// An ACK of a segment with this RTT, `gap` after the one before; returns the window.
+    /// Sends an ACK of a segment with this RTT, `gap` after the one before. Returns the window.
     fn ack(&mut self, gap: Duration, rtt: Duration, round_ended: bool) -> f64 {
         self.now += gap;
         let path = PathView { latest_rtt: rtt, srtt: rtt, mss: 1448, ..PathView::default() };
@@ -38,7 +38,7 @@ impl Driven {
         self.window.cwnd()
     }
 
-    /// So many ACKs of one round; returns the window.
+    /// Sends the given number of ACKs of one round. Returns the window.
     fn round(&mut self, acks: u32, rtt: Duration) -> f64 {
         (0..acks).map(|number| self.ack(ms(0.01), rtt, number == 0)).last().unwrap()
     }
@@ -120,12 +120,13 @@ fn hystart_plus_plus_is_for_the_first_slow_start_and_hystart_for_each() {
     }
 }
 
-/// So many ACKs, 1 ms apart, of an RTT of 20 ms, the first of which begins a round; returns the window.
+/// Sends ACKs with an RTT of 20 ms, 1 ms apart. The first one begins a round. Returns the window.
 fn train(it: &mut Driven, acks: u32) -> f64 {
     (0..acks).map(|number| it.ack(ms(1.0), ms(20.0), number == 0)).last().unwrap()
 }
 
-/// Linux: the ACKs of a round that come within 2 ms of each other span more than half of the RTT and of the millisecond for bursts.
+/// Linux: ACKs of a round arrive within 2 ms of each other. They span more than half of the RTT and of the burst
+/// allowance.
 #[test]
 fn hystart_ends_with_a_train_of_acks() {
     let mut it = Driven::new(SlowStart::Hystart, 20.0);
@@ -153,7 +154,8 @@ fn a_gap_ends_a_train() {
     assert!(it.window.in_slow_start());
 }
 
-/// The rounds are those of the sender, also while the window is small: an ACK that finds it large enough begins none.
+/// The sender counts rounds even while the window is small. An ACK that finds the window large enough begins no
+/// round.
 #[test]
 fn a_round_does_not_begin_when_the_window_becomes_large_enough() {
     let mut it = Driven::new(SlowStart::Hystart, 2.0);

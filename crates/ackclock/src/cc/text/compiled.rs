@@ -36,7 +36,7 @@ variables! {
     ROUND = 16, "round", None;
 }
 
-/// Variables that the synchronous model has, too; the others come from a clock or a path.
+/// Variables that the synchronous model also offers. The others need a clock or a path.
 const OF_THE_MODEL: u64 = 1 << W | 1 << ACKED | 1 << CE | 1 << CUTS | 1 << ROUND;
 
 /// Names of formulas.
@@ -49,7 +49,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("now", "is called `time`, and counts from the first event"),
 ];
 
-/// A rule, ready to run: what each text of [`RuleSource`] does.
+/// A rule, ready to run, compiled from the texts of [`RuleSource`].
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Compiled {
@@ -71,7 +71,7 @@ pub struct Compiled {
     pub on_undo: Option<Program>,
     /// Variables that occur anywhere.
     pub uses: u64,
-    /// What samples call the states, and the register of each.
+    /// The states' names in samples, and the register of each.
     pub states: Box<[(String, usize)]>,
     /// Registers at the start of a connection: of variables, states, constants, and results of operations.
     pub registers: Box<[f64]>,

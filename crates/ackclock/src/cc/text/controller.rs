@@ -29,7 +29,7 @@ struct Inner {
     began: Option<Instant>,
     last_cut: Option<Instant>,
     pacing: Option<Rate>,
-    /// What was before the last congestion event, while a rule that can be undone may have to be.
+    /// The state before the last congestion event, for rules that support an undo.
     before_event: Option<Box<Windowed<TextRule>>>,
 }
 
@@ -42,7 +42,7 @@ impl TextController {
 }
 
 impl Inner {
-    /// Writes what a rule can see of time and path.
+    /// Writes the variables of time and path that a rule can read.
     #[inline]
     fn observe(&mut self, now: Instant, path: &PathView) {
         let TextRule { compiled, registers, .. } = &mut self.windowed.rule;

@@ -31,7 +31,7 @@ impl TextRule {
         }
     }
 
-    /// The value of a formula; NaN after a fault.
+    /// The value of a formula, NaN after a fault.
     #[inline]
     pub(super) fn value(&mut self, key: &str, formula: impl FnOnce(&Compiled) -> Option<&Program>) -> Option<f64> {
         let formula = formula(&self.compiled)?;
@@ -49,7 +49,7 @@ impl TextRule {
         self.fault.get_or_insert_with(|| format!("`{key}` gives a {what} of {value}{values}").into());
     }
 
-    /// The window, or NaN after a fault; one below zero is one.
+    /// The window, or NaN after a fault. A window below zero becomes one.
     #[inline]
     fn window(&mut self, key: &str, window: f64, formula: impl FnOnce(&Compiled) -> &Program) -> f64 {
         if window < 0.0 || window == f64::INFINITY {

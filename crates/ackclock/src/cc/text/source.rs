@@ -12,24 +12,26 @@ const MAX_LINE: usize = 16_384;
 /// The key of the condition that ends slow start.
 pub(super) const EXIT_SLOW_START: &str = "exit_slow_start";
 
-/// A rule given as text: formulas for the increase and for what a cut leaves, with parameters and states of one's own.
+/// A rule as text: formulas for the increase and the window after a cut, with its own parameters and states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RuleSource {
-    /// Increase for each acknowledged segment in congestion avoidance, in segments; for the whole ACK if `acked` occurs in it.
+    /// Increase for each acknowledged segment in congestion avoidance, in segments. It applies to the whole ACK if
+    /// `acked` occurs in it.
     pub grow: String,
     /// Window that a congestion event leaves, in segments.
     pub cut: String,
-    /// Rate at which to send, in bit/s; without it the flow does not pace.
+    /// Rate at which to send, in bit/s. Without it the flow does not pace.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub pacing: String,
-    /// Condition that ends slow start, at an ACK for which it is true: "rtt > 1.25 * min_rtt"; by default only losses and marks do.
+    /// Condition that ends slow start at an ACK for which it is true, such as `rtt > 1.25 * min_rtt`. By default only
+    /// losses and marks end it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub exit_slow_start: String,
-    /// States and their initial values: "x = 0; y = 2 * a".
+    /// States and their initial values, such as `x = 0; y = 2 * a`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub state: String,
-    /// Assignments at each ACK: "x = x + 1; y = max(x, y)".
+    /// Assignments at each ACK, such as `x = x + 1; y = max(x, y)`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_ack: String,
     /// Assignments before the window grows by `grow`.
@@ -47,7 +49,7 @@ pub struct RuleSource {
     /// Assignments after the cut of a retransmission timeout.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_timeout: String,
-    /// Assignments when marks are echoed, once per window; a rule that has them is not cut by marks.
+    /// Assignments when marks are echoed, once per window. Marks do not cut a rule that contains them.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_mark: String,
     /// Assignments when a segment is sent.
@@ -56,7 +58,8 @@ pub struct RuleSource {
     /// Assignments when an idle time has reduced the window to `w`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_resume: String,
-    /// Assignments when the last congestion event was spurious; a rule that has them gets window and states back.
+    /// Assignments when the last congestion event was spurious. A rule that contains them recovers its window and
+    /// states.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_undo: String,
     /// File with the rule, in lines of formulas, instead of the texts.
@@ -137,11 +140,12 @@ impl RuleSource {
 
     /// Reads a rule from one line: `grow = a / w; cut = b * w; a = 1; b = 0.5; state x = 0; on_ack x = x + 1`.
     ///
-    /// A statement ends with `;` or the line, and what follows `#` in a line is a comment. A statement that begins with `state` or an event adds an assignment to it; one that begins with another name gives
-    /// a parameter its number. Formulas are not looked into.
+    /// A statement ends with `;` or the line, and `#` begins a comment. A statement that begins with `state` or an
+    /// event adds an assignment to it. Any other name gives a parameter its number. The function does not parse the
+    /// formulas.
     ///
     /// # Errors
-    /// A statement of another form, a number that is none, and two values of the same name.
+    /// Reports a malformed statement, an invalid number, and two values of the same name.
     pub fn from_line(line: &str) -> Result<Self, FormulaError> {
         if line.len() > MAX_LINE {
             let message = format!("the rule has {} bytes; at most {MAX_LINE}", line.len());

@@ -16,19 +16,20 @@ pub struct CoDelKeys {
     /// The limit of the queue.
     #[serde(default = "limit")]
     pub limit: Limit,
-    /// Acceptable sojourn time of a standing queue.
+    /// Sojourn time that a standing queue may reach without drops.
     #[serde(default = "target")]
     pub target: Duration,
     /// Time for which sojourn times must exceed the target before a packet is dropped: about the RTT of most flows.
     #[serde(default = "interval")]
     pub interval: Duration,
-    /// A backlog of at most this size is never dropped from. Default: the largest packet that crosses the link.
+    /// A backlog of at most this size loses no packet. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Size>,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     #[serde(default)]
     pub ecn: bool,
-    /// Sojourn time above which every ECN-capable packet is marked, independently of the control law. By default none.
+    /// Sojourn time above which every ECN-capable packet is marked, independently of the control law. By default it is
+    /// off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Duration>,
     /// Arithmetic of the time to the next drop.
@@ -63,9 +64,9 @@ pub(in crate::qdisc) fn interval() -> Duration {
 /// The parameters of CoDel, resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelParameters {
-    /// Acceptable sojourn time of a standing queue.
+    /// Sojourn time that a standing queue may reach without drops.
     pub target: Duration,
-    /// Time for which sojourn times must exceed the target before a packet is dropped; above zero.
+    /// Time for which sojourn times must exceed the target before a packet is dropped. It is above zero.
     pub interval: Duration,
     /// Backlog in bytes that is never dropped from.
     pub mtu: u32,

@@ -8,12 +8,13 @@ use crate::qdisc::{AMPLE, Limit, Misfit, Place, QueueKeys, QueueParameters, Queu
 use crate::quantity::{self, without_default};
 use crate::rng::Rng;
 
-/// First in, first out; what does not fit is dropped.
+/// First in, first out. Packets that do not fit are dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropTailKeys {
-    /// The limit of the queue: packets, bytes, a multiple of the bandwidth-delay product, or a time at the link's rate. By default "1 BDP"
-    /// at a link that flows share, "10000 packets" at access links, on the path of the ACKs and without a rate, "100 packets" at stations of a channel.
+    /// The limit of the queue: packets, bytes, a multiple of the bandwidth-delay product, or a time at the link's rate.
+    /// The default is "1 BDP" at a link that flows share and "100 packets" at stations of a channel. It is "10000
+    /// packets" at access links, on the path of the ACKs and without a rate.
     #[serde(default = "ample")]
     #[schemars(transform = without_default)]
     pub limit: quantity::Limit,
@@ -35,7 +36,7 @@ impl QueueKeys for DropTailKeys {
     }
 }
 
-/// Nothing beside the limit.
+/// Only the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DropTailParameters;
 

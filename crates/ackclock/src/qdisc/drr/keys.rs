@@ -12,7 +12,7 @@ use crate::rng::Rng;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrrKeys {
-    /// The limit of all flows together; beyond it the longest flow loses its first packet.
+    /// The limit of all flows together. Beyond it the longest flow loses its first packet.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
     /// Bytes that a flow may send in a round. Default: the largest packet that crosses the link.
@@ -58,7 +58,7 @@ pub(in crate::qdisc) fn turns_in_words(DrrParameters { quantum, buckets }: &DrrP
     format!("quantum {quantum} B, {queues}")
 }
 
-/// What a queue may send a round at a link, in bytes; by default the largest packet.
+/// Bytes that a queue may send per round at a link. By default it is the largest packet.
 ///
 /// # Errors
 /// The key is zero or too large.

@@ -17,7 +17,7 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCoDelKeys {
-    /// The limit of all flows together; beyond it the longest queue loses half of its packets.
+    /// The limit of all flows together. Beyond it the longest queue loses half of its packets.
     #[serde(default = "limit")]
     pub limit: Limit,
     /// Number of queues, to which flows are hashed.
@@ -27,19 +27,20 @@ pub struct FqCoDelKeys {
     /// Bytes that a queue may send in a round. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
-    /// Acceptable sojourn time of a standing queue.
+    /// Sojourn time that a standing queue may reach without drops.
     #[serde(default = "crate::qdisc::codel::target")]
     pub target: Duration,
     /// Time for which sojourn times must exceed the target before a packet is dropped: about the RTT of most flows.
     #[serde(default = "crate::qdisc::codel::interval")]
     pub interval: Duration,
-    /// A backlog of at most this size is never dropped from. Default: the largest packet that crosses the link.
+    /// A backlog of at most this size loses no packet. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<Size>,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     #[serde(default = "yes")]
     pub ecn: bool,
-    /// Sojourn time above which every ECN-capable packet is marked, independently of the control law. By default none.
+    /// Sojourn time above which every ECN-capable packet is marked, independently of the control law. By default it is
+    /// off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Duration>,
     /// Arithmetic of the time to the next drop.
@@ -65,9 +66,9 @@ fn yes() -> bool {
 /// The parameters of FQ-CoDel, resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCoDelParameters {
-    /// Number of queues; at least 1.
+    /// Number of queues, at least 1.
     pub flows: u32,
-    /// Bytes that a queue may send in a round; at least 1.
+    /// Bytes that a queue may send in a round, at least 1.
     pub quantum: u32,
     /// The CoDel parameters of each queue.
     pub codel: CoDelParameters,
@@ -86,7 +87,7 @@ impl QueueKeys for FqCoDelKeys {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    /// It marks by default, so that `ecn` says nothing of what is expected.
+    /// FQ-CoDel marks by default, so `ecn` does not show that marks are expected.
     fn asks_for_ecn(&self) -> bool {
         self.ce_threshold.is_some()
     }

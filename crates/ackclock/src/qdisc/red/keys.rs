@@ -19,33 +19,40 @@ pub struct RedKeys {
     /// The limit of the queue: packets, bytes, a multiple of the bandwidth-delay product, or a time at the link's rate.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
-    /// Average queue from which packets are dropped early, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size; linux: a third of `max`.
+    /// Average queue from which packets are dropped early. It is a limit, or a share of the queue's own limit ("0.25
+    /// limit"). Default: half of `target_delay`, but at least 5 packets of mean size (linux: a third of `max`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<Threshold>,
-    /// Average queue at which packets are dropped with `max_p`. Default: 3 times `min`; linux: a quarter of the limit where there is no `min`.
+    /// Average queue at which packets are dropped with `max_p`. Default: 3 times `min` (linux: a quarter of the limit
+    /// if `min` is not set).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Threshold>,
-    /// Probability of a drop at `max`, above 0. Default: 0.1; linux: 0.02.
+    /// Probability of a drop at `max`, above 0. Default: 0.1 (linux: 0.02).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_p: Option<f64>,
-    /// Share of the newest arrival in the average, above 0. Default: 1 - exp(-1/(10 R C)) with C packets of mean size a second and R = max(0.1 s, 3 (delay + 1/C)); linux: tc's power of two for the burst that the thresholds leave.
+    /// Weight of the newest arrival in the average, above 0. Default: `1 - exp(-1/(10 R C))`, with C packets of mean
+    /// size per second and R = `max(0.1 s, 3 (delay + 1/C))`. The preset linux uses tc's power of two for the burst
+    /// that the thresholds leave.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: Option<f64>,
-    /// Whether the probability rises from `max_p` to 1 between `max` and twice that, and not at once. Default: true; linux: false.
+    /// Whether the probability rises from `max_p` to 1 between `max` and twice `max`, instead of at once. Default: true
+    /// (linux: false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
-    /// Unit of the average. Default: packets; ns-2 and linux: bytes.
+    /// Unit of the average. Default: packets (ns-2 and linux: bytes).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<RedMode>,
-    /// Mean packet size, for the average in bytes and for idle times. Default: the largest packet that crosses the link; ns-2: 500 B.
+    /// Mean packet size, for the average in bytes and for idle times. Default: the largest packet that crosses the link
+    /// (ns-2: 500 B).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Size>,
-    /// Whether a large packet is dropped more often than a small one. Default: false; ns-2: true.
+    /// Whether a large packet is dropped more often than a small one. Default: false (ns-2: true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_by_size: Option<bool>,
-    /// Distribution of the gaps between drops: 1/p to 2/p packets (wait), 1 to 1/p (plain), or the latter from one random number a drop (once). Default: wait; linux: once.
+    /// Distribution of the gaps between drops with probability p. `wait`: 1/p to 2/p packets. `plain`: 1 to 1/p
+    /// packets. `once`: as `plain`, from one random number per drop. Default: wait (linux: once).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gaps: Option<Gaps>,
     /// Queueing delay that sets the default of `min`.
@@ -57,11 +64,11 @@ pub struct RedKeys {
     /// Whether ECN-capable packets are marked instead of dropped.
     #[serde(default)]
     pub ecn: bool,
-    /// Probability from which packets are dropped early and no longer marked. Default: 1; ns-2: 0.1.
+    /// Probability from which packets are dropped early and no longer marked. Default: 1 (ns-2: 0.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_below: Option<f64>,
-    /// Whether packets beyond the thresholds are dropped even if they could be marked. Default: true; linux: false.
+    /// Whether packets beyond the thresholds are dropped even if they could be marked. Default: true (linux: false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hard_drop: Option<bool>,
 }
@@ -82,10 +89,10 @@ pub enum Preset {
     #[default]
     #[serde(rename = "floyd")]
     Floyd,
-    /// Those of ns-2 2.35: the same in bytes, with packets of 500 B.
+    /// The defaults of ns-2 2.35: as Floyd's, but in bytes, with packets of 500 B.
     #[serde(rename = "ns-2")]
     Ns2,
-    /// Those of Linux's tc.
+    /// The defaults of Linux's tc.
     #[serde(rename = "linux")]
     Linux,
 }
@@ -220,7 +227,7 @@ fn out_of_range(value: impl ToString, expected: &str) -> Problem {
     Problem::OutOfRange { value: value.to_string(), expected: expected.to_owned() }
 }
 
-/// The weight that tc chooses (iproute2, `tc_red_eval_ewma`), with its default burst; thresholds in packets.
+/// The weight that tc chooses (iproute2, `tc_red_eval_ewma`) with its default burst. Thresholds are in packets.
 fn weight_of_tc(min: f64, max: f64) -> Option<f64> {
     let burst = ((2.0 * min + max) / 3.0).floor();
     let fits = |weight: &f64| burst + 1.0 - min <= (1.0 - libm::pow(1.0 - weight, burst)) / weight;

@@ -12,20 +12,23 @@ use crate::quantity::{Limit, Size, Threshold};
 use crate::rng::Rng;
 use crate::units::Duration;
 
-/// RED with in and out: what is out of profile (`in_profile` of a flow) is dropped earlier than what is in profile.
+/// RED with in and out. Packets out of profile (`in_profile` of a flow) are dropped earlier than packets in profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RioKeys {
     /// The limit of the queue, for packets of either profile.
     #[serde(default = "two_bdp")]
     pub limit: Limit,
-    /// How packets out of profile are dropped: by RED on the average of the whole queue, or when `out_max` would be exceeded.
+    /// Drop rule for packets out of profile. `red`: by RED on the average of the whole queue. `drop-tail`: when
+    /// `out_max` would be exceeded.
     #[serde(default)]
     pub out: Out,
-    /// Average queue from which packets out of profile are dropped, as a limit, or as a share of the queue's own ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size.
+    /// Average queue from which packets out of profile are dropped. It is a limit, or a share of the queue's own limit
+    /// ("0.25 limit"). Default: half of `target_delay`, but at least 5 packets of mean size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_min: Option<Threshold>,
-    /// Average queue at which packets out of profile are dropped with `out_max_p`; under drop-tail the longest queue that still takes one in. Default: 3 times `out_min`; under drop-tail half of `limit`.
+    /// Average queue at which packets out of profile are dropped with `out_max_p`. Under drop-tail it is the longest
+    /// queue that still accepts one. Default: 3 times `out_min` (drop-tail: half of `limit`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_max: Option<Threshold>,
     /// Probability of a drop at `out_max`, above 0.
@@ -42,11 +45,11 @@ pub struct RioKeys {
     #[serde(default = "in_max_p")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub in_max_p: f64,
-    /// Share of the newest arrival in both averages, above 0. Default: as that of RED.
+    /// Weight of the newest arrival in both averages, above 0. Default: as for RED.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: Option<f64>,
-    /// Whether probabilities rise to 1 between an upper threshold and twice that, and not at once.
+    /// Whether probabilities rise to 1 between an upper threshold and its double, instead of at once.
     #[serde(default)]
     pub gentle: bool,
     /// Unit of the averages.
@@ -55,7 +58,8 @@ pub struct RioKeys {
     /// Mean packet size, for the averages in bytes and for idle times. Default: the largest packet that crosses the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Size>,
-    /// Distribution of the gaps between drops: 1/p to 2/p packets (wait), 1 to 1/p (plain), or the latter from one random number a drop (once).
+    /// Distribution of the gaps between drops with probability p. `wait`: 1/p to 2/p packets. `plain`: 1 to 1/p
+    /// packets. `once`: as `plain`, from one random number per drop.
     #[serde(default)]
     pub gaps: Gaps,
     /// Queueing delay that sets the default of `out_min`.
@@ -142,7 +146,7 @@ impl QueueParameters for RioParameters {
 }
 
 impl RioKeys {
-    /// The parameters at a link, of which the queue holds `limit`.
+    /// The parameters at a link with a queue of `limit`.
     ///
     /// # Errors
     /// The key that does not fit, and why.
@@ -205,7 +209,7 @@ impl RioKeys {
     }
 }
 
-/// So much of what a queue holds, rounded to the nearest, at least one packet.
+/// This share of the queue's limit, rounded to the nearest packet, at least one packet.
 fn part_of(limit: QueueLimit, share: f64) -> Limit {
     match limit {
         QueueLimit::Packets(packets) => Limit::Packets((share * f64::from(packets)).round().max(1.0) as u32),

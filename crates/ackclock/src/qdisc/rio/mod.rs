@@ -1,8 +1,8 @@
 //! RIO: RED with In and Out. Packets out of profile are dropped earlier than packets in profile.
 //!
 //! Reference: Clark & Fang 1998, Explicit Allocation of Best-Effort Packet Delivery Service, section III. One FIFO
-//! has two averages: one of the items in profile, and one of all items. The thresholds of the first apply to items in
-//! profile, and the thresholds of the second to items out of profile.
+//! has two averages: one of the items in profile, and one of all items. The first thresholds apply to items in profile,
+//! the second to items out of profile.
 //!
 //! ```text
 //! in profile       avg_in, avg_total take in the queue; dropped as RED says of avg_in

@@ -14,7 +14,7 @@ use crate::units::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SfqKeys {
-    /// The limit of all flows together; beyond it the longest queue loses its first packet.
+    /// The limit of all flows together. Beyond it the longest queue loses its first packet.
     #[serde(default = "one_bdp")]
     pub limit: Limit,
     /// Bytes that a queue may send in a round. Default: the largest packet that crosses the link.
@@ -24,7 +24,7 @@ pub struct SfqKeys {
     #[serde(default = "buckets_of_sfq")]
     #[schemars(range(min = 1, max = 65_536))]
     pub buckets: u32,
-    /// Time between two perturbations of the hash; "0 s" for never.
+    /// Time between two perturbations of the hash. "0 s" means never.
     #[serde(default = "perturbation")]
     pub perturbation: Duration,
 }
@@ -47,7 +47,7 @@ fn perturbation() -> Duration {
 pub struct SfqParameters {
     /// Whose turn it is, and for how long.
     pub turns: DrrParameters,
-    /// Time between two perturbations of the hash; `None` for never.
+    /// Time between two perturbations of the hash. `None` means never.
     pub perturbation: Option<Duration>,
 }
 

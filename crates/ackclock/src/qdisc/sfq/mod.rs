@@ -1,7 +1,7 @@
 //! SFQ: flows are hashed into a few queues, which take turns, and the hash changes now and then.
 //!
 //! Reference: McKenney 1990, Stochastic Fairness Queueing. Turns follow [`Drr`] with a quantum, as in Linux
-//! (`net/sched/sch_sfq.c`), so that flows with small packets are not at a disadvantage. A full queue drops from the
+//! (`net/sched/sch_sfq.c`). Flows with small packets thus get their share of bytes. A full queue drops from the
 //! longest queue, like McKenney's buffer stealing.
 //!
 //! Deviations: the first item of that queue is dropped, and not the last. When the hash changes, queued items move, so

@@ -16,7 +16,7 @@ pub struct TokenBucketKeys {
     /// The limit of the queue.
     #[serde(default = "limit")]
     pub limit: Limit,
-    /// Rate at which tokens come, in bits on the wire.
+    /// Rate at which tokens arrive, in bits on the wire.
     pub rate: Rate,
     /// Size of the bucket: bytes that may be sent at once after a pause. Default: ten of the largest packets that cross the link.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,7 @@ fn every_second_packet_is_acknowledged_or_the_first_after_the_delay() {
     assert_eq!(answers(&mut receiver(|transport| transport.delayed_ack = None), &[0, 1]), [true, true]);
     let mut rare = receiver(|transport| transport.ack_eliciting_threshold = 3);
     assert_eq!(answers(&mut rare, &[0, 1, 2, 3, 4]), [false, false, false, true, false]);
-    assert_eq!(rare.next_deadline(), Some(ms(29)), "the delay is that of the first one");
+    assert_eq!(rare.next_deadline(), Some(ms(29)), "the delay belongs to the first one");
 }
 
 #[test]

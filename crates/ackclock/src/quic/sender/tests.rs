@@ -190,7 +190,7 @@ fn the_delay_of_the_receiver_is_taken_off_within_bounds() {
     assert_eq!(it.rtt().totals().1, 1);
 }
 
-/// RFC 9002 §7.6: after two samples of 100 ms the duration is 3 x (100 + 4 x 28.125 + 25) ms, or 712.5 ms.
+/// RFC 9002 §7.6: after two samples of 100 ms the duration is `3 x (100 + 4 x 28.125 + 25) ms`, or 712.5 ms.
 #[test]
 fn losses_far_apart_leave_the_minimum_window() {
     let spread = |millis: u64, acked_between: bool| {
@@ -274,8 +274,7 @@ fn marks_reduce_the_window_once_per_period() {
     assert!(!it.ecn.is_on() && !it.poll_transmit(ms(200)).unwrap().ect);
 }
 
-/// RFC 9002 §7.8: "When bytes in flight is smaller than the congestion window and sending is not pacing limited, the congestion window is
-/// underutilized."
+/// RFC 9002 §7.8: a window that is not full stays as it is, unless pacing limits the sender.
 #[test]
 fn a_window_grows_while_it_or_the_pacer_limits() {
     let grown = |bytes: Option<u64>, pacing| {

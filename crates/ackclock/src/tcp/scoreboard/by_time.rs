@@ -30,7 +30,7 @@ impl Scoreboard {
         self.get(index).is_some_and(|segment| !segment.sacked && !segment.lost && !segment.retransmitted)
     }
 
-    /// True if the segment is missing, and the transmission of this time was its last one and is not considered lost.
+    /// True if the segment is missing and its last transmission, at this time, is not considered lost.
     pub fn was_last_sent(&self, index: u64, sent_at: crate::units::Instant) -> bool {
         self.get(index).is_some_and(|segment| !segment.sacked && segment.retransmitted && segment.sent_at == sent_at)
     }

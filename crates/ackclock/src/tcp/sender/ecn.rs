@@ -147,8 +147,7 @@ impl Sender {
 
     /// Whether the departing segment is the first new one after a reduction of any cause.
     ///
-    /// RFC 3168 §6.1.2: "the TCP sender sets the CWR flag in the TCP header of the first new data packet sent after
-    /// the window reduction."
+    /// RFC 3168 §6.1.2: the first new data packet after the window reduction carries CWR.
     #[inline]
     pub(super) fn take_cwr(&mut self) -> bool {
         self.has_ecn() && std::mem::take(&mut self.ecn.cwr_due)

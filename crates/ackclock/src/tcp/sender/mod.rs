@@ -63,8 +63,8 @@ use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.
 ///
-/// The fields have the order of their use. With thousands of senders none is in a cache when an ACK arrives, and each
-/// cache line costs more than the computation with it.
+/// The fields have the order of their use. With thousands of senders an ACK finds none of them in a cache. Loading a
+/// cache line costs more than computing with it.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Sender {
@@ -522,7 +522,7 @@ impl Sender {
     }
 
     /// An algorithm gets the RTT of the delivered segment that was sent last. The estimate for the timeout uses a
-    /// timestamp, which belongs to the first segment of a delayed ACK, or one sample a round trip.
+    /// timestamp of the first segment of a delayed ACK. Without timestamps it uses one sample per round trip.
     #[inline]
     fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, acked_bytes: u64, newest: &SentSegment) {
         // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".

@@ -1,4 +1,4 @@
-//! A driven sender: ACKs in, segments out, numbers worked out by hand. Segments are counted from 0.
+//! A driven sender: ACKs in, segments out, hand-computed numbers. Segments are counted from 0.
 
 mod connection;
 mod delivery;
@@ -57,7 +57,8 @@ impl Driven {
         sent
     }
 
-    /// An ACK of everything below segment `ack`, 1 ms later, with SACK blocks in segments; what it lets go.
+    /// An ACK of everything below segment `ack`, 1 ms later, with SACK blocks in segments. Returns the released
+    /// segments.
     fn ack(&mut self, ack: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         self.ack_echoing(ack, blocks, Instant::ZERO)
     }

@@ -24,9 +24,9 @@ macro_rules! timers {
 timers! {
     /// RFC 8985 §7: ACKs are overdue, and a probe asks for one.
     Probe = "probe",
-    /// RFC 8985 §6: what was sent before something that was delivered is taken for lost.
+    /// RFC 8985 §6: segments sent before a delivered segment are taken for lost.
     Reordering = "reordering",
-    /// RFC 6298: what is outstanding is taken for lost.
+    /// RFC 6298: all outstanding segments are taken for lost.
     Retransmission = "retransmission",
     /// RFC 3168 §6.1.2: data that a mark at a window of one segment holds back may leave.
     DelayedStart = "delayed-start",

@@ -27,7 +27,7 @@ impl Sender {
         }
     }
 
-    /// Whether enough was used for the window to grow: all of it, or more than half of it in slow start.
+    /// Whether enough of the window was used to let it grow. That is all of it, or more than half in slow start.
     pub(super) fn used_enough(&self) -> bool {
         let window = self.cc.whole_segments();
         let is_slow_start = self.cc.cwnd() < self.cc.ssthresh();

@@ -156,9 +156,8 @@ impl Sender {
         self.cc.on_limit(used / 2.0);
     }
 
-    /// Recovery is over, or is given up. §4.4.1: "At the end of the recovery phase, the TCP sender MUST reset the cwnd using the
-    /// method below: cwnd = (Max(pipeACK,LossFlightSize) - R)/2", and "MUST re-initialise the pipeACK variable to the "undefined"
-    /// value."
+    /// Recovery is over, or is given up. §4.4.1: `cwnd = (Max(pipeACK, LossFlightSize) - R)/2`, and pipeACK becomes
+    /// undefined again.
     pub(super) fn end_unvalidated(&mut self, is_complete: bool) {
         let Some(validation) = &mut self.validation else { return };
         let loss = validation.loss;

@@ -130,8 +130,8 @@ impl Sender {
         self.peer_window.is_due = true;
     }
 
-    /// RFC 9293 §3.8.6.1: "The transmitting host SHOULD send the first zero-window probe when a zero window has existed for the
-    /// retransmission timeout period (...), and SHOULD increase exponentially the interval between successive probes".
+    /// RFC 9293 §3.8.6.1: the first zero-window probe is due after a retransmission timeout. The intervals between
+    /// later probes grow exponentially.
     fn start_persist_timer(&mut self, now: Instant) {
         let doublings = self.peer_window.probes.min(MAX_DOUBLINGS);
         let interval = Duration::from_nanos(self.rtt.rto().as_nanos().saturating_mul(1 << doublings)).min(LONGEST);

@@ -38,14 +38,14 @@ pub const TIMESTAMPS_LEN: u32 = 12;
 /// name: Type = [value, Profile: value under a profile that says otherwise, ...] range(...) check(...) => reader;
 /// ```
 ///
-/// `range` is what the JSON Schema says of a number, `check` what it cannot say of a quantity. The readers:
+/// `range` limits a number in the JSON Schema. `check` limits a quantity, which the schema cannot. The readers:
 ///
-/// - `transport`: a field of [`Transport`], `as` another type, with the function that makes it;
-/// - `variations`: a field of [`Variations`];
-/// - `algorithm`: [`TransportKeys::cc_context`] reads it;
+/// - `transport`: a field of [`Transport`], `as` another type, with the function that makes it.
+/// - `variations`: a field of [`Variations`].
+/// - `algorithm`: [`TransportKeys::cc_context`] reads it.
 /// - `scenario`: the scenario reads it.
 ///
-/// Documents have the keys in the order of the rows, and hashes of scenarios depend on it.
+/// Documents contain the keys in the order of the rows, and hashes of scenarios depend on it.
 macro_rules! transport_keys {
     (
         profiles { $(#[$first_doc:meta])* $first:ident = $first_name:literal, $($(#[$profile_doc:meta])* $profile:ident = $profile_name:literal,)* }
@@ -69,7 +69,7 @@ macro_rules! transport_keys {
             /// All of them, by name.
             pub const ALL: &[(&str, Profile)] = &[($first_name, Profile::$first) $(, ($profile_name, Profile::$profile))*];
 
-            /// The keys that it sets otherwise than the first profile, with their values as a file has them.
+            /// The keys whose defaults differ from the first profile's, with their values as a file has them.
             pub fn settings(self) -> Vec<(&'static str, Json)> {
                 let mut settings = Vec::new();
                 $($(
@@ -81,7 +81,7 @@ macro_rules! transport_keys {
                 settings
             }
 
-            /// All keys under it.
+            /// All keys with the defaults of this profile.
             pub fn keys(self) -> TransportKeys {
                 let mut keys = TransportKeys { profile: self, ..TransportKeys::default() };
                 $($(
@@ -111,7 +111,7 @@ macro_rules! transport_keys {
             /// The keys.
             pub const NAMES: &[&str] = &[$(stringify!($name)),*];
 
-            /// Mistakes that types and JSON Schema do not find: the keys and the problems.
+            /// Mistakes that types and JSON Schema do not find, as keys and problems.
             pub fn problems(&self) -> Vec<(&'static str, Problem)> {
                 let mut problems = Vec::new();
                 $($(
@@ -127,7 +127,7 @@ macro_rules! transport_keys {
     };
 }
 
-/// The structs of the readers: sorts the rows into fields of the one and of the other.
+/// The structs of the readers. It sorts the rows into fields of the structs.
 macro_rules! readers {
     ([$($fields:tt)*] [$($variations:tt)*] { $(#[$help:meta])* $name:ident: $type:ty => transport } $($rest:tt)*) => {
         readers! { [$($fields)* $(#[$help])* $name: $type, identity;] [$($variations)*] $($rest)* }
@@ -157,18 +157,18 @@ macro_rules! readers {
             $($(#[$help])* pub $name: $type,)*
             /// Loss recovery.
             pub recovery: LossRecovery,
-            /// Where the sender leaves the rules of the RFCs.
+            /// Deviations of the sender from the rules of the RFCs.
             pub variations: Variations,
         }
 
-        /// Rules of the sender and the receiver that older simulators have differently; the defaults are those of the RFCs.
+        /// Rules of the sender and the receiver that differ in older simulators. The defaults follow the RFCs.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Variations {
             $($(#[$variation_help])* pub $variation: $variation_type,)*
         }
 
         impl TransportKeys {
-            /// The settings of a connection; sizes have been checked.
+            /// The settings of a connection. Sizes have been checked.
             pub fn transport(&self, recovery: LossRecovery) -> Transport {
                 Transport {
                     $($name: ($by)(self.$name),)*
@@ -182,25 +182,27 @@ macro_rules! readers {
 
 transport_keys! {
     profiles {
-        /// Those of the RFCs.
+        /// The defaults of the RFCs.
         Rfc = "rfc",
-        /// Those of ns-2, as its validation suites set them.
+        /// The defaults of ns-2, as its validation suites set them.
         Ns2 = "ns-2",
-        /// Those of ns-2's `Agent/TCP/Linux`, which is made of Linux 2.6.22.
+        /// The defaults of ns-2's `Agent/TCP/Linux`, which is based on Linux 2.6.22.
         Ns2Linux = "ns-2-linux",
-        /// Those of Linux 6.x as it is configured by default.
+        /// The defaults of Linux 6.x.
         Linux = "linux",
-        /// Those of QUIC (RFC 9000 and 9002), which is then the protocol.
+        /// The defaults of QUIC (RFC 9000 and 9002), which also select the protocol.
         Quic = "quic",
     }
 
-    /// Source of the defaults: the rules of the RFCs, or those of ns-2, of its `Agent/TCP/Linux`, of Linux or of QUIC.
+    /// Source of the defaults: the RFCs, ns-2, its `Agent/TCP/Linux`, Linux, or QUIC.
     profile: Profile = [Profile::Rfc] => scenario;
-    /// Transport protocol of the flow: TCP, or QUIC with the recovery of RFC 9002, where keys of TCP alone may not be set.
+    /// Transport protocol of the flow: TCP, or QUIC with the recovery of RFC 9002. Under QUIC, keys that apply to TCP
+    /// alone are rejected.
     protocol: Protocol = [Protocol::Tcp, Quic: Protocol::Quic] => transport;
     /// Payload of a full segment.
     mss: Size = [Size(1460), Linux: Size(1448), Quic: Size(1435)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
-    /// TCP and IP header of every packet, to which `timestamps` adds 12 B; under QUIC the headers of IP (20 B), UDP (8 B) and the packet (13 B), its tag (16 B) and the head of its frame (8 B).
+    /// TCP and IP header of every packet. Timestamps add 12 B to it. Under QUIC the default is the sum of five parts.
+    /// They are IP (20 B), UDP (8 B), packet header (13 B), tag (16 B) and frame header (8 bytes).
     header: Size = [Size(40), Quic: Size(65)] check(|size| bytes(size, 1)) => transport as u32, up_to_a_packet;
     /// Bytes that the link layer adds to every packet (Ethernet: 38 B).
     framing: Size = [Size(0)] check(|size| bytes(size, 0)) => transport as u32, up_to_a_packet;
@@ -209,126 +211,181 @@ transport_keys! {
     initial_window: u32 = [2, Linux: 10, Quic: 10] range(min = 1, max = 16_777_216) => algorithm;
     /// The receiver's window in segments, 1 to 16777216, or "none".
     max_window: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
-    /// The receiver's buffer in bytes, at most 1 GiB, or "none": ACKs advertise what of it is free, and a sender that meets a window of zero probes it (RFC 9293 §3.8.6).
+    /// The receiver's buffer in bytes, at most 1 GiB, or "none". ACKs advertise its free part, and a sender probes a
+    /// window of zero (RFC 9293 §3.8.6).
     receive_buffer: ReceiveBuffer = [ReceiveBuffer::Word(NoneWord::None)] check(window_of_tcp) => transport as Option<u64>, ReceiveBuffer::bytes;
-    /// Rate at which the application takes data out of `receive_buffer`, or "none": all that there is.
+    /// Rate at which the application reads data from `receive_buffer`, or "none" for no limit.
     read_rate: ReadRate = [ReadRate::Word(NoneWord::None)] => transport as Option<Rate>, ReadRate::rate;
-    /// Time between two reads of that application; "0 s": it reads a segment at a time (at `read_rate`), or as soon as data arrive.
+    /// Time between two reads of the receiving application. "0 s": it reads one segment at a time (at `read_rate`), or
+    /// as soon as data arrive.
     read_every: Duration = [Duration::ZERO] => transport;
-    /// What asks for a window of zero: an octet of new data (RFC 9293 §3.8.6.1), or an old segment without data (empty, Linux).
+    /// Probe of a window of zero. `octet`: an octet of new data (RFC 9293 §3.8.6.1). `empty`: an old segment without
+    /// data (Linux).
     window_probe: WindowProbe = [WindowProbe::Octet, Linux: WindowProbe::Empty] => variations;
     /// Lower bound of the retransmission timeout.
     min_rto: Duration = [Duration::from_millis(200)] check(not_zero) => transport;
-    /// What `min_rto` bounds: the timeout (RFC 6298 §2.4), or its part beyond the smoothed RTT (variation, Linux), which then falls once a round trip alone, and the timeout is at most 120 s, not 60 s.
+    /// Quantity that `min_rto` bounds. `timeout`: the timeout (RFC 6298 §2.4). `variation`: its part above the smoothed
+    /// RTT (Linux), which then falls only once per round trip. The timeout is then at most 120 s instead of 60 s.
     min_rto_bounds: MinRtoBounds = [MinRtoBounds::Timeout, Linux: MinRtoBounds::Variation] => variations;
-    /// The retransmission timeout before the first measurement (RFC 6298 §2.1); under QUIC the probe timeout (RFC 9002 §6.2.2).
+    /// The retransmission timeout before the first measurement (RFC 6298 §2.1). Under QUIC it is the probe timeout (RFC
+    /// 9002 §6.2.2).
     initial_rto: Duration = [Duration::from_secs(1), Ns2: Duration::from_secs(3), Ns2Linux: Duration::from_secs(3), Quic: Duration::from_millis(999)] check(not_zero) => transport;
-    /// Granularity of the sender's clock for round-trip times and timeouts; "0 s" for exact times.
+    /// Granularity of the sender's clock for round-trip times and timeouts. "0 s" means exact times.
     clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => transport;
-    /// Time by which that clock ticks earlier than at whole numbers of ticks; ns-2 draws it for each sender.
+    /// Phase of the sender's clock: it ticks this much before each multiple of `clock_tick`. ns-2 draws the phase for
+    /// each sender.
     clock_offset: Duration = [Duration::ZERO] => transport;
-    /// Whether a connection begins with SYN and SYN-ACK, which may be lost and are sent again, and ends with FIN (RFC 9293); completion times then contain the handshake.
+    /// Whether a connection begins with SYN and SYN-ACK and ends with FIN (RFC 9293). SYN and SYN-ACK may be lost and
+    /// are then retransmitted. Completion times include the handshake.
     handshake: bool = [false, Linux: true] => transport;
-    /// Round-trip time measured by the handshake before the start; "0 s" for none.
+    /// Round-trip time measured by the handshake before the start. "0 s" means no measurement.
     handshake_rtt: Duration = [Duration::ZERO] => transport;
-    /// Whether ACKs are delayed until a second segment arrives, and for how long at most (true: 100 ms).
+    /// Whether ACKs are delayed until a second segment arrives, or the longest delay. `true` means 100 ms.
     delayed_ack: DelayedAck = [DelayedAck::Switch(false), Linux: DelayedAck::Longest(Duration::from_millis(40)), Quic: DelayedAck::Longest(Duration::from_millis(25))] check(wait_not_zero)
         => transport as Option<Duration>, DelayedAck::longest;
-    /// QUIC: packets whose ACK is delayed; one more is acknowledged at once (Ack-Eliciting Threshold of draft-ietf-quic-ack-frequency).
+    /// QUIC: number of packets whose ACK is delayed. One more packet is acknowledged at once (Ack-Eliciting Threshold
+    /// of draft-ietf-quic-ack-frequency).
     ack_eliciting_threshold: u32 = [1] range(max = 16_777_216) => transport;
-    /// QUIC: reordering, in packets, that is acknowledged at once, 0 for none (Reordering Threshold of draft-ietf-quic-ack-frequency).
+    /// QUIC: packets out of order by this number are acknowledged at once, and 0 means never (Reordering Threshold of
+    /// draft-ietf-quic-ack-frequency).
     reordering_threshold: u32 = [1] range(max = 16_777_216) => transport;
-    /// QUIC: a packet is lost when one with a number larger by so many is acknowledged (kPacketThreshold of RFC 9002 §6.1.1).
+    /// QUIC: a packet is lost once a packet with a number larger by this is acknowledged (kPacketThreshold, RFC 9002
+    /// §6.1.1).
     packet_threshold: u32 = [3] range(min = 1, max = 16_777_216) => transport;
-    /// QUIC: a packet is lost when a later one is acknowledged and so many round trips have passed since it was sent, 1 to 1000 (kTimeThreshold of RFC 9002 §6.1.2).
+    /// QUIC: once a later packet is acknowledged, a packet is lost this many round trips after it was sent. Range: 1 to
+    /// 1000 (kTimeThreshold of RFC 9002 §6.1.2).
     time_threshold: f64 = [1.125] range(min = 1, max = 1000) => transport;
-    /// QUIC: probe timeouts between two losses, with nothing acknowledged between, that leave the minimum window, 1 to 1000 (kPersistentCongestionThreshold of RFC 9002 §7.6).
+    /// QUIC: number of probe timeouts between two losses, without an acknowledgement between them, that reduce the
+    /// window to the minimum. Range: 1 to 1000 (kPersistentCongestionThreshold of RFC 9002 §7.6).
     persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => transport;
-    /// ACKs that are not delayed at the start of a connection, after a segment out of order and after a pause longer than `min_rto`: 16 with Linux (quick ACKs).
+    /// Number of ACKs that are not delayed at the start of a connection and after a segment out of order. The same
+    /// applies after a pause longer than `min_rto`. Linux uses 16 (quick ACKs).
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => transport;
-    /// Acknowledges each segment while Linux's receive window would grow automatically, if `quick_acks` is above 0. The window itself does not limit the sender.
+    /// The receiver acknowledges each segment while Linux's receive window would grow. It needs `quick_acks` above 0.
+    /// The window itself does not limit the sender.
     window_growth_acks: bool = [false] => transport;
-    /// Segments whose ACKs are delayed: new data in order (RFC 5681 §4.2), also a copy of the last segment, or also segments that fill part of a gap.
+    /// Segments whose ACKs may be delayed. `new-data`: new data in order (RFC 5681 §4.2). `last-segment`: also a copy
+    /// of the last segment in order. `gaps`: also segments that fill part of a gap.
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;
-    /// Segments that one ACK or timeout sends at most, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3); a retransmission that goes out at once does not count.
+    /// Largest number of segments that one ACK or timeout sends, 1 to 16777216, or "none" (RFC 6582 §3.2, step 3). A
+    /// retransmission that is sent at once does not count.
     max_burst: MaxWindow = [MaxWindow::Word(NoneWord::None)] => transport as Option<u32>, MaxWindow::segments;
-    /// RFC 8985: a SACK sender takes a segment for lost when one that was sent later has been delivered and a reordering window has passed, and not after three duplicates (RACK).
+    /// RACK (RFC 8985): a SACK sender detects losses by time instead of three duplicate ACKs. A segment is lost when a
+    /// segment sent later was delivered and a reordering window has passed.
     rack: bool = [false, Linux: true] => transport;
-    /// RFC 8985: a SACK sender sends a probe when ACKs are overdue for two round trips, so that the loss of the last segments needs no timeout (TLP).
+    /// Tail loss probe (TLP, RFC 8985): a SACK sender sends a probe when ACKs are overdue for two round trips. The loss
+    /// of the last segments then needs no timeout.
     tlp: bool = [false, Linux: true] => transport;
-    /// RFC 9937: in the fast recovery of SACK and NewReno, what leaves follows what arrives until as much is in flight as the algorithm wants (Proportional Rate Reduction), and, as in Linux, after a mark that cuts the window; or "rate-halving": one segment leaves for two that arrive (Linux up to 3.1).
+    /// Proportional Rate Reduction (RFC 9937) in fast recovery of SACK and NewReno, and, as in Linux, after a mark. The
+    /// data sent follow the data delivered until the flight size is the one that the algorithm wants. `rate-halving`:
+    /// one segment leaves for every two that arrive (Linux up to 3.1).
     prr: ReductionName = [ReductionName::Switch(false), Ns2Linux: ReductionName::Word(HalvingWord::RateHalving), Linux: ReductionName::Switch(true)]
         => transport as Reduction, ReductionName::rule;
-    /// RFC 3042: new data on the first two duplicate ACKs.
+    /// Limited transmit (RFC 3042): the first two duplicate ACKs release new data.
     limited_transmit: bool = [true] => transport;
-    /// RFC 7323: an RTT measurement with every ACK; adds 12 B to `header`, of data and of ACKs.
+    /// RFC 7323: every ACK yields an RTT measurement. Timestamps add 12 B to the `header` of data and of ACKs.
     timestamps: bool = [false, Ns2Linux: true, Linux: true] => transport;
-    /// Rate at which an algorithm sends that sets none itself, in windows per smoothed round trip: as the window lets it (off), at 2 in slow start up to half of ssthresh and 1.2 from there (linux), or at 1.25 (quic, RFC 9002 §7.7).
+    /// Rate of an algorithm that sets none itself, in windows per smoothed round trip. `off`: no pacing. `linux`: 2 in
+    /// slow start up to half of ssthresh, then 1.2. `quic`: 1.25 (RFC 9002 §7.7).
     pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic] => variations;
-    /// RFC 3465: growth counts acknowledged segments, at most two per ACK (uncapped: however many, as in Linux; avoidance: in congestion avoidance however many, and in slow start one, as its tcp_abc = 1), instead of ACKs.
+    /// RFC 3465: the window grows by acknowledged segments, not by ACKs. `true`: at most two segments per ACK.
+    /// `uncapped`: all segments of an ACK, as in Linux. `avoidance`: all in congestion avoidance, one in slow start
+    /// (Linux's tcp_abc = 1).
     byte_counting: ByteCounting = [ByteCounting::Switch(false), Ns2Linux: ByteCounting::Word(ByteCountingWord::Avoidance), Linux: ByteCounting::Word(ByteCountingWord::Uncapped)] => transport as u32, ByteCounting::limit;
-    /// RFC 5681: the window shrinks after an idle RTO (false: it stays, as RFC 7661 has it for five minutes, and RFC 9002 for QUIC).
+    /// RFC 5681: the window shrinks after an RTO without sending. `false`: the window stays, as under RFC 9002 and, for
+    /// five minutes, under RFC 7661.
     idle_restart: bool = [true, Quic: false] => transport;
-    /// How it shrinks then: to the initial window (restart, RFC 5681 §4.1), or by half for each RTO (halve, RFC 2861, Linux); or by half for each five minutes in which less than half of it was used, and to half of what was used by a loss in that time (validate, RFC 7661).
+    /// Decrease of the window after an idle time. `restart`: to the initial window (RFC 5681 §4.1). `halve`: by half
+    /// for each RTO (RFC 2861, Linux). `validate`: by half for each five minutes in which less than half of it was used
+    /// (RFC 7661). A loss in that time reduces it to half of the used part.
     idle_window: IdleWindow = [IdleWindow::Restart, Linux: IdleWindow::Halve] => variations;
-    /// ssthresh after a retransmission timeout; the standard is half the window, and CUBIC's own decrease under CUBIC.
+    /// ssthresh after a retransmission timeout. `standard`: half the window, or CUBIC's own decrease under CUBIC.
+    /// `half-cwnd`: half the window. `half-flight`: half of the data in flight (RFC 5681). `rule`: the decrease of the
+    /// algorithm (Linux).
     timeout_ssthresh: TimeoutSsthresh = [TimeoutSsthresh::Standard, Ns2Linux: TimeoutSsthresh::Rule, Linux: TimeoutSsthresh::Rule] => algorithm;
-    /// The initial slow-start threshold: none, or the receiver's window.
+    /// The initial slow-start threshold. `unbounded`: none. `max-window`: the receiver's window.
     initial_ssthresh: InitialSsthresh = [InitialSsthresh::Unbounded, Ns2: InitialSsthresh::MaxWindow, Ns2Linux: InitialSsthresh::MaxWindow] => algorithm;
-    /// Slow start of window rules and CUBIC: up to a loss (RFC 5681), or until the delay grows by hystart++ (RFC 9406, the first one) or hystart (also by trains of ACKs); linux is hystart for CUBIC alone; past-ssthresh ends as the RFC's does, but only beyond ssthresh (§3.1 allows both).
+    /// End of slow start for window rules and CUBIC. `standard`: a loss (RFC 5681). `hystart++`: also a growing delay,
+    /// in the first slow start (RFC 9406). `hystart`: also a growing delay or a train of ACKs. `linux`: `hystart` for
+    /// CUBIC, `standard` for window rules. `past-ssthresh`: as `standard`, but only beyond ssthresh, which RFC 5681
+    /// §3.1 allows.
     slow_start: SlowStart = [SlowStart::Standard, Ns2Linux: SlowStart::PastSsthresh, Linux: SlowStart::Linux] => algorithm;
-    /// Whether the window has no fractions, as Linux's snd_cwnd has none: it grows by a segment when the ACKs have earned it, and a cut leaves whole segments. This holds for window rules, rule text and user-supplied code alike, unless they set a pacing rate or own the window in recovery.
+    /// Whether the window consists of whole segments, like Linux's snd_cwnd. It grows by a segment once ACKs have
+    /// earned it, and a cut leaves whole segments. This applies to window rules, rule text and user-supplied code. It
+    /// does not apply to algorithms that set a pacing rate or own the window in recovery.
     whole_window: bool = [false, Ns2Linux: true, Linux: true] => algorithm;
-    /// The first decrease, and one in slow start: by the window rule, or by half.
+    /// The first decrease, and a decrease in slow start. `rule`: by the window rule. `half`: by half.
     first_cut: FirstCut = [FirstCut::Rule, Ns2: FirstCut::Half] => algorithm;
-    /// The window that is cut: cwnd with its fraction, cwnd bounded by `max_window`, or its whole segments, of which whole segments remain.
+    /// The window that a decrease cuts. `exact`: cwnd with its fraction. `capped`: cwnd bounded by `max_window`.
+    /// `whole`: the whole segments of the latter, and whole segments remain.
     cut_window: CutWindowName = [CutWindowName::Exact, Ns2: CutWindowName::Whole] => algorithm;
-    /// ACKs that let the window grow: those of a window that was used (RFC 7661), also of one of which more than half was used in slow start (half-used, Linux), or all.
+    /// ACKs that let the window grow. `when-used`: ACKs of a window that was used (RFC 7661). `half-used`: also ACKs in
+    /// slow start of a window more than half used (Linux). `always`: all ACKs.
     window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always, Linux: WindowGrowth::HalfUsed] => variations;
-    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow (RFC 5681 §3.2: none).
+    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow. `none`: it does not (RFC 5681
+    /// §3.2). `one-ack`: it does.
     exit_growth: ExitGrowth = [ExitGrowth::None, Ns2: ExitGrowth::OneAck] => variations;
-    /// Meaning of three duplicate ACKs before all data sent before the last loss is acknowledged: by the standard a loss to Reno (RFC 5681) and nothing to others (RFC 6582); careful: nothing; less-careful: a loss if all but what came later is acknowledged; by the heuristics of RFC 6582 §4.1 and §4.2; always a loss.
+    /// Meaning of three duplicate ACKs before all data sent before the last loss is acknowledged. `standard`: a loss to
+    /// Reno (RFC 5681), nothing to others (RFC 6582). `careful`: nothing. `less-careful`: a loss if all of that data is
+    /// acknowledged, and nothing beyond. `ack-heuristic` and `timestamp-heuristic`: by RFC 6582 §4.1 and §4.2.
+    /// `always`: a loss.
     second_loss: SecondLoss = [SecondLoss::Standard, Ns2: SecondLoss::Careful] => variations;
     /// Effect of a partial ACK on NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd.
     partial_ack: PartialAck = [PartialAck::Deflate] => variations;
     /// Partial ACKs that restart NewReno's timer: the first one ("Impatient", RFC 6582 §3.2), or each ("Slow-but-Steady").
     partial_ack_timer: PartialAckTimer = [PartialAckTimer::First] => variations;
-    /// Bound of the window when recovery ends: ssthresh, or the minimum of ssthresh and the flight size plus one segment (flight, RFC 6582 §3.2, step 3) or three (moderated, Linux).
+    /// Bound of the window when recovery ends. `ssthresh`: ssthresh. `flight`: the minimum of ssthresh and the flight
+    /// size plus one segment (RFC 6582 §3.2, step 3). `moderated`: the same with three segments (Linux).
     exit_window: ExitWindow = [ExitWindow::Ssthresh, Ns2Linux: ExitWindow::Moderated] => algorithm;
-    /// The SACK sender's estimate of data in flight: by its scoreboard (RFC 6675), or by duplicate ACKs (Fall and Floyd 1996), optionally with two segments on a partial ACK; fack: by its scoreboard, where all that lies four segments or more below the highest SACKed one is lost (Mathis and Mahdavi 1996), and so are retransmissions (Linux 2.6).
+    /// The SACK sender's estimate of data in flight. `scoreboard`: by its scoreboard (RFC 6675). `duplicate-acks`: by
+    /// duplicate ACKs (Fall and Floyd 1996). `pair-on-partial-ack`: the same, with two segments on a partial ACK.
+    /// `fack`: data four segments or more below the highest SACKed one are lost (Mathis and Mahdavi 1996).
+    /// Retransmissions are lost by the same rule (Linux 2.6).
     sack_sender: SackSender = [SackSender::Scoreboard, Ns2: SackSender::DuplicateAcks, Ns2Linux: SackSender::Fack] => variations;
-    /// Effect of a second timeout of a segment on ssthresh: hold it (RFC 5681 §3.1), hold it at a timeout in fast recovery as well (hold-in-recovery, Linux), cut it again, or set it to one segment, below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
+    /// Effect of a second timeout of a segment on ssthresh. `hold`: ssthresh stays (RFC 5681 §3.1). `hold-in-recovery`:
+    /// it also stays at a timeout in fast recovery (Linux). `cut`: it is cut again. `one`: it becomes one segment,
+    /// below the two of RFC 5681 (jasem-efficiency-fairness, "Status of the exponential back-off").
     repeated_timeout: RepeatedTimeout = [RepeatedTimeout::Hold, Ns2: RepeatedTimeout::Cut, Ns2Linux: RepeatedTimeout::Cut, Linux: RepeatedTimeout::HoldInRecovery] => variations;
     /// Data that limited transmit sends: new data (RFC 3042), or the next segment, also during RTO recovery.
     limited_transmit_sends: LimitedTransmitSends = [LimitedTransmitSends::NewData, Ns2: LimitedTransmitSends::Next]
         => variations;
-    /// Effect of a mark on the timer at a window of one segment: reset it (RFC 3168 §6.1.2), also back off with every further mark, or none, as marks leave two segments at least (never, Linux).
+    /// Effect of a mark on the timer at a window of one segment. `reset`: reset the timer (RFC 3168 §6.1.2).
+    /// `back-off`: also back off with every further mark. `never`: marks leave at least two segments (Linux).
     mark_at_one: MarkAtOne = [MarkAtOne::Reset, Ns2: MarkAtOne::BackOff, Linux: MarkAtOne::Never] => variations;
     /// Retransmissions with ECN: not ECN-capable (RFC 3168), or ECN-capable like new segments.
     ecn_retransmissions: EcnRetransmissions = [EcnRetransmissions::Plain, Ns2: EcnRetransmissions::LikeNew] => variations;
-    /// Segments that are timed for the RTT estimate, without timestamps: once per round trip the newest that an ACK reports (RFC 6298 §3), or one at a time until an ACK covers it, regardless of SACK blocks (4.4BSD).
+    /// Segments that are timed for the RTT estimate when timestamps are off. `each-round`: once per round trip the
+    /// newest segment that an ACK reports (RFC 6298 §3). `timed-segment`: one segment at a time until an ACK covers it,
+    /// regardless of SACK blocks (4.4BSD).
     rtt_samples: RttSamples = [RttSamples::EachRound, Ns2: RttSamples::TimedSegment] => variations;
-    /// Whether the receiver sends SACK blocks; a SACK sender without them behaves as Reno.
+    /// Whether the receiver sends SACK blocks. Without them, a SACK sender behaves as Reno.
     peer_sack: bool = [true] => transport;
-    /// Whether the first SACK block of the receiver reports what has come twice (D-SACK, RFC 2883).
+    /// Whether the receiver reports duplicate segments in its first SACK block (D-SACK, RFC 2883).
     dsack: bool = [false, Linux: true] => transport;
-    /// What shows that a loss recovery was spurious, so that its cut is taken back (`undo_response`): nothing; timestamps (eifel, RFC 3522); D-SACK blocks (RFC 3708); or both, whichever do first; under QUIC late-acks, acknowledgements of all that was taken for lost.
+    /// Evidence that a loss recovery was spurious, which takes its cut back (`undo_response`). `none`: no undo.
+    /// `eifel`: timestamps (RFC 3522). `dsack`: D-SACK blocks (RFC 3708). `both`: timestamps or D-SACK blocks,
+    /// whichever come first. `late-acks`: acknowledgements of all packets that QUIC took for lost.
     undo: Undo = [Undo::None, Linux: Undo::Both] => transport;
-    /// What an undo gives back to a window rule: as much as is in flight, and slow start up to what was before (standard, RFC 4015), or the window and ssthresh before the cut (restore, Linux). CUBIC restores all in both cases (RFC 9438 §4.9).
+    /// Window that an undo restores for a window rule. `standard`: the data in flight, and slow start up to the earlier
+    /// window (RFC 4015). `restore`: window and ssthresh before the cut (Linux). CUBIC restores all in both cases (RFC
+    /// 9438 §4.9).
     undo_response: UndoResponse = [UndoResponse::Standard, Linux: UndoResponse::Restore] => algorithm;
-    /// RFC 5682: a SACK sender looks at the two ACKs after a timeout for whether it was spurious, and undoes it (F-RTO).
+    /// F-RTO (RFC 5682): the two ACKs after a timeout show a SACK sender whether it was spurious. A spurious timeout is
+    /// undone.
     frto: bool = [false, Linux: true] => transport;
-    /// What a mark leaves of the window, above 0 and at most 1: RFC 8511 (ABE) has 0.8 for Reno and 0.85 for CUBIC; or "rule", the decrease of the algorithm.
+    /// Part of the window that a mark leaves, above 0 and at most 1, or "rule": the algorithm's own decrease. RFC 8511
+    /// (ABE) uses 0.8 for Reno and 0.85 for CUBIC.
     ecn_beta: EcnBeta = [EcnBeta::Word(RuleWord::Rule)] check(above_zero) => algorithm;
-    /// Explicit congestion notification, so that queues that mark need not drop: off, classic (RFC 3168), or with accurate
-    /// feedback, accecn (RFC 9768); under QUIC counts (RFC 9000 §13.4).
+    /// Explicit congestion notification: queues that mark need not drop. `off`: packets are not ECN-capable. `classic`:
+    /// RFC 3168. `accecn`: accurate feedback (RFC 9768). `counts`: ACK frames of QUIC count marks (RFC 9000 §13.4).
     ecn: EcnMode = [EcnMode::Off] => transport;
-    /// Extra delay of each packet at its sender, uniform between 0 and this; "1 packet" is one transmission at the bottleneck.
+    /// Extra delay of each packet at its sender, uniform between 0 and this. "1 packet" is one transmission at the
+    /// bottleneck.
     send_jitter: SendJitter = [SendJitter::Time(Duration::ZERO)] => scenario;
 }
 
 impl Profile {
-    /// How CUBIC computes under it.
+    /// CUBIC's arithmetic under this profile.
     fn arithmetic(self) -> Arithmetic {
         match self {
             Profile::Linux => Arithmetic::Linux,
@@ -353,7 +410,7 @@ impl Transport {
         }
     }
 
-    /// The most that its receiver ever advertises, in bytes; none without a bound.
+    /// The most that its receiver ever advertises, in bytes, or none without a bound.
     pub fn largest_window(&self) -> Option<u64> {
         let segments = self.max_window.map(|window| u64::from(window) * u64::from(self.mss));
         [self.receive_buffer, segments].into_iter().flatten().min()
@@ -386,7 +443,7 @@ impl Default for Transport {
 }
 
 impl TransportKeys {
-    /// The settings of the algorithm that keys give; [`Transport::cc_context`] adds those of the connection.
+    /// The settings of the algorithm that keys give. [`Transport::cc_context`] adds the settings of the connection.
     pub fn cc_context(&self) -> CcContext {
         let max_window = self.max_window.segments().map_or(f64::INFINITY, f64::from);
         CcContext {

@@ -1,4 +1,4 @@
-//! Which keys are of one protocol alone.
+//! Keys that belong to one protocol alone.
 
 use serde_json::Value as Json;
 
@@ -57,7 +57,8 @@ const QUIC_ONLY: &[&str] = &[
     "persistent_congestion_threshold",
 ];
 
-/// Keys that were set and that the protocol has no use for, and values that it does not know. What the profile sets is no mistake.
+/// Keys that were set and that the protocol does not use, and values that it does not know. Values of the profile are
+/// accepted.
 pub(super) fn problems(keys: &TransportKeys) -> Vec<(&'static str, Problem)> {
     let (foreign, other) = match keys.protocol {
         Protocol::Tcp => (QUIC_ONLY, Protocol::Quic),

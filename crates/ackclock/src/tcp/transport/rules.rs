@@ -93,7 +93,7 @@ macro_rules! variation {
 }
 
 variation! {
-    /// What shows that a recovery was spurious.
+    /// Evidence that a recovery was spurious.
     Undo {
         /// Nothing.
         None,
@@ -121,7 +121,7 @@ impl Undo {
 }
 
 variation! {
-    /// How what is in flight comes down to the window that a loss leaves.
+    /// Reduction of the flight size to the window that a loss leaves.
     Reduction {
         /// At once: nothing leaves until as much has arrived.
         AtOnce,
@@ -133,19 +133,19 @@ variation! {
 }
 
 variation! {
-    /// Which ACKs let the window grow.
+    /// ACKs that let the window grow.
     WindowGrowth {
-        /// Those of a window that was used (RFC 7661).
+        /// ACKs of a window that was used (RFC 7661).
         WhenUsed,
         /// All of them.
         Always,
-        /// Those of a window that was used, or in slow start of one that was used by more than half (Linux).
+        /// ACKs of a window that was used. In slow start it suffices that more than half was used (Linux).
         HalfUsed
     }
 }
 
 variation! {
-    /// What asks for a window that is closed.
+    /// Probe of a closed window.
     WindowProbe {
         /// An octet of new data (RFC 9293 §3.8.6.1).
         Octet,
@@ -179,8 +179,8 @@ variation! {
 variation! {
     /// Meaning of three duplicate ACKs before all data sent before the last loss is acknowledged.
     SecondLoss {
-        /// To Reno a loss, but not while a timeout is repaired (RFC 5681); to the others nothing (RFC 6582 §3.2,
-        /// RFC 6675 §5.1).
+        /// A loss to Reno, but not during RTO recovery (RFC 5681). Nothing to the others (RFC 6582 §3.2, RFC 6675
+        /// §5.1).
         Standard,
         /// Nothing, to Reno neither: RFC 6582 §3.2, step 2.
         Careful,
@@ -188,7 +188,7 @@ variation! {
         LessCareful,
         /// A loss if the last ACK covered at most four segments (RFC 6582 §4.1).
         AckHeuristic,
-        /// A loss if the last ACK echoed the last time that what it covers was sent (RFC 6582 §4.2).
+        /// A loss if the last ACK echoed the last time at which the acknowledged data were sent (RFC 6582 §4.2).
         TimestampHeuristic,
         /// A loss (Fall and Floyd 1996, before ns-2's `bugFix_`).
         Always
@@ -198,7 +198,7 @@ variation! {
 variation! {
     /// Effect of a partial ACK on NewReno's window.
     PartialAck {
-        /// The window loses what was acknowledged, less one (RFC 6582 §3.2, step 5).
+        /// The window shrinks by the acknowledged data, less one segment (RFC 6582 §3.2, step 5).
         Deflate,
         /// The window falls back to cwnd.
         Reset
@@ -218,27 +218,27 @@ variation! {
 variation! {
     /// Which segments' ACKs the receiver may delay.
     DelayedAckFor {
-        /// Those of new data in order (RFC 5681 §4.2).
+        /// ACKs of new data in order (RFC 5681 §4.2).
         NewData,
-        /// Those, and of a copy of the segment that came last in order.
+        /// Also ACKs of a copy of the segment that came last in order.
         LastSegment,
-        /// Those, and of segments that fill part of a gap.
+        /// Also ACKs of segments that fill part of a gap.
         Gaps
     }
 }
 
 variation! {
-    /// How the SACK sender counts what is in flight, and what it remembers.
+    /// The SACK sender's count of data in flight, and its memory.
     SackSender {
         /// By the scoreboard, which lasts (RFC 6675).
         Scoreboard,
-        /// By duplicate ACKs, one each and two a partial ACK; every hole is sent again once, and outside of
+        /// By duplicate ACKs: one segment each, and two per partial ACK. Every hole is retransmitted once. Outside of
         /// recovery blocks are forgotten (Fall and Floyd 1996).
         DuplicateAcks,
-        /// As duplicate-acks, but a partial ACK sends the next two segments that are missing, whatever the window says,
-        /// and only the first one restarts the timer (ns-2's `partial_ack_`).
+        /// As duplicate-acks, but a partial ACK sends the next two missing segments, regardless of the window. Only the
+        /// first partial ACK restarts the timer (ns-2's `partial_ack_`).
         PairOnPartialAck,
-        /// By the scoreboard, where the highest SACKed segment shows what is lost (Mathis and Mahdavi 1996).
+        /// By the scoreboard, where the highest SACKed segment decides which are lost (Mathis and Mahdavi 1996).
         Fack
     }
 }
@@ -252,8 +252,8 @@ variation! {
         HoldInRecovery,
         /// ssthresh is cut once more.
         Cut,
-        /// ssthresh becomes one segment, below the two of RFC 5681 §3.1. jasem-efficiency-fairness, "Status of the
-        /// exponential back-off": "the ssthresh will set to 1 packet (Braden, 1989)".
+        /// ssthresh becomes one segment, below the two of RFC 5681 §3.1. The paper jasem-efficiency-fairness has it
+        /// under "Status of the exponential back-off".
         One
     }
 }
@@ -271,7 +271,7 @@ variation! {
 }
 
 variation! {
-    /// What `min_rto` bounds.
+    /// The quantity that `min_rto` bounds.
     MinRtoBounds {
         /// The timeout (RFC 6298 §2.4).
         Timeout,
@@ -291,11 +291,13 @@ variation! {
 }
 
 variation! {
-    /// Which segments are timed for the RTT estimate, without timestamps.
+    /// Segments that are timed for the RTT estimate when timestamps are off.
     RttSamples {
-        /// Once a round trip the newest that an ACK reports, by a block, too, and that was sent once (RFC 6298 §3).
+        /// Once per round trip the newest segment that an ACK or a SACK block reports (RFC 6298 §3). It was sent only
+        /// once.
         EachRound,
-        /// One new one at a time, until an ACK covers it, whatever blocks report; a loss or a timeout gives it up (4.4BSD).
+        /// One new segment at a time, until an ACK covers it, regardless of SACK blocks. A loss or a timeout abandons
+        /// it (4.4BSD).
         TimedSegment
     }
 }
@@ -305,7 +307,7 @@ variation! {
     EcnRetransmissions {
         /// They are not ECN-capable and carry no CWR (RFC 3168 §6.1.2 and §6.1.5).
         Plain,
-        /// The same as of new ones.
+        /// They are treated like new segments.
         LikeNew
     }
 }

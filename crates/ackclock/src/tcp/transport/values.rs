@@ -1,4 +1,4 @@
-//! Types of transport keys, beside quantities and the names of rules.
+//! Types of transport keys, other than quantities and the names of rules.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::rules::Reduction;
 use crate::quantity::{Problem, Size};
 use crate::units::{Duration, Rate};
 
-/// As long as an ACK waits where the scenario only says that it does; the default of ns-2.
+/// Delay of an ACK if the scenario only switches delayed ACKs on. It is the default of ns-2.
 const DELAYED_ACK: Duration = Duration::from_millis(100);
 /// The largest packet of IP, in bytes.
 const LARGEST_PACKET: u64 = 65_535;
@@ -33,7 +33,7 @@ pub enum CutWindowName {
     Exact,
     /// cwnd bounded by the receiver's window.
     Capped,
-    /// Whole segments of what the receiver's window leaves of it.
+    /// The whole segments of the window that the receiver allows.
     Whole,
 }
 
@@ -140,7 +140,7 @@ pub enum ByteCounting {
 }
 
 impl ByteCounting {
-    /// The most segments; 0 for all in congestion avoidance and one in slow start.
+    /// The most segments. 0 means all in congestion avoidance and one in slow start.
     pub fn limit(self) -> u32 {
         match self {
             ByteCounting::Word(ByteCountingWord::Avoidance) => 0,
@@ -161,7 +161,7 @@ pub enum ByteCountingWord {
     Avoidance,
 }
 
-/// How what is in flight comes down after a loss.
+/// Reduction of the flight size after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReductionName {
@@ -190,13 +190,13 @@ pub enum HalvingWord {
     RateHalving,
 }
 
-/// What a mark leaves of the window.
+/// Part of the window that a mark leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum EcnBeta {
     /// This factor.
     Factor(#[schemars(range(min = 0, max = 1))] f64),
-    /// What the rule leaves.
+    /// The decrease of the rule.
     Word(RuleWord),
 }
 
@@ -252,7 +252,7 @@ pub fn bytes(size: Size, least: u64) -> Result<(), Problem> {
 /// RFC 7323 §2.3: a window of TCP is at most 1 GiB.
 const LARGEST_WINDOW: u64 = 1 << 30;
 
-/// A buffer that the window field can tell of.
+/// A buffer that the window field can advertise.
 pub fn window_of_tcp(buffer: ReceiveBuffer) -> Result<(), Problem> {
     match buffer.bytes() {
         Some(0) => out_of_range(Size(0), "at least 1 B".to_owned()),

@@ -11,7 +11,7 @@ const CRUISE: State = State::ProbeBw(ProbeBw::Cruise);
 const REFILL: State = State::ProbeBw(ProbeBw::Refill);
 const UP: State = State::ProbeBw(ProbeBw::Up);
 
-/// 10 Mbit/s and 40 ms: 34 packets; the buffer holds four times as many.
+/// 10 Mbit/s and 40 ms: a BDP of 34 packets. The buffer holds four times as many.
 const RATE: f64 = 10.0;
 const DEEP: usize = 136;
 const SHALLOW: usize = 17;
@@ -33,7 +33,7 @@ fn until(path: &mut Path, expected: State) {
     path.run_until(&format!("{expected:?}"), |path| state(path) == expected);
 }
 
-/// Goes on until the state is another one, which it returns.
+/// Runs until the state changes, and returns the new state.
 fn next_state(path: &mut Path) -> State {
     let before = state(path);
     path.run_until("transition", |path| state(path) != before);

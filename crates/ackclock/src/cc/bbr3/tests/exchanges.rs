@@ -1,4 +1,4 @@
-//! Exchanges worked out by hand from the draft, with segments of 1000 bytes and a round-trip time of 100 ms.
+//! Hand-computed exchanges from the draft, with segments of 1000 bytes and a round-trip time of 100 ms.
 
 use super::*;
 use crate::cc::{RateSample, TimeoutSsthresh};
@@ -8,14 +8,14 @@ use machine::{AckPhase, ProbeBw, State};
 const SMSS: u64 = 1000;
 const RTT: Duration = Duration::from_millis(100);
 
-/// An algorithm whose events are made by hand.
+/// An algorithm with hand-written events.
 struct Driven {
     cc: Bbr3Controller,
     now: Instant,
     delivered: u64,
 }
 
-/// An ACK: what it delivers, over which time, with how much in flight.
+/// An ACK: the delivered bytes, their interval, and the bytes in flight.
 #[derive(Clone, Copy)]
 struct Told {
     bytes: u64,

@@ -5,10 +5,10 @@
 //! It continues in a recovery from losses of the same window.
 //!
 //! Deviations: counts are segments and not bytes, and SndCnt is never negative, as in Linux. RecoverFS excludes the
-//! duplicate ACKs before recovery, with and without SACK. It also excludes segments that had been SACKed before the
-//! ACK that begins recovery acknowledges them. They "will not be marked as delivered during recovery". A rescue
-//! retransmission does not count as a further loss. ssthresh is the requested window in whole segments, and a rule
-//! may cut further.
+//! duplicate ACKs before recovery, with and without SACK. It also excludes segments that had been SACKed before the ACK
+//! that begins recovery acknowledges them. They "will not be marked as delivered during recovery". A rescue
+//! retransmission does not count as a further loss. The variable ssthresh is the requested window in whole segments,
+//! and a rule may cut further.
 
 use super::halving::Halving;
 use super::strategy::Strategy;
@@ -65,8 +65,8 @@ impl Prr {
         self.window = in_flight + allowed.max(least);
     }
 
-    /// The segments that may still be delivered. §6.2: without SACK, DeliveredData may not "exceed the estimated data
-    /// outstanding upon entering recovery (RecoverFS)".
+    /// The segments that may still be delivered. Without SACK, §6.2 limits DeliveredData to the data outstanding at the
+    /// beginning of recovery (RecoverFS).
     fn undelivered(&self) -> i64 {
         (self.recover_fs - self.delivered).max(0)
     }

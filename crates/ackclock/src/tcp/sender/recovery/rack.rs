@@ -4,7 +4,7 @@
 //!
 //! Possible losses are in two orders of time. Segments that were sent once are in the order of their numbers, on the
 //! scoreboard. Retransmissions are in a separate list. Both searches begin at the front and end at the first segment
-//! that need not be lost yet, so each transmission is examined once.
+//! that is not due. Each transmission is thus examined once.
 //!
 //! Deviations: `min_RTT` is the smallest one of the connection, and not of a window of time. A retransmission that is invalid
 //! (§6.2, step 2) leaves its ACK to the newest segment that was sent once. Where several ACKs are due, one reordering is noticed.
@@ -229,8 +229,8 @@ impl Rack {
         lost
     }
 
-    /// RFC 8985 §6.2: the timer "expires at the earliest moment when RACK would conclude that all the unacknowledged segments
-    /// within the reordering window were lost". The one at the edge may be.
+    /// RFC 8985 §6.2: the timer expires when RACK would declare the segments within the reordering window lost. The
+    /// segment at the edge may be lost then.
     fn wait_for_first(&mut self, board: &Scoreboard, latest: &Latest, settle: Duration) {
         let may_be_lost = |segment: &SentSegment| latest.was_sent_after(segment.sent_at, segment.end());
         let last = board.last_waiting_once(self.edge, latest.before, may_be_lost);

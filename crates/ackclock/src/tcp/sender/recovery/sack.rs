@@ -44,8 +44,7 @@ impl Strategy for Sack {
         board.front_is_lost()
     }
 
-    /// RFC 6675 §5.1: a new recovery "MUST NOT be initiated until HighACK is greater than or equal to the new value of
-    /// RecoveryPoint".
+    /// RFC 6675 §5.1: a new recovery begins only once HighACK has reached RecoveryPoint.
     fn covers(&self, una: u64, recover: u64) -> bool {
         una >= recover
     }

@@ -3,7 +3,7 @@
 //! Reference: RFC 8985 §7, whose names are used.
 //!
 //! Deviations: `TLP.max_ack_delay` is the lower bound of the RTO, as in Linux. The PTO does not start if no probe may
-//! leave at its end, so that it does not delay the RTO.
+//! leave at its end. The RTO is then not delayed.
 
 use crate::cc::{CongestionKind, Recovery, Restart};
 use crate::tcp::segment::{AckSegment, DataSegment};
@@ -124,8 +124,8 @@ impl Sender {
         }
     }
 
-    /// RFC 8985 §7.4.2: the probe has repaired a single loss, and the sender "SHOULD invoke a congestion control response
-    /// equivalent to a fast recovery".
+    /// RFC 8985 §7.4.2: the probe has repaired a single loss. The sender should respond to congestion as in a fast
+    /// recovery.
     fn respond_to_repair(&mut self, now: Instant) {
         if self.state != State::Open || self.has_cut_for_mark() {
             return;

@@ -26,8 +26,8 @@ pub(in crate::tcp::sender) enum Doubt {
 
 impl Sender {
     /// A recovery begins. RFC 3522 §3.2, step (2): a recovery that begins during another doubtful one uses its time.
-    /// If the previous recovery already sent the first segment again, the next new ACK belongs to that copy or to
-    /// earlier data.
+    /// The previous recovery may have retransmitted the first segment already. The next new ACK then belongs to that
+    /// copy or to earlier data.
     pub(super) fn begin_doubt(&mut self) {
         if self.detects_spurious && self.doubt == Doubt::None {
             let front = self.board.front().filter(|front| front.transmissions > 1);

@@ -26,7 +26,7 @@ fn all(sender: &mut Sender, now: Instant) -> Vec<DataSegment> {
     std::iter::from_fn(|| sender.poll_transmit(now)).collect()
 }
 
-/// Lengths in segments; SYN, FIN and a bare ACK by name.
+/// Lengths in segments, and SYN, FIN and a bare ACK by name.
 fn named(segments: &[DataSegment]) -> Vec<String> {
     let name = |segment: &DataSegment| match (segment.ecn.syn(), segment.ecn.fin(), segment.len) {
         (true, _, 0) => "SYN".to_owned(),
@@ -97,7 +97,7 @@ fn a_syn_that_is_lost_is_sent_again_and_leaves_a_window_of_one_segment() {
     assert_eq!(named(&all(&mut sender, at(3101))), ["ACK"]);
 }
 
-/// An RTT of 1.5 s: the SYN is sent again at 1 s, and the answers echo when the one was sent that they are of.
+/// With an RTT of 1.5 s the SYN is sent again at 1 s. Each answer echoes the time of the SYN that it answers.
 #[test]
 fn a_timestamp_shows_which_syn_is_answered() {
     for (echo, rtt, cwnd) in [(0, 1500, 2.0), (1000, 500, 1.0)] {

@@ -1,4 +1,4 @@
-//! What an algorithm is told of delivery: in bytes, of each transmission by itself.
+//! The reports of delivery to an algorithm: in bytes, for each transmission.
 
 use super::witness::Witness;
 use super::*;

@@ -1,4 +1,4 @@
-//! Marks: when the window is cut, and what the receiver is told.
+//! Marks: cuts of the window, and answers to the receiver.
 
 use super::*;
 use crate::cc::{CongestionControl, CongestionKind};
@@ -10,7 +10,7 @@ fn with_ecn(recovery: LossRecovery, window: f64) -> Driven {
 }
 
 impl Driven {
-    /// What the ACK of everything below segment `ack` lets go, with its flags.
+    /// The segments that the ACK of everything below segment `ack` releases, with their flags.
     fn echo(&mut self, ack: u64, ece: bool) -> Vec<DataSegment> {
         self.now += Duration::from_millis(1);
         let ecn = EcnFeedback::Classic { ece };

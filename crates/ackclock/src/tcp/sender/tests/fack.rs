@@ -1,9 +1,9 @@
-//! What the highest SACKed segment shows to be lost, and rate halving.
+//! Losses below the highest SACKed segment, and rate halving.
 
 use super::*;
 use crate::tcp::transport::Reduction;
 
-/// Twenty segments in flight, of which the first does not arrive; the window is in congestion avoidance.
+/// Twenty segments in flight. The first one does not arrive. The window is in congestion avoidance.
 fn driven(cc: &str, prr: Reduction) -> Driven {
     let mut transport = Transport { mss: MSS as u32, recovery: LossRecovery::Sack, prr, ..Transport::default() };
     transport.variations.sack_sender = SackSender::Fack;

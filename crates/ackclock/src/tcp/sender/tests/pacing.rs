@@ -1,4 +1,4 @@
-//! When a paced sender is woken, and what it sends then.
+//! Wake-ups of a paced sender, and the segments that it sends.
 
 use super::witness::Witness;
 use super::*;
@@ -16,7 +16,7 @@ fn ms(millis: u64) -> Instant {
 }
 
 impl Driven {
-    /// Wakes the sender at each of its deadlines before `end`; what it sends, and how often it was woken.
+    /// Wakes the sender at each of its deadlines before `end`. Returns the segments sent and the number of wake-ups.
     fn wake_until(&mut self, end: Instant) -> (Vec<u64>, u32) {
         let (mut sent, mut wakes) = (self.sent(), 0);
         while let Some(deadline) = self.sender.next_deadline().filter(|deadline| *deadline < end) {

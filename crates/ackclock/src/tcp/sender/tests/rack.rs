@@ -51,8 +51,8 @@ fn losses_are_those_of_the_pseudo_code() {
     assert!(lost > 300 && timeouts > 3 && reordered > 20, "{lost} {timeouts} {reordered}");
 }
 
-/// Retransmissions of 400 segments of which each is late by up to `late_by` ms, but the first ten, of which the first four arrive in
-/// this order, a millisecond from each other.
+/// Retransmissions of 400 segments. Each is late by up to `late_by` ms, except the first ten. The first four arrive in
+/// this order, a millisecond apart.
 fn retransmits(first: [u64; 4], late_by: u64, seed: u64) -> u64 {
     let mut draw = Draw(seed);
     let mut path = Path::new(rack(), 10.0, 400);

@@ -1,4 +1,4 @@
-//! When duplicate ACKs begin a recovery, and what a recovery sends.
+//! The beginning of a recovery by duplicate ACKs, and the segments that it sends.
 
 use super::*;
 

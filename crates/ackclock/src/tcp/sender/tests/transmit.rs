@@ -1,4 +1,4 @@
-//! What may go out.
+//! Permission to send.
 
 use super::*;
 

@@ -75,7 +75,7 @@ fn a_spurious_timeout_at_a_window_of_one_gives_back_ssthresh() {
     }
 }
 
-/// In Linux a timeout in fast recovery cuts nothing, so that its undo gives back what was before the recovery.
+/// In Linux a timeout in fast recovery cuts nothing. Its undo restores the state before the recovery.
 #[test]
 fn the_undo_of_a_timeout_in_a_recovery_undoes_the_recovery() {
     for name in ["aimd", "cubic"] {

@@ -1,4 +1,4 @@
-//! What a sender tells an algorithm, and how it paces one that asks for it.
+//! The events that a sender reports to an algorithm, and pacing at the algorithm's request.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use crate::cc::{CongestionControl, Loss, PhaseChange, Recovery, Sent};
 use crate::tcp::transport::{EcnMode, Variations};
 use crate::units::Rate;
 
-/// Keeps its window and its rate, every ACK that it hears of, how often it is told to resume, and what else it is told.
+/// Keeps its window and its rate, and records ACKs, calls to resume and other events.
 #[derive(Clone, Debug)]
 pub(super) struct Witness {
     window: f64,
@@ -98,7 +98,7 @@ impl Witness {
         self.told.lock().unwrap().push(event);
     }
 
-    /// What it was told since it was last asked.
+    /// The events since the last call.
     pub(super) fn take_told(&self) -> Vec<&'static str> {
         std::mem::take(&mut *self.told.lock().unwrap())
     }
