@@ -1,4 +1,4 @@
-"""Chromium, and what is served to it: the live page, or the files of ackclock for JavaScript."""
+"""Starts Chromium and serves pages to it: the live page, or the JavaScript package."""
 
 import contextlib
 import shutil

@@ -1,10 +1,10 @@
-"""Whether an evaluation in Node or Chromium gives what the command gives, and how long both take.
+"""Compares an evaluation in Node or Chromium with the command, and measures both times.
 
     python tools/web/evaluate_on_web.py                            new-aimd over `core`, in Node
     python tools/web/evaluate_on_web.py --in chromium --workers 2  the same in a page
     python tools/web/evaluate_on_web.py bbr3 cubic --replicates 1 --set "transport.min_rto=300 ms"
 
-Needs `make web` and node, and Chromium; ends with 1 and the places that differ.
+It needs `make web`, node and Chromium. It prints the places that differ, and then ends with 1.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from ackclock.evaluation.present import evaluation_json
 
 
 def found(place: str, suite: str, options: dict[str, Any]) -> Any:
-    """What an evaluation in this place gives: `document`, `took_s`, and in Node `cpu_s`."""
+    """Return the results of an evaluation in this place: `document`, `took_s`, and in Node `cpu_s`."""
     given = [suite, json.dumps(options)]
     if place == "node":
         return _answer(["node", str(PROGRAMS / "evaluate.mjs"), *given])

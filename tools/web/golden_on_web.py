@@ -1,10 +1,10 @@
-"""Whether runs in WebAssembly, in Node or Chromium, give the results of native runs, by committed hashes.
+"""Compares runs in WebAssembly, in Node or Chromium, with the committed hashes of native runs.
 
     python tools/web/golden_on_web.py                      all runs of bench/golden, in Node
     python tools/web/golden_on_web.py --in chromium        the same in a page
     python tools/web/golden_on_web.py --only environments  those whose names have this in them
 
-Needs `make web` and node, and Chromium; ends with 1 and the names of runs that differ.
+It needs `make web`, node and Chromium. It prints the names of runs that differ, and then ends with 1.
 """
 
 import argparse
@@ -35,7 +35,7 @@ import golden  # noqa: E402
 PROGRAMS = ROOT / "web" / "tests"
 MODULE = ROOT / "web" / "module" / "ackclock_bg.wasm"
 TYPES = {"f64": np.float64, "u64": np.uint64, "u32": np.uint32, "u8": np.uint8, "bool": np.bool_}
-#: Runs that one process of Node makes; their results are on disk at once.
+#: Number of runs of one Node process. Their results are on disk at the same time.
 BATCH = 12
 
 
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 def missing(place: str = "node") -> str | None:
-    """What the comparison in this place needs and is not there."""
+    """Return the missing requirements of the comparison in this place."""
     if shutil.which("node") is None:
         return "node is not installed"
     if place == "chromium" and chromium() is None:
@@ -59,7 +59,7 @@ def missing(place: str = "node") -> str | None:
 
 @contextlib.contextmanager
 def opened(place: str) -> Iterator[Place]:
-    """What runs scenarios in this place."""
+    """Return the program that runs scenarios in this place."""
     if place == "node":
         yield Place(("node", str(PROGRAMS / "golden.mjs"), str(MODULE)), 2)
         return

@@ -1,9 +1,9 @@
-"""Whether `result.explore()` works in JupyterLab: its cell is run in Chromium, and its panel clicked.
+"""Runs a cell with `result.explore()` in JupyterLab, and clicks its panel in Chromium.
 
     python tools/web/jupyterlab.py PYTHON [--picture FILE]
 
-PYTHON is an interpreter that has jupyterlab, anywidget and ackclock, such as that of a virtual
-environment. The server listens on 127.0.0.1, and has a folder of its own. Needs `make web`, node, Chromium.
+PYTHON is an interpreter with jupyterlab, anywidget and ackclock, for example of a virtual environment.
+The server listens on 127.0.0.1 and uses a folder of its own. It needs `make web`, node and Chromium.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def versions(python: str) -> str:
 
 
 def clicked(address: str, picture: Path | None) -> Any:
-    """What the panel tells that the cell made."""
+    """Return the text of the panel that the cell created."""
     command = ["node", str(PROGRAM), str(chromium()), address, *([str(picture)] if picture else [])]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=300).stdout)
 

@@ -1,12 +1,12 @@
-"""How fast the live page is in Chromium: its first picture, and frames a second with many flows.
+"""Measures the live page in Chromium: its first picture, and frames per second with many flows.
 
     python tools/web/page_speed.py [--from server|disk] [--flows N] [--rate RATE] [--speed 100]
         [--rounds N] [--json]
 
-The first picture is the first frame in which the page draws a run, counted from when it is opened: in a
-browser that was just begun, and again. From disk it is a file that `ackclock play --save` wrote. Frames are
-counted for 5 s; pictures are those frames in which the run had gone on. The machine should have nothing else
-to do. Needs `make web`, node and Chromium.
+The first picture is the first frame in which the page draws a run. Its time counts from the opening of the
+page, in a new browser and again. From disk, the page is a file of `ackclock play --save`. Frames are counted
+for 5 s. Pictures are the frames that show new data. The machine should be idle. The tool needs `make web`,
+node and Chromium.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def opened(place: str, text: str) -> Iterator[str]:
 
 
 def rounds(place: str, text: str, speed: str, count: int) -> Iterator[Any]:
-    """What a new browser shows, in each round."""
+    """Return the figures of a new browser in each round."""
     with opened(place, text) as address:
         for _ in range(count):
             command = ["node", str(PROGRAM), str(chromium()), address, speed, SECONDS]

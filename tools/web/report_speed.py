@@ -1,12 +1,12 @@
-"""How large reports of a large evaluation are, and how fast they open in Chromium.
+"""Measures the size of reports of large evaluations, and their opening time in Chromium.
 
     python tools/web/report_speed.py [--candidates 25] [--environments 40] [--rounds N] [--out FOLDER]
 
-The environments are those of the suite core, and one of them at other rates; the candidates are the
+The environments come from the suite core, and one of them is added at other rates. The candidates are the
 algorithms of the suite's panel, and AIMD with other decreases. They are compared with each other ("a panel of
-24") and ranked ("a ranking of 25"). A report is open when it is loaded, its first screen is painted, and its
-script has run; times are those since a new browser was told to open it. The machine should have nothing
-else to do. FOLDER keeps the runs. Needs `make web`, node and Chromium.
+24") and ranked ("a ranking of 25"). A report is open when it is loaded, its first screen is painted and its
+script has run. Times count from the start of a new browser. The machine should be idle. FOLDER keeps the
+runs. The tool needs `make web`, node and Chromium.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def algorithms(count: int) -> list[str]:
 
 
 def reports(folder: Path, candidates: int, environments: int) -> Iterator[tuple[str, Path]]:
-    """The reports, by what they are."""
+    """The reports, by their descriptions."""
     suite = folder / "suite"
     write_suite(suite, environments)
     first, *others = algorithms(candidates)
@@ -87,7 +87,7 @@ def reports(folder: Path, candidates: int, environments: int) -> Iterator[tuple[
 
 
 def opened(report: Path) -> dict[str, float]:
-    """What a new browser shows."""
+    """Return the figures of a new browser."""
     command = ["node", str(PROGRAM), str(chromium()), report.as_uri()]
     found: dict[str, float] = json.loads(
         subprocess.run(command, check=True, capture_output=True, timeout=300).stdout

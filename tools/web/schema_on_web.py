@@ -11,7 +11,7 @@ from typing import Any
 
 from ackclock import _core
 
-#: What lists are made of.
+#: Definitions whose variants `ackclock list` shows.
 LISTED = ("CcSpec", "LossRecovery", "QueueSpec", "Loss", "TrafficKeys", "Topology", "Channel")
 PROSE = ("description", "examples")
 #: Below them are names, not words of the schema.
@@ -50,7 +50,7 @@ def references(schema: Any) -> Iterator[str]:
 
 
 def without_prose(schema: Any, *, named: bool = False) -> Any:
-    """Return a schema without what is said to people."""
+    """Return a schema without descriptions."""
     if isinstance(schema, list):
         return [without_prose(value) for value in schema]
     if not isinstance(schema, dict):

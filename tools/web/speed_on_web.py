@@ -1,9 +1,9 @@
-"""The speed of a workload in a browser, or in Node, beside that of the native engine, in turns.
+"""Compares the speed of a workload in a browser or in Node with the native engine, in turns.
 
     python tools/web/speed_on_web.py [--in chromium|node] [--rounds N] [--workload W1] [--json]
 
-Packets that the bottleneck forwards in a second of CPU time. The first round there is not counted: the code
-is compiled meanwhile. The ratio is taken round by round.
+It counts packets that the bottleneck forwards per second of CPU time. The first round in the browser does
+not count, because it includes compilation. The tool computes the ratio of each round.
 Needs `make web`, node and Chromium.
 """
 

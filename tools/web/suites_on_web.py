@@ -1,7 +1,7 @@
 """Writes suites as data for the browser: `suites_on_web.py FOLDER [SUITE ...]`.
 
-Without a SUITE all that come with ackclock, and the list of them; else those alone, each a name or a folder
-with a `suite.toml`.
+Without a SUITE it writes all suites of ackclock and their list. A SUITE is a name, or a folder with a
+`suite.toml`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def listed(suites: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what a list says of each suite."""
+    """Return the entry of each suite in the list."""
     kept = ("name", "version", "title", "replicates", "quick", "panel")
     return [{key: suite[key] for key in kept} for suite in suites]
 
@@ -91,7 +91,7 @@ def environment(found: Environment, suite: Suite) -> dict[str, Any]:
 
 
 def algorithm(candidate: Candidate) -> dict[str, Any]:
-    """Return what tells an algorithm from others."""
+    """Return the identity of an algorithm."""
     return {"label": candidate.label, "cc": candidate.resolved}
 
 

@@ -1,5 +1,5 @@
-//! What a queue discipline costs, the queue alone: each meets the same arrivals at a link that carries a packet in
-//! every slot, at nine tenths, the whole, and eleven tenths of its rate.
+//! Measures the cost of a packet in each queue discipline alone. Each queue receives the same arrivals at 0.9, 1.0
+//! and 1.1 of the link rate.
 
 use std::hint::black_box;
 
@@ -33,7 +33,7 @@ fn arrivals(load: f64) -> Vec<Instant> {
 /// Flows that take part, every other of them in profile.
 const FLOWS: u64 = 16;
 
-/// Puts the arrivals through a link with this queue; how many left it.
+/// Sends the arrivals through a link with this queue. Returns the number of packets that left it.
 fn serve(mut queue: Queue<Item>, arrivals: &[Instant]) -> u32 {
     let mut free_at = Instant::ZERO;
     let mut served = 0;

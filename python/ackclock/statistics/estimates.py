@@ -37,7 +37,7 @@ def kendall_tau_b(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Spearman's rank correlation: that of Pearson between ranks, ties sharing their mean rank.
+    """Return Spearman's rank correlation: Pearson's correlation of ranks, where ties share their mean rank.
 
     Not a number where one of them is all ties.
     """

@@ -1,7 +1,7 @@
 //! Automatic growth of Linux's receive window, during which the receiver acknowledges each segment.
 //!
-//! `tcp_grow_window` raises the advertised window towards its limit by two segments per data segment, and requests an
-//! ACK at once each time. Dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow` of Linux 6.18) raises the
+//! `tcp_grow_window` raises the advertised window towards its limit by two segments per data segment. Each time it
+//! requests an immediate ACK. Dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow` of Linux 6.18) raises the
 //! limit each round-trip time. Only the ACKs matter here: the window never limits the sender.
 
 use crate::tcp::transport::Transport;
@@ -101,7 +101,8 @@ impl WindowGrowth {
         self.sampled = Some(sent_at);
     }
 
-    /// Twice the bytes of the round, as the limit applies one round later, and more if the sender doubles its rate.
+    /// The limit applies one round later, so it is twice the bytes of the round. It is higher if the sender doubles its
+    /// rate.
     fn raise_limit(&mut self, bytes: u64, beyond: u64) {
         let growth = (2 * bytes).saturating_mul(bytes - self.most_in_round) / self.most_in_round;
         let window = (2 * growth).saturating_add(2 * bytes + beyond);
