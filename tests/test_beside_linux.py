@@ -32,12 +32,6 @@ def test_slow_start_is_that_of_linux(cell: slow_start.Cell) -> None:
     assert slow_start.outside(simulator, kernel) == [], f"{simulator}, Linux {kernel}"
 
 
-@pytest.mark.parametrize("cell", EXPLAINED, ids=lambda cell: cell.name)
-def test_acks_during_window_growth_explain_the_difference(cell: slow_start.Cell) -> None:
-    simulator, kernel = slow_start.simulated(cell, window_growth_acks=True), KNOWN[cell]
-    assert slow_start.outside(simulator, kernel) == [], f"{simulator}, Linux {kernel}"
-
-
 def test_the_samples_of_a_kernel_by_hand() -> None:
     def sample(time_ns: int, ssthresh: int, retransmits: int, acknowledged: int) -> str:
         return f"S t={time_ns} f=0 ca=3 cwnd=9 ssthresh={ssthresh} acked={acknowledged} retr={retransmits}"

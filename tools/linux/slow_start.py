@@ -71,8 +71,8 @@ class Figures:
     megabyte_s: float | None
 
 
-def simulated(cell: Cell, **transport: Any) -> Figures:
-    """Run a cell in the simulator, with these keys of `transport`."""
+def simulated(cell: Cell) -> Figures:
+    """Run a cell in the simulator."""
     scenario = Scenario.from_dict(
         {
             "schema": 2,
@@ -83,7 +83,6 @@ def simulated(cell: Cell, **transport: Any) -> Figures:
                 "delay": f"{cell.rtt_ms / 2:g} ms",
                 "queue": {"kind": "drop-tail", "limit": f"{cell.queue} packets"},
             },
-            "transport": transport,
             "sampling": {"interval": f"{INTERVAL_MS} ms"},
             "flows": [{"name": "test", "cc": "cubic"}],
         }

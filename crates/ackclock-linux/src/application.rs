@@ -1,7 +1,7 @@
 //! The applications at both ends: they connect, write, read, and sample the kernel's state of each connection.
 
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock::cc::Phase;
@@ -16,13 +16,15 @@ use crate::forwarder::{Clock, Shared};
 use crate::host::{Host, Side};
 use crate::sys::{self, TcpInfo, Waiting};
 
-/// Time between two samples of a connection. Receivers read the arrived data at each sample.
+/// Time between two samples of a connection.
 const TICK: Duration = Duration::from_millis(5);
 const PORT: u16 = 5001;
 /// Bytes that a sender has ready beyond those in flight.
 const AHEAD: u32 = 1 << 17;
-/// Receivers are acknowledged for while they have read nothing of this many bytes: more than comes between two ticks.
-const UNREAD: i32 = 1 << 20;
+/// A receiver reads each segment up to 100 Mbit/s, and data of this time at higher rates.
+const READ_EVERY: Duration = Duration::from_micros(100);
+/// A receiver that waits for more data than this would enlarge its buffer.
+const MOST_UNREAD: u128 = 1 << 16;
 /// `tcpi_ca_state`.
 const CWR: u8 = 2;
 const RECOVERY: u8 = 3;
@@ -95,6 +97,8 @@ struct Connection<'a> {
     index: usize,
     sender: OwnedFd,
     receiver: Option<OwnedFd>,
+    /// The sender has ended the connection, and everything is read.
+    has_ended: bool,
     state: State,
     /// Bytes that remain to be written, or none without an end.
     left: Option<u64>,
@@ -119,7 +123,18 @@ impl<'a> Connection<'a> {
         };
         let (next_write, state) = (plan.start, State::Waiting);
         let reading = Reading::default();
-        Connection { plan, index, sender, receiver: None, state, left, next_write, written: 0, reading }
+        Connection {
+            plan,
+            index,
+            sender,
+            receiver: None,
+            has_ended: false,
+            state,
+            left,
+            next_write,
+            written: 0,
+            reading,
+        }
     }
 
     /// When it does something by the clock.
@@ -203,11 +218,28 @@ impl<'a> Connection<'a> {
         let has_entered = |other: u8| u64::from(before != other && state == other);
         self.reading.congestion_events += has_entered(CWR) + has_entered(RECOVERY) + has_entered(LOSS);
         self.reading.ecn_events += has_entered(CWR);
+        self.read();
         if let Some(receiver) = &self.receiver {
-            while sys::discard(receiver.as_fd(), 1 << 22).is_ok_and(|bytes| bytes > 0) {}
             self.reading.received = sys::tcp_info(receiver.as_fd())?.bytes_received();
         }
         Ok(())
+    }
+
+    /// The receiver, unless the sender has ended.
+    fn reader(&self) -> Option<BorrowedFd<'_>> {
+        self.receiver.as_ref().filter(|_| !self.has_ended).map(AsFd::as_fd)
+    }
+
+    /// Reads the data that have arrived.
+    fn read(&mut self) {
+        while let Some(receiver) = self.reader() {
+            match sys::discard(receiver, 1 << 22) {
+                Ok(0) => self.has_ended = true,
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                Err(_) => self.has_ended = true,
+            }
+        }
     }
 
     fn phase(&self) -> Phase {
@@ -219,6 +251,14 @@ impl<'a> Connection<'a> {
             _ => Phase::CongestionAvoidance,
         }
     }
+}
+
+/// Bytes for which a receiver waits.
+fn least_read(plan: &Plan) -> i32 {
+    let rates = plan.links.iter().filter_map(|link| link.rate);
+    let slowest = rates.map(|rate| u128::from(rate.as_bps())).min().unwrap_or(u128::MAX >> 64);
+    let bytes = slowest * u128::from(READ_EVERY.as_nanos()) / u128::from(8 * NANOS_PER_SEC);
+    bytes.clamp(1, MOST_UNREAD) as i32
 }
 
 /// The results of the applications.
@@ -303,15 +343,25 @@ impl<'a> Applications<'a> {
         let now = self.clock.now();
         let writing: Vec<usize> =
             (0..self.connections.len()).filter(|index| self.connections[*index].wants_room()).collect();
+        let reading: Vec<usize> =
+            (0..self.connections.len()).filter(|index| self.connections[*index].reader().is_some()).collect();
         let mut files = vec![Waiting::at(&self.listener, false)];
         files.extend(writing.iter().map(|index| Waiting::at(&self.connections[*index].sender, true)));
+        let readers = reading.iter().filter_map(|index| self.connections[*index].reader());
+        files.extend(readers.map(|receiver| Waiting::at(&receiver, false)));
         sys::wait(&mut files, until.since(now.min(until)).as_nanos()).tried("waiting for connections")?;
         if files[0].is_ready() {
             self.accept().tried("accepting a connection")?;
         }
-        for (index, file) in writing.iter().zip(&files[1..]) {
+        let (room, data) = files[1..].split_at(writing.len());
+        for (index, file) in writing.iter().zip(room) {
             if file.is_ready() {
                 self.connections[*index].write(zeros).tried("writing to a connection")?;
+            }
+        }
+        for (index, file) in reading.iter().zip(data) {
+            if file.is_ready() {
+                self.connections[*index].read();
             }
         }
         Ok(())
@@ -321,7 +371,7 @@ impl<'a> Applications<'a> {
         let (socket, peer) = sys::accept(self.listener.as_fd())?;
         let flow = Side::Sender.flow(u32::from(peer)).filter(|flow| *flow < self.connections.len());
         if let Some(connection) = flow.map(|flow| &mut self.connections[flow]) {
-            sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, &UNREAD)?;
+            sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, &least_read(self.plan))?;
             connection.receiver = Some(socket);
         }
         Ok(())

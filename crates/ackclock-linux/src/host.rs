@@ -143,13 +143,13 @@ fn largest_packet(plan: &Plan) -> u32 {
 fn set_kernel(plan: &Plan) -> Result<(), EmulationError> {
     let transport = plan.flows.first().map(|flow| &flow.transport);
     let switch = |is_on: bool| if is_on { "1" } else { "0" };
-    let buffer = format!("4096 {} {MOST_BUFFER}", MOST_BUFFER / 4);
+    let (received, sent) = (format!("4096 131072 {MOST_BUFFER}"), format!("4096 16384 {MOST_BUFFER}"));
     let has_sack =
         |transport: &ackclock::tcp::Transport| transport.recovery == LossRecovery::Sack && transport.peer_sack;
     let settings = [
         ("ipv4/tcp_no_metrics_save", "1"),
-        ("ipv4/tcp_rmem", &buffer),
-        ("ipv4/tcp_wmem", &buffer),
+        ("ipv4/tcp_rmem", &received),
+        ("ipv4/tcp_wmem", &sent),
         ("ipv4/tcp_timestamps", switch(transport.is_none_or(|transport| transport.timestamps))),
         ("ipv4/tcp_sack", switch(transport.is_none_or(|transport| has_sack(transport)))),
         ("ipv4/tcp_ecn", switch(transport.is_some_and(|transport| transport.ecn != EcnMode::Off))),

@@ -263,7 +263,7 @@ transport_keys! {
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => transport;
     /// The receiver acknowledges each segment while Linux's receive window would grow. It needs `quick_acks` above 0.
     /// The window itself does not limit the sender.
-    window_growth_acks: bool = [false] => transport;
+    window_growth_acks: bool = [false, Linux: true] => transport;
     /// Segments whose ACKs may be delayed. `new-data`: new data in order (RFC 5681 §4.2). `last-segment`: also a copy
     /// of the last segment in order. `gaps`: also segments that fill part of a gap.
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;
