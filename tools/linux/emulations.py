@@ -107,7 +107,7 @@ def write(
     }
     made_rows = [by_name[name] for name in names if name in by_name]
     all_rows = [by_name.get(name, {key: name, "verdict": NOT_MEASURED}) for name in names]
-    places = "; ".join(dict.fromkeys(row["made"] for row in made_rows))
+    places = " and ".join(dict.fromkeys(row["made"] for row in made_rows))
     heading = ": ".join(filter(None, (places, summary(all_rows))))
     document = {"made": heading, "table": table(all_rows), "rows": made_rows}
     results.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
