@@ -494,7 +494,7 @@ mod tests {
     #[test]
     fn a_name_with_parameters_is_shown_as_a_table() {
         let hint = |name| Hint::for_name(name, ["aimd", "cubic"]).to_string();
-        assert_eq!(hint("aimd(increase=nan)"), "parameters stand in a table: { kind = \"aimd\", increase=nan }");
+        assert_eq!(hint("aimd(increase=nan)"), "write parameters in a table: { kind = \"aimd\", increase=nan }");
         assert_eq!(hint("amd(increase=1)"), "use one of aimd, cubic");
     }
 
