@@ -245,8 +245,8 @@ mod tests {
     #[test]
     fn a_limit_in_time_says_of_which_rate_it_is() {
         let queue = "queue = { kind = 'drop-tail', limit = '50 ms' }";
-        let expected = "the queue of bottleneck holds 50 ms at the link's rate of 8 Mbit/s, 50000 bytes; at a lower rate \
-                        they take longer";
+        let expected = "the queue of bottleneck holds 50 ms at its rate of 8 Mbit/s (50000 bytes); at a lower rate they \
+                        take longer";
         let varies = "varies = { kind = 'square', high = '8 Mbit/s', low = '2 Mbit/s', interval = '1 s' }";
         assert_eq!(warnings(&format!("{queue}\n{varies}"), PLAIN), [expected]);
         assert_eq!(warnings(queue, PLAIN), [""; 0]);
@@ -273,12 +273,12 @@ mod tests {
             assert_eq!(
                 warnings(MARKING, &flow),
                 [format!(
-                    "deaf is ECN-capable, but {cc} has no response to marks, which bottleneck sets: it will not slow down for them; write ecn = \"off\""
+                    "deaf is ECN-capable, but {cc} does not respond to the marks of bottleneck; write ecn = \"off\""
                 )]
             );
             assert!(
                 warnings("loss = { kind = 'scripted', marked_packets = [7] }", &flow)[0]
-                    .contains("which its path sets")
+                    .contains("the marks of its path")
             );
             // Without marks there is another warning.
             assert!(warnings("", &flow)[0].contains("no queue on its path marks"));
