@@ -279,7 +279,7 @@ def test_a_point_that_takes_too_much_memory_costs_no_other(tiny: Path, tmp_path:
     )
     answer = cli("study", file, "--out", tmp_path / "out")
     assert answer.code == 2
-    assert answer.stderr.startswith("error: wide: with transport.initial_window=16000000: test.")
+    assert answer.stderr.startswith("error: wide: with transport.initial_window=16000000: flow test.")
     assert "segments in flight" in answer.stderr
     assert answer.stderr.endswith(
         f"; 1 other run failed this way; finished runs are kept in {tmp_path}/out\n"

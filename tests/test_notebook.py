@@ -153,7 +153,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory, tiny_file: Path) -> Eval
 def test_an_evaluation_shows_its_verdict_the_plane_and_its_tables(evaluated: Evaluation) -> None:
     page = evaluated._repr_html_()
     (drawing,) = pictures(page)
-    assert "share of the links carried, %" in texts(drawing)
+    assert "utilisation, %" in texts(drawing)
     assert "queueing delay, ms (less to the right)" in texts(drawing)
     names = {"".join(node.itertext()).split(":")[0] for node in drawing.iter(f"{SVG}title")}
     assert len(names) == 3

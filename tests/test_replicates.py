@@ -143,7 +143,8 @@ def test_the_verdict_says_so_of_the_worst(fixed_suite: Path) -> None:
     )
     board = evaluate("mimd", suite=str(fixed_suite), replicates=2).board
     assert all(result.exact for result in board.results)
-    assert "worst" not in verdict(board) or re.search(r"worst is “[^”]* \(fixed\)”", verdict(board))
+    text = verdict(board)
+    assert "worst" not in text or re.search(r"worst environment is “[^”]* \(fixed\)”", text)
 
 
 def test_the_list_of_suites_counts_them() -> None:
