@@ -186,7 +186,8 @@ def test_an_inline_table_is_a_candidate(tiny_suite: Path, tmp_path: Path) -> Non
         "aimd-fc+",
     ]
     assert board["candidates"][0]["cc"] == {"kind": "aimd", "increase": 2.0, "remaining": 0.5}
-    assert " aimd(increase=2) " in f" {board['verdict']}" and " aimd " in board["verdict"]
+    silent = "aimd(increase=2) shows no large and significant difference from aimd in "
+    assert board["verdict"].startswith(silent)
 
 
 def test_the_panel_can_be_chosen(tiny_suite: Path) -> None:

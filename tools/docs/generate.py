@@ -26,6 +26,7 @@ import live_figures
 import paper_page
 import trust
 from ackclock import _core
+from generated_parts import renewed
 from markdown_table import table
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "evidence"))
@@ -160,11 +161,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 def generated(text: str) -> str:
     """The page with its generated parts renewed."""
-
-    def renew(found: re.Match[str]) -> str:
-        return f"<!-- generated: {found[1]} -->\n\n{PARTS[found[1]]()}\n\n<!-- end -->"
-
-    return re.sub(r"<!-- generated: (\w+) -->.*?<!-- end -->", renew, text, flags=re.DOTALL)
+    return renewed(text, lambda name: PARTS[name]())
 
 
 def main() -> int:
@@ -183,9 +180,9 @@ def main() -> int:
         if page not in pages:
             raise ValueError(f"docs/{figure.page} is missing: each queue and algorithm has a page")
         pages[page] = figure.put(pages[page], figure.markdown())
-    for page, renewed in sorted(pages.items()):
+    for page, expected in sorted(pages.items()):
         text = page.read_text() if page.exists() else ""
-        if renewed == text:
+        if expected == text:
             continue
         stale = True
         print(
@@ -193,7 +190,7 @@ def main() -> int:
         )
         if not options.check:
             page.parent.mkdir(exist_ok=True)
-            page.write_text(renewed)
+            page.write_text(expected)
     return 1 if options.check and stale else 0
 
 

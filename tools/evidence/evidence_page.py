@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,6 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from rows import ROOT, Row
+
+sys.path.append(str(ROOT / "tools" / "docs"))
+
+from generated_parts import renewed
 
 PAGE = ROOT / "docs" / "validation" / "README.md"
 SLICES_PAGE = ROOT / "docs" / "project" / "evidence.md"
@@ -106,14 +111,9 @@ def store(results: Mapping[str, Result], rows: Sequence[Row]) -> None:
     """Keep the results of these rows, and renew the tables of both pages."""
     kept = {row.name: asdict(results[row.name]) for row in rows if row.name in results}
     RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    for page, part, text in (
-        (PAGE, "validation", overview(rows, known(rows, results))),
-        (SLICES_PAGE, "slices", slices(rows)),
-    ):
-        pattern = re.compile(rf"(<!-- generated: {part} -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
-        # The text may contain backslashes, which a replacement would interpret.
-        renewed = pattern.sub(lambda found, text=text: found[1] + text + found[2], page.read_text("utf-8"))  # type: ignore[misc]
-        page.write_text(renewed, encoding="utf-8")
+    parts = {"validation": overview(rows, known(rows, results)), "slices": slices(rows)}
+    for page in (PAGE, SLICES_PAGE):
+        page.write_text(renewed(page.read_text(encoding="utf-8"), parts.__getitem__), encoding="utf-8")
 
 
 def overview(rows: Sequence[Row], results: Mapping[str, Result], version: str | None = None) -> str:

@@ -46,6 +46,8 @@ fn the_kernels_reno_fills_the_link() {
     assert!(fidelity.packets > 4_000, "{fidelity:?}");
     // 1448 of 1500 bytes are payload.
     let ideal = 10e6 * 1448.0 / 1500.0;
+    // The bottleneck forwards packets of 1500 bytes.
+    assert!(flow.arrived as f64 * 1500.0 * 8.0 / 3.0 <= 1.01 * 10e6, "{flow:?}");
     // Data that arrived out of order before the 3 s of measurement may be delivered in them, up to a full window.
     let window = 62.0 * 1448.0 * 8.0 / 3.0;
     assert!(flow.goodput_bps <= 1.01 * ideal + window, "{flow:?}");

@@ -137,8 +137,9 @@ impl Receiver {
 
     /// The receiver of a path with this propagation delay in both directions.
     pub fn on_path(transport: &Transport, base_rtt: Duration) -> Self {
-        let growth = transport.window_growth_acks && transport.receive_buffer.is_none();
-        let growth = growth.then(|| Box::new(WindowGrowth::new(transport, base_rtt)));
+        // Without quick ACKs, and with a fixed buffer, the growth has no effect.
+        let grows = transport.window_growth_acks && transport.quick_acks > 0 && transport.receive_buffer.is_none();
+        let growth = grows.then(|| Box::new(WindowGrowth::new(transport, base_rtt)));
         Receiver { growth, ..Self::new(transport) }
     }
 
