@@ -4,17 +4,17 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ackclock::cc::Phase;
 use ackclock::probe::FlowSamples;
 use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::tcp::TIMESTAMPS_LEN;
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
+use ackclock_wire::{Reading, Readings, Side, record_sample};
 
 use crate::algorithm::Algorithms;
 use crate::error::{EmulationError, Tried};
 use crate::forwarder::{Clock, Shared};
-use crate::host::{Host, Side};
-use crate::sys::{self, TcpInfo, Waiting};
+use crate::host::Host;
+use crate::sys::{self, Waiting};
 
 /// Time between two samples of a connection.
 const TICK: Duration = Duration::from_millis(5);
@@ -25,10 +25,6 @@ const AHEAD: u32 = 1 << 17;
 const READ_EVERY: Duration = Duration::from_micros(100);
 /// A receiver that waits for more data than this would enlarge its buffer.
 const MOST_UNREAD: u128 = 1 << 16;
-/// `tcpi_ca_state`.
-const CWR: u8 = 2;
-const RECOVERY: u8 = 3;
-const LOSS: u8 = 4;
 
 /// The connections of a plan before they begin.
 pub struct Sockets {
@@ -77,18 +73,6 @@ fn no_algorithm(flow: &FlowPlan, name: &str, error: &std::io::Error) -> Emulatio
     let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
     let message = format!("the running kernel has no algorithm {name:?} ({error}); it has {}", known.trim());
     EmulationError::Refused { key: format!("flows.{}.cc", flow.group), message }
-}
-
-/// The kernel's state of both ends of a flow.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
-    pub sender: TcpInfo,
-    pub received: u64,
-    pub integral: f64,
-    /// Congestion events, as states that were entered between two looks show them.
-    pub congestion_events: u64,
-    /// Of them, those for marks.
-    pub ecn_events: u64,
 }
 
 /// A connection.
@@ -209,15 +193,7 @@ impl<'a> Connection<'a> {
         if self.state == State::Waiting {
             return Ok(());
         }
-        let before = self.reading.sender.ca_state();
-        self.reading.sender = sys::tcp_info(self.sender.as_fd())?;
-        if is_active {
-            self.reading.integral += f64::from(self.reading.sender.cwnd()) * elapsed.as_nanos() as f64;
-        }
-        let state = self.reading.sender.ca_state();
-        let has_entered = |other: u8| u64::from(before != other && state == other);
-        self.reading.congestion_events += has_entered(CWR) + has_entered(RECOVERY) + has_entered(LOSS);
-        self.reading.ecn_events += has_entered(CWR);
+        self.reading.look(sys::tcp_info(self.sender.as_fd())?, elapsed, is_active);
         self.read();
         if let Some(receiver) = &self.receiver {
             self.reading.received = sys::tcp_info(receiver.as_fd())?.bytes_received();
@@ -241,16 +217,6 @@ impl<'a> Connection<'a> {
             }
         }
     }
-
-    fn phase(&self) -> Phase {
-        let info = &self.reading.sender;
-        match info.ca_state() {
-            RECOVERY => Phase::FastRecovery,
-            LOSS => Phase::RtoRecovery,
-            _ if f64::from(info.cwnd()) < info.ssthresh() => Phase::SlowStart,
-            _ => Phase::CongestionAvoidance,
-        }
-    }
 }
 
 /// Bytes for which a receiver waits.
@@ -259,16 +225,6 @@ fn least_read(plan: &Plan) -> i32 {
     let slowest = rates.map(|rate| u128::from(rate.as_bps())).min().unwrap_or(u128::MAX >> 64);
     let bytes = slowest * u128::from(READ_EVERY.as_nanos()) / u128::from(8 * NANOS_PER_SEC);
     bytes.clamp(1, MOST_UNREAD) as i32
-}
-
-/// The results of the applications.
-#[derive(Debug, Default)]
-pub struct Applied {
-    /// By flow, when the window of measurement began.
-    pub before: Vec<Reading>,
-    /// When it ended.
-    pub after: Vec<Reading>,
-    pub samples: FlowSamples,
 }
 
 /// Runs the applications of a plan.
@@ -311,7 +267,7 @@ impl<'a> Applications<'a> {
     }
 
     /// Runs to the end.
-    pub fn run(mut self, stop: &AtomicBool) -> Result<Applied, EmulationError> {
+    pub fn run(mut self, stop: &AtomicBool) -> Result<Readings, EmulationError> {
         sys::be_prompt(1);
         // Before it nobody forwards, and a handshake would take longer than the path.
         self.clock.wait_for_start();
@@ -328,7 +284,7 @@ impl<'a> Applications<'a> {
         self.look(self.clock.now().min(end))?;
         let after: Vec<_> = self.connections.iter().map(|connection| connection.reading).collect();
         self.samples.complete();
-        Ok(Applied { before: self.before.unwrap_or_else(|| after.clone()), after, samples: self.samples })
+        Ok(Readings { before: self.before.unwrap_or_else(|| after.clone()), after, samples: self.samples })
     }
 
     fn next_observation(&self) -> Option<Instant> {
@@ -396,22 +352,9 @@ impl<'a> Applications<'a> {
     }
 
     fn sample(&mut self, at: Instant) {
-        let columns = &mut self.samples;
         for (position, connection) in self.connections.iter().take(self.plan.sampled_flows()).enumerate() {
-            let info = &connection.reading.sender;
             let wire_bytes = self.shared.wire_bytes[connection.index].load(Ordering::Relaxed);
-            columns.time_ns.push(at.as_nanos());
-            columns.flow.push(position as u32);
-            columns.cwnd_segments.push(f64::from(info.cwnd()));
-            columns.ssthresh_segments.push(info.ssthresh());
-            // tcp_packets_in_flight() of the kernel.
-            let in_flight = (info.unacked() + info.retrans()).saturating_sub(info.sacked() + info.lost());
-            columns.in_flight_segments.push(in_flight);
-            columns.srtt_ns.push(u64::from(info.srtt_us()) * 1_000);
-            columns.phase.push(connection.phase() as u8);
-            columns.sent_bytes.push(wire_bytes);
-            columns.delivered_bytes.push(connection.reading.received);
-            columns.retransmits.push(u64::from(info.total_retrans()));
+            record_sample(&mut self.samples, at, position as u32, &connection.reading, wire_bytes);
         }
     }
 }

@@ -7,17 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock::sim::{FlowPlan, Plan, RunResult, Traffic};
 use ackclock::units::{Duration, Instant};
+use ackclock_wire::{Ended, Network, Readings, Side, Tap, host_limited_share};
 
 use crate::algorithm::Algorithms;
-use crate::application::{Applications, Applied, Sockets};
+use crate::application::{Applications, Sockets};
 use crate::error::EmulationError;
 use crate::fidelity::{self, CpuTime, Fidelity, Measured};
 use crate::forwarder::{Clock, Forwarded, Forwarder, Shared};
-use crate::host::{Host, Side};
-use crate::network::Network;
+use crate::host::Host;
 use crate::program::{Programs, supervise};
-use crate::result::{Ended, host_limited_share};
-use crate::tap::Tap;
 use crate::{support, sys};
 
 /// Time for threads to be there before the clock starts.
@@ -85,7 +83,7 @@ pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulatio
     }
     let has_server = programs.is_some_and(|programs| programs.server.is_some());
     let starts_in = if has_server { SERVER_START } else { PREPARATION };
-    network.tap = Tap::of(plan, options.snaplen, starts_in.as_nanos());
+    network.tap = Tap::of(plan, options.snaplen, sys::epoch_ns() + starts_in.as_nanos());
     let clock = Clock::starting_in(starts_in);
     let (shared, end) = (Shared::new(plan), Instant::ZERO + plan.duration);
     let cpu = CpuTime::read();
@@ -109,7 +107,8 @@ pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulatio
     let fidelity = Fidelity::judge(plan, &forwarded.timing, measured);
     let capture = forwarded.network.tap.take();
     let forwarding_cpu = Duration::from_nanos(forwarded.timing.cpu_ns);
-    let result = Ended { plan, forwarded, applied, programs_group: group }.into_result();
+    let Forwarded { network, watched, .. } = forwarded;
+    let result = Ended { plan, network, watched, readings: applied, programs_group: group }.into_result();
     Ok(Emulation { result, fidelity, forwarding_cpu, capture, algorithms: algorithms.titles(plan), program })
 }
 
@@ -125,15 +124,15 @@ fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn measure(plan: &Plan, hosts: [&Host; 2], forwarded: &Forwarded, applied: &Applied, cpu: Option<CpuTime>) -> Measured {
+fn measure(plan: &Plan, hosts: [&Host; 2], forwarded: &Forwarded, applied: &Readings, cpu: Option<CpuTime>) -> Measured {
     let accounts = &forwarded.network.accounts;
     Measured {
-        elapsed: forwarded.after.at.since(Instant::ZERO),
+        elapsed: forwarded.watched.ended_at().since(Instant::ZERO),
         stalls: accounts.iter().map(|account| account.stalls).sum(),
         longest_stall: accounts.iter().map(|account| account.longest_stall).max().unwrap_or_default(),
         // Where the table cannot be read, the packets are missed by nobody else: it counts as one.
         tun_overflows: hosts.iter().map(|host| host.overflows().unwrap_or(1)).sum(),
         steal_share: cpu.zip(CpuTime::read()).map(|(before, now)| now.stolen_since(before)),
-        host_limited_share: host_limited_share(plan, &applied.after, forwarded.after.at),
+        host_limited_share: host_limited_share(plan, &applied.after, forwarded.watched.ended_at()),
     }
 }

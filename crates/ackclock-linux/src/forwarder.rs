@@ -2,17 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use ackclock::link::LinkCounters;
-use ackclock::probe::LinkSamples;
-use ackclock::rng::RngStreams;
 use ackclock::sim::Plan;
 use ackclock::units::{Duration, Instant};
+use ackclock_wire::{Delivery, Network, Side, Watch, Watched};
 
-use crate::account::Counters;
 use crate::error::{EmulationError, Tried};
 use crate::fidelity::Timing;
-use crate::host::{Host, Side};
-use crate::network::{Delivery, Network};
+use crate::host::Host;
 use crate::sys::{self, Waiting};
 
 /// Packets that are read from a device in one batch.
@@ -62,20 +58,10 @@ impl Shared {
     }
 }
 
-/// Counters at one time.
-#[derive(Clone, Debug, Default)]
-pub struct Snapshot {
-    pub at: Instant,
-    pub flows: Vec<Counters>,
-    pub links: Vec<LinkCounters>,
-}
-
 /// The results of forwarding.
 pub struct Forwarded {
     pub network: Network,
-    pub before: Snapshot,
-    pub after: Snapshot,
-    pub samples: LinkSamples,
+    pub watched: Watched,
     pub timing: Timing,
 }
 
@@ -88,9 +74,7 @@ pub struct Forwarder<'a> {
     /// The flow in whose place a program is.
     programs_flow: Option<usize>,
     network: Network,
-    before: Option<Snapshot>,
-    samples: LinkSamples,
-    next_sample: Option<Instant>,
+    watch: Watch<'a>,
     timing: Timing,
 }
 
@@ -103,9 +87,8 @@ impl<'a> Forwarder<'a> {
         network: Network,
         programs_flow: Option<usize>,
     ) -> Self {
-        let next_sample = plan.sampling.interval.map(|_| Instant::ZERO);
-        let (samples, timing) = (LinkSamples::default(), Timing::default());
-        Forwarder { plan, hosts, clock, shared, programs_flow, network, before: None, samples, next_sample, timing }
+        let (watch, timing) = (Watch::new(plan), Timing::default());
+        Forwarder { plan, hosts, clock, shared, programs_flow, network, watch, timing }
     }
 
     /// Runs to the end.
@@ -128,15 +111,13 @@ impl<'a> Forwarder<'a> {
         }
         self.timing.cpu_ns = sys::thread_cpu_ns() - cpu;
         let now = self.clock.now().min(end);
-        let after = self.snapshot(now);
-        let before = self.before.unwrap_or_else(|| after.clone());
-        Ok(Forwarded { network: self.network, before, after, samples: self.samples, timing: self.timing })
+        let watched = self.watch.finish(now, &mut self.network);
+        Ok(Forwarded { network: self.network, watched, timing: self.timing })
     }
 
     /// Lets all happen that is due by now, and says when that is.
     fn catch_up(&mut self, end: Instant) -> Instant {
         let now = self.clock.now().min(end);
-        self.observe(now);
         self.advance(now);
         now
     }
@@ -154,14 +135,14 @@ impl<'a> Forwarder<'a> {
             }
         }
         for (account, shared) in self.network.accounts.iter().zip(&self.shared.wire_bytes) {
-            shared.store(account.counters.wire_bytes, Ordering::Relaxed);
+            shared.store(account.wire_bytes(), Ordering::Relaxed);
         }
         has_read
     }
 
     /// Waits for a packet, or for the next time at which something happens.
     fn sleep(&mut self, now: Instant, end: Instant) -> Result<(), EmulationError> {
-        let due = [self.network.next_deadline(), self.next_sample].into_iter().flatten();
+        let due = [self.network.next_deadline(), self.watch.next_sample()].into_iter().flatten();
         let until = due.fold(end.min(now + HEARTBEAT), Instant::min);
         // The loop has taken time since.
         let now = self.clock.now();
@@ -176,8 +157,8 @@ impl<'a> Forwarder<'a> {
     }
 
     fn advance(&mut self, now: Instant) {
-        let Forwarder { network, hosts, clock, timing, .. } = self;
-        network.advance(now, |Delivery { to, bytes, due }| {
+        let Forwarder { network, hosts, clock, timing, watch, .. } = self;
+        let mut deliver = |Delivery { to, bytes, due, .. }: Delivery<'_>| {
             let host = match to {
                 Side::Sender => hosts[0],
                 Side::Receiver => hosts[1],
@@ -187,49 +168,8 @@ impl<'a> Forwarder<'a> {
             let now = clock.now();
             timing.delivered(due, now);
             now
-        });
-    }
-
-    /// Begins the window of measurement and takes the samples that are due. All earlier events have happened.
-    fn observe(&mut self, now: Instant) {
-        let (warmup_ends, end) = (Instant::ZERO + self.plan.warmup, Instant::ZERO + self.plan.duration);
-        while let Some(at) = self.next_sample.filter(|at| *at <= now && *at < end) {
-            self.advance(at.before().unwrap_or(at));
-            self.sample(at);
-            self.next_sample = self.plan.sampling.interval.map(|interval| at + interval);
-        }
-        if self.before.is_none() && warmup_ends <= now {
-            self.advance(warmup_ends.before().unwrap_or(warmup_ends));
-            self.before = Some(self.snapshot(warmup_ends));
-            self.network.accounts.iter_mut().for_each(crate::account::Account::begin);
-            (0..self.plan.links.len()).for_each(|link| self.network.link(warmup_ends, link).clear_sojourn_times());
-        }
-    }
-
-    fn snapshot(&mut self, at: Instant) -> Snapshot {
-        let links = (0..self.plan.links.len()).map(|link| self.network.link(at, link).counters()).collect();
-        Snapshot { at, flows: self.network.accounts.iter().map(|account| account.counters).collect(), links }
-    }
-
-    fn sample(&mut self, at: Instant) {
-        let varies = self.plan.links.iter().any(|link| !link.private && link.varies.is_some());
-        let shared = (0..self.plan.links.len()).filter(|link| !self.plan.links[*link].private);
-        for (position, index) in shared.enumerate() {
-            let link = self.network.link(at, index);
-            let ((packets, bytes), counters) = (link.backlog(), link.counters());
-            self.samples.time_ns.push(at.as_nanos());
-            self.samples.link.push(position as u32);
-            self.samples.backlog_packets.push(packets);
-            self.samples.backlog_bytes.push(bytes);
-            self.samples.forwarded_bytes.push(counters.forwarded_bytes);
-            self.samples.drops.push(counters.drops);
-            if varies {
-                let since = Instant::ZERO
-                    + at.since(Instant::ZERO).saturating_sub(self.plan.sampling.interval.unwrap_or_default());
-                let rngs = RngStreams::from_root(self.plan.seed);
-                let capacity = self.plan.links[index].capacity_bps(rngs, since..at);
-                self.samples.capacity_bps.push(capacity.unwrap_or(f64::NAN));
-            }
-        }
+        };
+        watch.observe(now, network, &mut deliver);
+        network.advance(now, deliver);
     }
 }

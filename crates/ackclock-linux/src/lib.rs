@@ -8,7 +8,6 @@
 //! On other systems the crate is empty.
 #![cfg(target_os = "linux")]
 
-mod account;
 mod algorithm;
 mod application;
 mod emulation;
@@ -16,13 +15,9 @@ mod error;
 mod fidelity;
 mod forwarder;
 mod host;
-mod network;
-mod packet;
 mod program;
-mod result;
 mod support;
 mod sys;
-mod tap;
 
 pub use emulation::{Emulation, Options, run};
 pub use error::EmulationError;
@@ -30,4 +25,4 @@ pub use fidelity::Fidelity;
 pub use program::Programs;
 pub use support::check;
 pub use sys::enter_user_namespace;
-pub use tap::Tap;
+pub use ackclock_wire::Tap;

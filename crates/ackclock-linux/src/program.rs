@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::EmulationError;
 use crate::forwarder::{Clock, Shared};
-use crate::host::{Host, Side};
+use crate::host::Host;
 use crate::sys;
 use ackclock::units::{Duration, Instant};
+use ackclock_wire::Side;
 
 /// Interval at which the state of a program is polled.
 const LOOK: Duration = Duration::from_millis(20);

@@ -4,10 +4,12 @@
 use std::ffi::c_int;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::mem::{size_of, size_of_val, zeroed};
+use std::mem::{size_of_val, zeroed};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
+
+use ackclock_wire::TcpInfo;
 
 fn check(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
@@ -218,111 +220,14 @@ pub fn end_writing(socket: BorrowedFd<'_>) -> io::Result<()> {
     check(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) }).map(drop)
 }
 
-/// The kernel's state of a connection: `struct tcp_info` of linux/tcp.h. Older kernels leave later fields zero.
-#[derive(Clone, Copy, Debug)]
-pub struct TcpInfo([u8; 256]);
-
-impl Default for TcpInfo {
-    fn default() -> Self {
-        TcpInfo([0; 256])
-    }
-}
-
-impl TcpInfo {
-    fn u16_at(&self, place: usize) -> u16 {
-        u16::from_ne_bytes([self.0[place], self.0[place + 1]])
-    }
-
-    fn u32_at(&self, place: usize) -> u32 {
-        u32::from(self.u16_at(place)) | u32::from(self.u16_at(place + 2)) << 16
-    }
-
-    fn u64_at(&self, place: usize) -> u64 {
-        u64::from(self.u32_at(place)) | u64::from(self.u32_at(place + 4)) << 32
-    }
-
-    /// `tcpi_ca_state`: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
-    pub fn ca_state(&self) -> u8 {
-        self.0[1]
-    }
-
-    /// `tcpi_unacked`, segments.
-    pub fn unacked(&self) -> u32 {
-        self.u32_at(24)
-    }
-
-    /// `tcpi_sacked`, segments.
-    pub fn sacked(&self) -> u32 {
-        self.u32_at(28)
-    }
-
-    /// `tcpi_lost`, segments.
-    pub fn lost(&self) -> u32 {
-        self.u32_at(32)
-    }
-
-    /// `tcpi_retrans`, segments.
-    pub fn retrans(&self) -> u32 {
-        self.u32_at(36)
-    }
-
-    /// `tcpi_rtt`, microseconds.
-    pub fn srtt_us(&self) -> u32 {
-        self.u32_at(68)
-    }
-
-    /// `tcpi_snd_ssthresh`, segments, or infinity if it is unset.
-    pub fn ssthresh(&self) -> f64 {
-        match self.u32_at(76) {
-            0x7fff_ffff.. => f64::INFINITY,
-            segments => f64::from(segments),
-        }
-    }
-
-    /// `tcpi_snd_cwnd`, segments.
-    pub fn cwnd(&self) -> u32 {
-        self.u32_at(80)
-    }
-
-    /// `tcpi_total_retrans`, segments.
-    pub fn total_retrans(&self) -> u32 {
-        self.u32_at(100)
-    }
-
-    /// `tcpi_bytes_received`: in order.
-    pub fn bytes_received(&self) -> u64 {
-        self.u64_at(128)
-    }
-
-    /// `tcpi_min_rtt`, microseconds, or none before the first measurement.
-    pub fn min_rtt_us(&self) -> Option<u32> {
-        Some(self.u32_at(148)).filter(|us| *us != u32::MAX && *us > 0)
-    }
-
-    /// `tcpi_busy_time`, microseconds.
-    pub fn busy_us(&self) -> u64 {
-        self.u64_at(168)
-    }
-
-    /// `tcpi_rwnd_limited` and `tcpi_sndbuf_limited`, microseconds.
-    pub fn host_limited_us(&self) -> u64 {
-        self.u64_at(176) + self.u64_at(184)
-    }
-
-    /// `tcpi_total_rto`.
-    pub fn timeouts(&self) -> u16 {
-        self.u16_at(240)
-    }
-}
-
 /// Reads the kernel's state of a connection.
 pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
-    let mut info = TcpInfo::default();
-    let mut len = size_of::<TcpInfo>() as libc::socklen_t;
-    let (level, place) = (libc::IPPROTO_TCP, info.0.as_mut_ptr().cast());
+    let mut info = [0; TcpInfo::LEN];
+    let mut len = TcpInfo::LEN as libc::socklen_t;
+    let (level, place) = (libc::IPPROTO_TCP, info.as_mut_ptr().cast());
     // SAFETY: the place has this length.
     check(unsafe { libc::getsockopt(socket.as_raw_fd(), level, libc::TCP_INFO, place, &mut len) })?;
-    Ok(info)
+    Ok(TcpInfo::new(info))
 }
 
 /// The awaited events of a file.

@@ -10,29 +10,35 @@ use ackclock::sim::{
 };
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
 
-use crate::account::Account;
-use crate::application::{Applied, Reading};
-use crate::forwarder::Forwarded;
+use crate::account::{Account, Counters};
+use crate::network::Network;
+use crate::reading::{Reading, Readings};
+use crate::watch::Watched;
 
 /// So many flows have a percentile of their own, as in the simulation.
 const OWN_PERCENTILES: usize = 8;
 
 /// A run at its end.
 pub struct Ended<'a> {
+    /// Its plan.
     pub plan: &'a Plan,
-    pub forwarded: Forwarded,
-    pub applied: Applied,
+    /// Its network.
+    pub network: Network,
+    /// The observations of its network.
+    pub watched: Watched,
+    /// The states of its connections.
+    pub readings: Readings,
     /// The group in whose place a program was.
     pub programs_group: Option<&'a str>,
 }
 
 impl Ended<'_> {
     fn window(&self) -> Duration {
-        self.forwarded.after.at.since(self.forwarded.before.at)
+        self.watched.after.at.since(self.watched.before.at)
     }
 
     fn accounts(&self) -> &[Account] {
-        &self.forwarded.network.accounts
+        &self.network.accounts
     }
 
     /// Indices of the flows that the emulator ran itself.
@@ -52,11 +58,11 @@ impl Ended<'_> {
         let samples = Samples {
             flow_names: plan.flows[..plan.sampled_flows()].iter().map(|flow| flow.name.to_string()).collect(),
             link_names: plan.links.iter().filter(|link| !link.private).map(|link| link.name.clone()).collect(),
-            flows: std::mem::take(&mut self.applied.samples),
-            links: std::mem::take(&mut self.forwarded.samples),
+            flows: std::mem::take(&mut self.readings.samples),
+            links: std::mem::take(&mut self.watched.samples),
             ..Samples::default()
         };
-        let packets_forwarded = self.forwarded.after.links[plan.bottleneck].forwarded;
+        let packets_forwarded = self.watched.after.links[plan.bottleneck].forwarded;
         RunResult {
             summary,
             flows,
@@ -86,28 +92,28 @@ impl Ended<'_> {
 
     fn capacity_bps(&self, link: usize) -> Option<f64> {
         let rngs = RngStreams::from_root(self.plan.seed);
-        self.plan.links[link].capacity_bps(rngs, self.forwarded.before.at..self.forwarded.after.at)
+        self.plan.links[link].capacity_bps(rngs, self.watched.before.at..self.watched.after.at)
     }
 
     fn link(&mut self, index: usize) -> LinkResult {
         let measures = LinkMeasures {
             plan: &self.plan.links[index],
             queues: vec![&self.plan.links[index].queue],
-            before: self.forwarded.before.links[index],
-            after: self.forwarded.after.links[index],
+            before: self.watched.before.links[index],
+            after: self.watched.after.links[index],
             capacity_bps: self.capacity_bps(index),
             is_changed: false,
             window: self.window(),
-            sojourn_times: self.forwarded.network.link(self.forwarded.after.at, index).sojourn_times(),
+            sojourn_times: self.network.link(self.watched.after.at, index).sojourn_times(),
         };
         measures.result()
     }
 
     fn flow(&self, index: usize) -> FlowResult {
         let (flow, account) = (&self.plan.flows[index], &self.accounts()[index]);
-        let (start, end) = (self.forwarded.before.at, self.forwarded.after.at);
-        let (before, after) = (&self.forwarded.before.flows[index], &self.forwarded.after.flows[index]);
-        let (first, last): (&Reading, &Reading) = (&self.applied.before[index], &self.applied.after[index]);
+        let (start, end) = (self.watched.before.at, self.watched.after.at);
+        let (before, after) = (&self.watched.before.flows[index], &self.watched.after.flows[index]);
+        let (first, last): (&Reading, &Reading) = (&self.readings.before[index], &self.readings.after[index]);
         let active_until = account.finished.unwrap_or(end);
         let active_ns = active_until.as_nanos().saturating_sub(start.max(flow.start).as_nanos());
         let own = index < OWN_PERCENTILES && !account.data_delays.histogram().is_empty();
@@ -156,10 +162,10 @@ impl Ended<'_> {
         let (mut data, mut acks) = (QueueingDelay::default(), QueueingDelay::default());
         let volume = |index: &usize| {
             let received = |readings: &[Reading]| readings[*index].received;
-            let wire_bytes = |flows: &[crate::account::Counters]| flows[*index].wire_bytes;
-            let Forwarded { before, after, .. } = &self.forwarded;
+            let wire_bytes = |flows: &[Counters]| flows[*index].wire_bytes;
+            let Watched { before, after, .. } = &self.watched;
             (
-                received(&self.applied.after) - received(&self.applied.before),
+                received(&self.readings.after) - received(&self.readings.before),
                 wire_bytes(&after.flows) - wire_bytes(&before.flows),
             )
         };
@@ -192,7 +198,7 @@ impl Ended<'_> {
         let group = self.programs_group?;
         let index = self.plan.flows.iter().position(|flow| &*flow.group == group)?;
         let account = &self.accounts()[index];
-        let (before, after) = (&self.forwarded.before.flows[index], &self.forwarded.after.flows[index]);
+        let (before, after) = (&self.watched.before.flows[index], &self.watched.after.flows[index]);
         let secs = self.window().as_secs_f64();
         let base = self.plan.flows[index].forward.iter().map(|link| self.plan.links[*link].delay);
         let base_s = base.map(Duration::as_secs_f64).sum::<f64>();

@@ -95,34 +95,45 @@ struct Suspect {
 /// A flow as it is seen at the links.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
-    pub counters: Counters,
+    pub(crate) counters: Counters,
     /// Data that arrived, and ACKs, since the window began.
-    pub data_delay: QueueingDelay,
-    pub ack_delay: QueueingDelay,
-    pub data_delays: SojournTimes,
-    pub ack_delays: SojournTimes,
-    pub rtts: SojournTimes,
+    pub(crate) data_delay: QueueingDelay,
+    pub(crate) ack_delay: QueueingDelay,
+    pub(crate) data_delays: SojournTimes,
+    pub(crate) ack_delays: SojournTimes,
+    pub(crate) rtts: SojournTimes,
     numbers: Numbers,
     outstanding: VecDeque<Outstanding>,
     /// Bytes of a transfer, or none if it does not end.
     pub size: Option<u64>,
     /// When the last byte of a transfer was acknowledged.
-    pub finished: Option<Instant>,
+    pub(crate) finished: Option<Instant>,
     /// Whether its sender has data at any time, so that gaps are stalls.
     pub is_backlogged: bool,
-    /// How long a gap is at least that is a stall.
+    /// The shortest gap that is a stall.
     pub least_stall: Duration,
     to_sender: Unanswered,
     to_receiver: Unanswered,
     suspect: Option<Suspect>,
-    /// Stalls of its hosts, and the longest.
+    /// Stalls of its hosts.
     pub stalls: u64,
+    /// The longest of them.
     pub longest_stall: Duration,
 }
 
 impl Account {
+    /// Bytes on the wire of all its packets from the sender.
+    pub fn wire_bytes(&self) -> u64 {
+        self.counters.wire_bytes
+    }
+
+    /// When the last byte of a transfer was acknowledged.
+    pub fn finished(&self) -> Option<Instant> {
+        self.finished
+    }
+
     /// A segment leaves the sender. Whether it is data.
-    pub fn sent(&mut self, now: Instant, segment: &Segment, wire_len: u32) -> bool {
+    pub(crate) fn sent(&mut self, now: Instant, segment: &Segment, wire_len: u32) -> bool {
         if segment.syn && self.numbers.initial.is_none() {
             self.numbers.initial = Some(segment.seq);
         }
@@ -172,14 +183,14 @@ impl Account {
     }
 
     /// A segment leaves the receiver.
-    pub fn answered(&mut self, now: Instant) {
+    pub(crate) fn answered(&mut self, now: Instant) {
         if let Some(gap) = self.to_receiver.answer(now, self.least_stall) {
             self.stalled(gap);
         }
     }
 
     /// Data comes to the receiver.
-    pub fn arrived(&mut self, now: Instant, wire_len: u32, queueing: Duration, is_marked: bool) {
+    pub(crate) fn arrived(&mut self, now: Instant, wire_len: u32, queueing: Duration, is_marked: bool) {
         self.counters.delivered_wire_bytes += u64::from(wire_len);
         self.data_delay.note(queueing);
         self.data_delays.record(queueing);
@@ -188,7 +199,7 @@ impl Account {
     }
 
     /// A segment comes to the sender.
-    pub fn acknowledged(&mut self, now: Instant, segment: &Segment, queueing: Duration) {
+    pub(crate) fn acknowledged(&mut self, now: Instant, segment: &Segment, queueing: Duration) {
         self.ack_delay.note(queueing);
         self.ack_delays.record(queueing);
         let Some(ack) = self.numbers.place(segment.ack, self.counters.acknowledged) else { return };
@@ -221,7 +232,7 @@ impl Account {
     }
 
     /// The window of measurement begins.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.data_delay = QueueingDelay::default();
         self.ack_delay = QueueingDelay::default();
         self.data_delays.clear();

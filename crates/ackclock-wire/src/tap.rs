@@ -4,8 +4,7 @@ use ackclock::capture::{CapturedBytes, Header, pcapng_of_bytes};
 use ackclock::sim::{CapturePoint, Plan};
 use ackclock::units::Instant;
 
-use crate::host::Side;
-use crate::sys;
+use crate::side::Side;
 
 /// Where packets pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +34,8 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// The capture that a plan asks for, of a run that begins so many nanoseconds from now.
-    pub fn of(plan: &Plan, snaplen: usize, starts_in_ns: u64) -> Option<Tap> {
+    /// The capture that a plan asks for, of a run that begins so many nanoseconds after 1970.
+    pub fn of(plan: &Plan, snaplen: usize, epoch_ns: u64) -> Option<Tap> {
         let capture = plan.capture.as_ref()?;
         let places = match capture.point {
             CapturePoint::Sender => vec![Place::Host(Side::Sender)],
@@ -51,7 +50,7 @@ impl Tap {
             places,
             is_chosen: plan.flows.iter().map(|flow| capture.takes(&flow.name, &flow.group)).collect(),
             snaplen,
-            epoch_ns: sys::epoch_ns() + starts_in_ns,
+            epoch_ns,
             ..Tap::default()
         })
     }
@@ -66,9 +65,13 @@ impl Tap {
 
     /// The capture as a file.
     pub fn pcapng(&self, header: &Header<'_>) -> Vec<u8> {
-        let packets = self.packets.iter().enumerate().map(|(index, (at, len, end))| {
+        // In virtual time some packets are seen before their time.
+        let mut order: Vec<_> = (0..self.packets.len()).collect();
+        order.sort_by_key(|index| self.packets[*index].0);
+        let packets = order.into_iter().map(|index| {
             let start = index.checked_sub(1).map_or(0, |before| self.packets[before].2);
-            CapturedBytes { time_ns: self.epoch_ns + at.as_nanos(), bytes: &self.bytes[start..*end], len: *len }
+            let (at, len, end) = self.packets[index];
+            CapturedBytes { time_ns: self.epoch_ns + at.as_nanos(), bytes: &self.bytes[start..end], len }
         });
         pcapng_of_bytes(&self.at, packets, header)
     }

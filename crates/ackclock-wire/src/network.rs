@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use ackclock::engine::{ComponentId, EventQueue};
-use ackclock::link::{Impairable, Link, Sink};
+use ackclock::link::{Ahead as Decision, Impairable, Link, Sink};
 use ackclock::qdisc::{Ecn, Queued, Reason};
 use ackclock::rng::RngStreams;
 use ackclock::sim::Plan;
 use ackclock::units::{Duration, Instant};
 
 use crate::account::Account;
-use crate::host::Side;
+use crate::ahead::{Ahead, Arrival};
+use crate::side::Side;
 use crate::packet::{self, Ip, Segment};
 use crate::tap::{Place, Tap};
 
@@ -126,6 +127,12 @@ struct Path {
     beyond_ip: u32,
 }
 
+impl Path {
+    fn links(&self, is_forward: bool) -> &[usize] {
+        if is_forward { &self.forward } else { &self.reverse }
+    }
+}
+
 /// Records the events of a link.
 struct Books<'a> {
     packets: &'a mut Packets,
@@ -193,6 +200,19 @@ pub struct Network {
     pub accounts: Vec<Account>,
     /// Packets that are captured.
     pub tap: Option<Tap>,
+    /// Arrivals ahead of time, for a backend in virtual time.
+    ahead: Option<Ahead>,
+}
+
+/// A packet that arrives at a host for certain.
+#[derive(Debug)]
+pub struct Certain<'a> {
+    /// When it arrives.
+    pub at: Instant,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Whether its checksum is wrong.
+    pub is_corrupted: bool,
 }
 
 impl Network {
@@ -218,7 +238,42 @@ impl Network {
             packets: Packets { places: Vec::with_capacity(ROOM / 16), free: Vec::new() },
             accounts: vec![Account::default(); plan.flows.len()],
             tap: None,
+            ahead: None,
         }
+    }
+
+    /// The network of a plan whose hosts take arrivals ahead of time, by [`Network::next_certain`] and
+    /// [`Network::take_certain`]. [`Network::advance`] passes none to `deliver`.
+    pub fn in_virtual_time(plan: &Plan) -> Self {
+        Network { ahead: Some(Ahead::new(plan)), ..Network::new(plan) }
+    }
+
+    /// When the next packet arrives for certain that this host does not have yet.
+    pub fn next_certain(&self, side: Side) -> Option<Instant> {
+        self.ahead.as_ref().and_then(|ahead| ahead.next_known(side))
+    }
+
+    /// Hands this packet over.
+    pub fn take_certain(&mut self, side: Side, hand_over: impl FnOnce(Certain<'_>)) {
+        let Some(arrival) = self.ahead.as_mut().and_then(|ahead| ahead.take(side)) else { return };
+        let packet = &self.packets.places[arrival.place as usize];
+        hand_over(Certain { at: arrival.at, bytes: &packet.bytes, is_corrupted: packet.is_corrupted });
+        self.packets.release(arrival.place);
+    }
+
+    /// A time before which nothing arrives at this host that is not certain, unless a host sends more.
+    pub fn earliest_news(&self, side: Side) -> Option<Instant> {
+        let ahead = self.ahead.as_ref()?;
+        let news = self.links.iter().enumerate().filter_map(|(index, link)| {
+            let at = if link.reorders() { link.next_deadline() } else { link.next_arrival() };
+            at.and_then(|at| ahead.seen(side, index, at))
+        });
+        news.min()
+    }
+
+    /// The shortest time that a packet takes to this host from the other one.
+    pub fn least_delay(&self, to: Side) -> Duration {
+        self.ahead.as_ref().map_or(Duration::ZERO, |ahead| ahead.least[to as usize])
     }
 
     /// A packet leaves a host.
@@ -275,7 +330,42 @@ impl Network {
         }
         let (link, is_access) = (&mut self.links[index], self.is_access[index]);
         link.enqueue(now, item, &mut Books { packets: &mut self.packets, accounts: &mut self.accounts, is_access });
-        self.events.set(ComponentId(index as u32), link.next_deadline());
+        let next = self.commit(index);
+        self.events.set(ComponentId(index as u32), next);
+    }
+
+    /// Takes the certain arrivals of a link, if the hosts want them. Returns when the link needs attention next.
+    fn commit(&mut self, index: usize) -> Option<Instant> {
+        let link = &mut self.links[index];
+        if self.ahead.is_none() || link.reorders() {
+            return link.next_deadline();
+        }
+        loop {
+            let (packets, paths) = (&self.packets.places, &self.paths);
+            let is_last = |item: &Item| {
+                let packet = &packets[item.place as usize];
+                packet.passed + 1 == paths[packet.flow].links(packet.is_forward).len()
+            };
+            let decide = |_, item: &Item, _| if is_last(item) { Decision::Take } else { Decision::Leave };
+            let Some((at, item, _)) = self.links[index].take_ahead(decide) else { break };
+            let item = self.pass(at, index, item);
+            self.arrive(at, item);
+        }
+        self.links[index].next_arrival()
+    }
+
+    /// A packet arrives at its host at this time.
+    fn arrive(&mut self, at: Instant, item: Item) {
+        let packet = &mut self.packets.places[item.place as usize];
+        if packet.is_corrupted {
+            packet::corrupt(&mut packet.bytes);
+        }
+        let side = if packet.is_forward { Side::Receiver } else { Side::Sender };
+        if let Some(ahead) = &mut self.ahead {
+            // The host takes it once, and its account once.
+            packet.items += 1;
+            ahead.add(side, at, item.place, item.wire_len, item.ecn == Ecn::Ce);
+        }
     }
 
     /// When the next thing happens.
@@ -287,19 +377,30 @@ impl Network {
     /// delivery times.
     pub fn advance(&mut self, now: Instant, mut deliver: impl FnMut(Delivery<'_>) -> Instant) {
         while let Some((at, id)) = self.events.peek().filter(|(at, _)| *at <= now) {
+            self.account_until(at);
             let index = id.0 as usize;
             let (link, is_access) = (&mut self.links[index], self.is_access[index]);
             let books = &mut Books { packets: &mut self.packets, accounts: &mut self.accounts, is_access };
             let out = link.poll(at, books);
-            self.events.finish(id, link.next_deadline());
+            let next = self.commit(index);
+            self.events.finish(id, next);
             if let Some(item) = out {
                 self.leave(at, index, item, &mut deliver);
             }
         }
+        self.account_until(now);
     }
 
-    /// A packet comes out of a link.
-    fn leave(&mut self, at: Instant, link: usize, mut item: Item, deliver: &mut impl FnMut(Delivery<'_>) -> Instant) {
+    /// Accounts for the arrivals ahead of time that have happened.
+    fn account_until(&mut self, now: Instant) {
+        while let Some(arrival) = self.ahead.as_mut().and_then(|ahead| ahead.take_due(now)) {
+            let Arrival { at, place, wire_len, is_marked, .. } = arrival;
+            self.account(at, place, wire_len, is_marked);
+        }
+    }
+
+    /// A packet comes out of a link, unchanged but for its mark.
+    fn pass(&mut self, at: Instant, link: usize, mut item: Item) -> Item {
         self.packets.separate(&mut item);
         let packet = &mut self.packets.places[item.place as usize];
         packet.passed += 1;
@@ -310,10 +411,19 @@ impl Network {
         if let Some(tap) = &mut self.tap {
             tap.see(at, Place::End(link), packet.flow, &packet.bytes);
         }
-        let path = &self.paths[packet.flow];
-        let links = if packet.is_forward { &path.forward } else { &path.reverse };
-        if let Some(next) = links.get(packet.passed).copied() {
+        item
+    }
+
+    /// A packet comes out of a link at its time.
+    fn leave(&mut self, at: Instant, link: usize, item: Item, deliver: &mut impl FnMut(Delivery<'_>) -> Instant) {
+        let item = self.pass(at, link, item);
+        let packet = &mut self.packets.places[item.place as usize];
+        if let Some(next) = self.paths[packet.flow].links(packet.is_forward).get(packet.passed).copied() {
             self.enqueue(at, next, item);
+            return;
+        }
+        if self.ahead.is_some() {
+            self.arrive(at, item);
             return;
         }
         if packet.is_corrupted {
@@ -321,6 +431,13 @@ impl Network {
         }
         let to = if packet.is_forward { Side::Receiver } else { Side::Sender };
         let now = deliver(Delivery { to, bytes: &packet.bytes, due: at });
+        self.account(now, item.place, item.wire_len, item.ecn == Ecn::Ce);
+    }
+
+    /// A packet has arrived at its host.
+    fn account(&mut self, now: Instant, place: u32, wire_len: u32, is_marked: bool) {
+        let packet = &self.packets.places[place as usize];
+        let to = if packet.is_forward { Side::Receiver } else { Side::Sender };
         if let Some(tap) = &mut self.tap {
             tap.see(now, Place::Host(to), packet.flow, &packet.bytes);
         }
@@ -328,7 +445,7 @@ impl Network {
         account.counters.in_flight -= u64::from(packet.is_data);
         match (packet.is_data, packet.is_forward, packet.is_corrupted) {
             (true, _, true) => account.counters.corrupted += 1,
-            (true, _, false) => account.arrived(now, item.wire_len, packet.queueing, item.ecn == Ecn::Ce),
+            (true, _, false) => account.arrived(now, wire_len, packet.queueing, is_marked),
             (false, false, true) => account.counters.acks_corrupted += 1,
             (false, false, false) => {
                 if let Some(segment) = &packet.segment {
@@ -337,7 +454,7 @@ impl Network {
             }
             (false, true, _) => {}
         }
-        self.packets.release(item.place);
+        self.packets.release(place);
     }
 
     /// The link with this index in the plan, as it is at `now`.

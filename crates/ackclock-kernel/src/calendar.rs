@@ -1,0 +1,220 @@
+//! The calendar: it lets the guests run, and moves their packets through the links in the order of time.
+//!
+//! A guest may run ahead of the network up to the first time at which an unknown packet can arrive. Packets in flight
+//! on the last link of their path are known, and it gets them in advance. So both guests run for about a one-way delay
+//! at a time, and at the same time. The outcome does not depend on the order in which they run.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ackclock::sim::Plan;
+use ackclock::units::{Duration, Instant};
+use ackclock_wire::{Delivery, Network, Side, Watch};
+
+use crate::commands::Commands;
+use crate::error::KernelError;
+use crate::guest::Guest;
+use crate::readings::Reports;
+use crate::shared::{Kind, Record};
+
+/// The time of a guest at the start of the run. It boots before.
+pub const BOOT: Duration = Duration::from_secs(1);
+const SIDES: [Side; 2] = [Side::Sender, Side::Receiver];
+/// A stretch of running is no longer than this, so that a run can be stopped.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// Packets that have left a guest and have not entered the network.
+#[derive(Debug, Default)]
+struct Outbox {
+    packets: VecDeque<(Instant, Vec<u8>)>,
+    /// Buffers that are used again.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Outbox {
+    fn push(&mut self, at: Instant, bytes: &[u8]) {
+        let mut packet = self.spare.pop().unwrap_or_default();
+        packet.clear();
+        packet.extend_from_slice(bytes);
+        self.packets.push_back((at, packet));
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.packets.front().map(|(at, _)| *at)
+    }
+}
+
+/// A run in virtual time.
+pub struct Calendar<'a> {
+    pub plan: &'a Plan,
+    pub guests: [Guest; 2],
+    pub commands: [Commands; 2],
+    pub network: Network,
+    pub watch: Watch<'a>,
+    pub reports: Reports<'a>,
+    outboxes: [Outbox; 2],
+    /// Stretches in which a guest ran.
+    pub stretches: u64,
+}
+
+fn nothing(_: Delivery<'_>) -> Instant {
+    Instant::ZERO
+}
+
+/// The time of a guest.
+fn guests_time(at: Instant) -> u64 {
+    at.as_nanos() + BOOT.as_nanos()
+}
+
+/// The time of the run.
+fn time(guests: u64) -> Instant {
+    Instant::from_nanos(guests.saturating_sub(BOOT.as_nanos()))
+}
+
+impl<'a> Calendar<'a> {
+    pub fn new(
+        plan: &'a Plan,
+        guests: [Guest; 2],
+        commands: [Commands; 2],
+        network: Network,
+        reports: Reports<'a>,
+    ) -> Self {
+        let (watch, outboxes) = (Watch::new(plan), Default::default());
+        Calendar { plan, guests, commands, network, watch, reports, outboxes, stretches: 0 }
+    }
+
+    /// Lets both guests boot, until they wait for the start of the run.
+    pub fn boot(&mut self) -> Result<(), KernelError> {
+        for side in 0..2 {
+            self.wait(side)?;
+            while let Some(at) = self.guests[side].request().filter(|at| *at < BOOT.as_nanos()) {
+                self.guests[side].run(at, BOOT.as_nanos())?;
+                self.wait(side)?;
+            }
+            if !self.guests[side].shared().is_ready() {
+                let message = "the guest has no agent of ackclock, or a longer boot than 1 s".to_owned();
+                return Err(KernelError::Refused { key: "kernel".to_owned(), message });
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs to the end of the plan.
+    pub fn run(&mut self, stop: &AtomicBool) -> Result<(), KernelError> {
+        let end = Instant::ZERO + self.plan.duration;
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(KernelError::Interrupted);
+            }
+            let now = self.inject(end);
+            // The guests look at their connections for the last time when the run ends.
+            if now == end && self.commands.iter().all(|commands| commands.next().is_none()) {
+                break;
+            }
+            self.observe(now.min(end.before().unwrap_or(end)));
+            let until = SIDES.map(|side| self.permitted(side, now, end));
+            let running: Vec<_> = (0..2).filter(|side| self.next(*side) < until[*side]).collect();
+            for side in running.iter().copied() {
+                self.let_run(side, until[side])?;
+            }
+            running.into_iter().try_for_each(|side| self.wait(side))?;
+        }
+        self.observe(end.before().unwrap_or(end));
+        Ok(())
+    }
+
+    /// All happens in the network that is due by `now`.
+    fn observe(&mut self, now: Instant) {
+        self.watch.observe(now, &mut self.network, nothing);
+        self.network.advance(now, nothing);
+    }
+
+    /// The next event of a guest, of any kind.
+    fn next(&self, side: usize) -> Instant {
+        let own = self.guests[side].request().map(time);
+        let known = self.network.next_certain(SIDES[side]);
+        [own, known, self.commands[side].next()].into_iter().flatten().min().unwrap_or(Instant::MAX)
+    }
+
+    /// The time before which a guest sends nothing that it has not sent already.
+    fn next_packet(&self, side: usize) -> Instant {
+        let own = self.guests[side].request().map(time);
+        let known = self.network.next_certain(SIDES[side]);
+        let sent = self.outboxes[side].next();
+        let times = [own, known, self.commands[side].next_application(), sent];
+        times.into_iter().flatten().min().unwrap_or(Instant::MAX)
+    }
+
+    /// Lets packets enter the network while no guest can send an earlier one. Returns when one can, or the end.
+    fn inject(&mut self, end: Instant) -> Instant {
+        loop {
+            let next = [self.next_packet(0), self.next_packet(1)];
+            let side = usize::from(next[1] < next[0]);
+            let now = next[side].min(end);
+            if now == end || self.outboxes[side].next() != Some(now) {
+                return now;
+            }
+            self.observe(now);
+            if let Some((at, packet)) = self.outboxes[side].packets.pop_front() {
+                self.network.enter(at, SIDES[side], &packet, None);
+                self.outboxes[side].spare.push(packet);
+            }
+        }
+    }
+
+    /// The time up to which a guest may run on its own.
+    fn permitted(&self, side: Side, now: Instant, end: Instant) -> Instant {
+        let other = 1 - side as usize;
+        let other = self.next_packet(other).as_nanos();
+        let answer = Instant::from_nanos(other.saturating_add(self.network.least_delay(side).as_nanos()));
+        let news = self.network.earliest_news(side).unwrap_or(Instant::MAX);
+        let after_end = end + Duration::from_nanos(1);
+        answer.min(news).min(now + LONGEST).min(after_end).max(now + Duration::from_nanos(1))
+    }
+
+    /// A guest runs up to `until`, with the commands and packets before.
+    fn let_run(&mut self, side: usize, until: Instant) -> Result<(), KernelError> {
+        let now = self.next(side);
+        let (guest, commands, network) = (&mut self.guests[side], &mut self.commands[side], &mut self.network);
+        let mut limit = until;
+        loop {
+            let (command, packet) = (commands.next(), network.next_certain(SIDES[side]));
+            let is_command = command.is_some_and(|command| packet.is_none_or(|packet| command <= packet));
+            let Some(at) = command.into_iter().chain(packet).min().filter(|at| *at < until) else { break };
+            if !guest.shared().has_room(1 << 16) {
+                limit = limit.min(at);
+                break;
+            }
+            if is_command {
+                let Some(command) = commands.take() else { break };
+                guest.shared().push(guests_time(at), command.kind, command.flow, &command.content);
+            } else {
+                network.take_certain(SIDES[side], |packet| {
+                    let kind = if packet.is_corrupted { Kind::Corrupted } else { Kind::Packet };
+                    guest.shared().push(guests_time(at), kind, 0, packet.bytes);
+                });
+            }
+        }
+        self.stretches += 1;
+        guest.run(guests_time(now), guests_time(limit.max(now + Duration::from_nanos(1))))
+    }
+
+    /// Waits for a guest, and takes its records.
+    fn wait(&mut self, side: usize) -> Result<(), KernelError> {
+        let Calendar { guests, outboxes, reports, plan, .. } = self;
+        let outbox = &mut outboxes[side];
+        guests[side].wait(|record: Record<'_>| {
+            match record.kind {
+                Kind::Packet => outbox.push(time(record.time), record.content),
+                Kind::State => reports.take(record.flow, record.content)?,
+                Kind::Failed => {
+                    let flow = plan.flows.get(record.flow).map_or_else(String::new, |flow| flow.name.to_string());
+                    let message = String::from_utf8_lossy(record.content).into_owned();
+                    return Err(KernelError::Denied { flow, message });
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! The commands to the guests of a run, each with its time: the applications and the looks.
+
+use std::collections::VecDeque;
+
+use ackclock::sim::{FlowPlan, Plan, Traffic};
+use ackclock::tcp::TIMESTAMPS_LEN;
+use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
+use ackclock_wire::Side;
+
+use crate::shared::Kind;
+
+/// Time between two looks at the connections, and the part of the shortest base RTT that bounds it.
+const TICK: Duration = Duration::from_millis(5);
+const PER_RTT: u64 = 4;
+const LEAST_TICK: Duration = Duration::from_millis(1);
+/// Bytes that a sender has ready beyond those in flight, as in the emulator.
+const AHEAD: u32 = 1 << 17;
+/// The port of a flow's sender is this number and its index.
+const FIRST_PORT: u16 = 10_000;
+/// A flow that writes without an end.
+const FOREVER: u64 = u64::MAX;
+
+/// A command.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// When it takes effect.
+    pub at: Instant,
+    /// Its kind.
+    pub kind: Kind,
+    /// The flow that it concerns.
+    pub flow: u16,
+    /// Its content.
+    pub content: Vec<u8>,
+}
+
+/// The commands of a host, in the order of their times.
+#[derive(Debug, Default)]
+pub struct Commands {
+    applications: VecDeque<Command>,
+    looks: VecDeque<Command>,
+}
+
+impl Commands {
+    /// The commands of the host on this side. `algorithms` has the kernel's name of each flow's algorithm.
+    pub fn new(plan: &Plan, side: Side, algorithms: &[&str], looks: &[Instant]) -> Self {
+        let mut applications = Vec::new();
+        if side == Side::Sender {
+            for (index, flow) in plan.flows.iter().enumerate() {
+                application(index, flow, algorithms[index], Instant::ZERO + plan.duration, &mut applications);
+            }
+        }
+        applications.sort_by_key(|command| command.at);
+        let look = |(number, at): (usize, &Instant)| Command {
+            at: *at,
+            kind: Kind::Look,
+            flow: 0,
+            content: (number as u64).to_ne_bytes().to_vec(),
+        };
+        Commands { applications: applications.into(), looks: looks.iter().enumerate().map(look).collect() }
+    }
+
+    /// The time of the next command after which the host may send.
+    pub fn next_application(&self) -> Option<Instant> {
+        self.applications.front().map(|command| command.at)
+    }
+
+    /// The time of the next command.
+    pub fn next(&self) -> Option<Instant> {
+        let looks = self.looks.front().map(|command| command.at);
+        self.next_application().into_iter().chain(looks).min()
+    }
+
+    /// Takes the next command. A look precedes the other commands of its time.
+    pub fn take(&mut self) -> Option<Command> {
+        match (self.looks.front(), self.applications.front()) {
+            (Some(look), Some(other)) if other.at < look.at => self.applications.pop_front(),
+            (Some(_), _) => self.looks.pop_front(),
+            (None, _) => self.applications.pop_front(),
+        }
+    }
+}
+
+/// The commands of a flow's sender.
+fn application(index: usize, flow: &FlowPlan, algorithm: &str, end: Instant, commands: &mut Vec<Command>) {
+    let mut add = |at: Instant, kind: Kind, content: Vec<u8>| {
+        if at <= end {
+            commands.push(Command { at, kind, flow: index as u16, content });
+        }
+    };
+    let write = |bytes: u64| bytes.to_ne_bytes().to_vec();
+    add(flow.start, Kind::Open, open(index, flow, algorithm));
+    match flow.traffic {
+        Traffic::Transfer { bytes } => {
+            add(flow.start, Kind::Write, write(bytes));
+            add(flow.start, Kind::End, Vec::new());
+        }
+        Traffic::RateLimited { rate } => {
+            let segment = u64::from(flow.transport.mss);
+            let stop = flow.stop.unwrap_or(end).min(end);
+            let at = |number: u64| {
+                let bits = u128::from(number * segment) * 8 * u128::from(NANOS_PER_SEC);
+                flow.start + Duration::from_nanos((bits / u128::from(rate.as_bps())) as u64)
+            };
+            let times = (0..).map(at).take_while(|at| *at < stop);
+            times.for_each(|at| add(at, Kind::Write, write(segment)));
+        }
+        _ => add(flow.start, Kind::Write, write(FOREVER)),
+    }
+    if let Some(stop) = flow.stop {
+        add(stop, Kind::End, Vec::new());
+    }
+}
+
+/// `struct ackclock_open` of guest/agent/shared.h.
+fn open(index: usize, flow: &FlowPlan, algorithm: &str) -> Vec<u8> {
+    let options = if flow.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
+    let mut bytes = Vec::with_capacity(32);
+    bytes.extend(Side::Sender.address(index).octets());
+    bytes.extend(Side::Receiver.address(index).octets());
+    bytes.extend((FIRST_PORT + index as u16).to_ne_bytes());
+    // This bound of the kernel includes the option of timestamps.
+    bytes.extend(((flow.transport.mss + options) as u16).to_ne_bytes());
+    bytes.extend(AHEAD.to_ne_bytes());
+    bytes.extend(algorithm.bytes().chain(std::iter::repeat(0)).take(16));
+    bytes
+}
+
+/// The times of all looks.
+pub fn looks(plan: &Plan) -> Vec<Instant> {
+    let (start, end) = (Instant::ZERO, Instant::ZERO + plan.duration);
+    let delay = |path: &[usize]| path.iter().map(|link| plan.links[*link].delay.as_nanos()).sum::<u64>();
+    let shortest = plan.flows.iter().map(|flow| delay(&flow.forward) + delay(&flow.reverse)).min();
+    let tick = Duration::from_nanos(shortest.unwrap_or(0) / PER_RTT).clamp(LEAST_TICK, TICK);
+    let every = |step: Duration| {
+        (0..).map(move |number| start + Duration::from_nanos(step.as_nanos() * number)).take_while(move |at| *at < end)
+    };
+    let mut times: Vec<_> = every(tick).chain([start + plan.warmup, end]).collect();
+    times.extend(plan.sampling.interval.into_iter().flat_map(every));
+    times.sort_unstable();
+    times.dedup();
+    times
+}

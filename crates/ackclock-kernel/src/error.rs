@@ -1,0 +1,69 @@
+//! Why a run in virtual time did not come to its end.
+
+use std::io;
+
+/// Why a run in virtual time did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// It was cancelled.
+    #[error("interrupted")]
+    Interrupted,
+    /// The scenario contains a feature that the backend does not support.
+    #[error("{key}: {message}")]
+    Refused {
+        /// The key of the scenario.
+        key: String,
+        /// The error, and a hint.
+        message: String,
+    },
+    /// The guest's kernel has ended.
+    #[error("the kernel of {host} ended{}", last_lines(.lines))]
+    Ended {
+        /// The host.
+        host: &'static str,
+        /// The last lines of its console.
+        lines: Vec<String>,
+    },
+    /// The guest does not come to its next event.
+    #[error("the kernel of {host} computed for {secs} s without progress{}", last_lines(.lines))]
+    Stuck {
+        /// The host.
+        host: &'static str,
+        /// How long it was given.
+        secs: u64,
+        /// The last lines of its console.
+        lines: Vec<String>,
+    },
+    /// The kernel denies a command.
+    #[error("{flow}: the kernel denies {message}")]
+    Denied {
+        /// The flow.
+        flow: String,
+        /// The command, and the kernel's error.
+        message: String,
+    },
+    /// A call of the system has failed.
+    #[error("{tried}: {error}")]
+    System {
+        /// The attempted operation.
+        tried: &'static str,
+        /// Why it failed.
+        error: io::Error,
+    },
+}
+
+fn last_lines(lines: &[String]) -> String {
+    if lines.is_empty() { String::new() } else { format!("; its last lines:\n  {}", lines.join("\n  ")) }
+}
+
+/// Adds the attempted operation to an error.
+pub(crate) trait Tried<T> {
+    /// Returns the error with the attempted operation.
+    fn tried(self, tried: &'static str) -> Result<T, KernelError>;
+}
+
+impl<T> Tried<T> for io::Result<T> {
+    fn tried(self, tried: &'static str) -> Result<T, KernelError> {
+        self.map_err(|error| KernelError::System { tried, error })
+    }
+}

@@ -1,0 +1,240 @@
+//! A guest: its process, and the protocol of its clock (include/uapi/linux/um_timetravel.h).
+//!
+//! The guest waits until the calendar lets it run. It then runs on its own up to a permitted time. The clock and the
+//! request of the guest lie in a second shared memory, so that a stretch of running costs two messages.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::error::{KernelError, Tried};
+use crate::shared::{Record, Shared};
+use crate::sys::{self, GUESTS_MEMORY, Memory};
+
+/// A guest computes no longer than this between two events.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Lines of a console that an error shows.
+const LINES: usize = 12;
+/// The kernel's time of day at the start, in nanoseconds since 1970. It enters the kernel's random numbers.
+pub const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
+
+// Operations of the protocol.
+const ACK: u32 = 0;
+const START: u32 = 1;
+const WAIT: u32 = 3;
+const GET: u32 = 4;
+const UPDATE: u32 = 5;
+const RUN: u32 = 6;
+const GET_TOD: u32 = 8;
+const BROADCAST: u32 = 9;
+/// Of the agent (guest/agent/clock.c).
+const DRAIN: u32 = 64;
+
+// Places in the memory of the clock.
+const CLOCK_LEN: usize = 8192;
+const AT_VERSION: usize = 0;
+const AT_LEN: usize = 4;
+const AT_FREE_UNTIL: usize = 8;
+const AT_TIME: usize = 16;
+const AT_RUNNING: usize = 24;
+const AT_CLIENTS: usize = 26;
+/// The calendar has the slot 0, and the guest the slot 1.
+const AT_SLOTS: usize = 4096;
+const SLOT: usize = 128;
+const AT_REQUEST: usize = AT_SLOTS + SLOT;
+/// Both can share their time.
+const SHARES_TIME: u32 = 1;
+
+/// The inputs of a guest.
+pub struct Boot<'a> {
+    /// The kernel.
+    pub kernel: &'a Path,
+    /// The folder of the run, which nobody else uses.
+    pub folder: &'a Path,
+    /// The name of the host in messages.
+    pub host: &'static str,
+    /// Its number.
+    pub number: usize,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    /// More words of its command line.
+    pub settings: &'a [String],
+}
+
+/// A guest.
+pub struct Guest {
+    host: &'static str,
+    process: Child,
+    clock: Memory,
+    link: UnixStream,
+    console: PathBuf,
+    shared: Shared,
+    sequence: u32,
+    /// When it runs next by itself, if ever.
+    request: Option<u64>,
+}
+
+impl Guest {
+    /// Starts a guest. It runs until [`Guest::wait`].
+    pub fn start(boot: &Boot<'_>, shared: Shared) -> Result<Guest, KernelError> {
+        let Boot { kernel, folder, host, number, seed, settings } = *boot;
+        let socket = format!("clock{number}");
+        let listener = UnixListener::bind(folder.join(&socket)).tried("the socket of a guest's clock")?;
+        let console = folder.join(format!("console{number}"));
+        let output = File::create(&console).tried("the console of a guest")?;
+        let mut command = Command::new(kernel);
+        // The kernel mixes its command line into its random numbers, so it contains no place of this run.
+        command
+            .args(["mem=256M", "con=null", "con0=null,fd:1", "loglevel=4", "panic=-1", "uml_dir=./"])
+            .arg(format!("umid=host{number}"))
+            .arg(format!("time-travel=ext:{number}:{socket}"))
+            .arg(format!("ackclock_memory={GUESTS_MEMORY}"))
+            .arg("ackclock_alone=1")
+            .args(settings)
+            .env_clear()
+            .env("UML_SEED", (seed ^ number as u64).to_string())
+            .env("TMPDIR", std::env::var_os("ACKCLOCK_GUEST_TMPDIR").unwrap_or_else(|| "/dev/shm".into()))
+            .env("HOME", ".")
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().tried("the console of a guest")?)
+            .stderr(output);
+        sys::prepare(&mut command, shared.memory());
+        let mut process = command.spawn().tried("starting the kernel of a guest")?;
+        let link = match accept(&listener, &mut process) {
+            Ok(Some(link)) => link,
+            Ok(None) => return Err(KernelError::Ended { host, lines: last_lines(&console) }),
+            Err(error) => {
+                sys::kill_group(process.id());
+                let _ = process.wait();
+                return Err(error).tried("waiting for the kernel of a guest");
+            }
+        };
+        link.set_read_timeout(Some(LIMIT)).tried("the socket of a guest's clock")?;
+        let clock = Memory::new(CLOCK_LEN).tried("the memory of a guest's clock")?;
+        clock.write(AT_VERSION, &2u32.to_ne_bytes());
+        clock.write(AT_LEN, &(CLOCK_LEN as u32).to_ne_bytes());
+        clock.write(AT_RUNNING, &1u16.to_ne_bytes());
+        clock.write(AT_CLIENTS, &2u16.to_ne_bytes());
+        clock.write(AT_SLOTS, &SHARES_TIME.to_ne_bytes());
+        Ok(Guest { host, process, clock, link, console, shared, sequence: 0, request: None })
+    }
+
+    /// When it runs next by itself, if ever.
+    pub fn request(&self) -> Option<u64> {
+        self.request
+    }
+
+    /// Its records.
+    pub fn shared(&mut self) -> &mut Shared {
+        &mut self.shared
+    }
+
+    /// Lets it run from `now` on, by itself up to `until` exclusively.
+    pub fn run(&mut self, now: u64, until: u64) -> Result<(), KernelError> {
+        self.clock.write(AT_TIME, &now.to_ne_bytes());
+        self.clock.write(AT_FREE_UNTIL, &until.to_ne_bytes());
+        self.clock.write(AT_RUNNING, &1u16.to_ne_bytes());
+        self.sequence += 1;
+        self.send(RUN, self.sequence, now)
+    }
+
+    /// Waits until it waits. Passes its records to `take`.
+    pub fn wait(&mut self, mut take: impl FnMut(Record<'_>) -> Result<(), KernelError>) -> Result<(), KernelError> {
+        loop {
+            let (operation, sequence, time) = self.receive()?;
+            match operation {
+                START => {
+                    let null = File::options().read(true).write(true).open("/dev/null").tried("/dev/null")?;
+                    let files = [self.clock.file().as_raw_fd(), null.as_raw_fd()];
+                    sys::send_files(&self.link, &message(ACK, sequence, 1), &files).tried("the clock of a guest")?;
+                }
+                WAIT => break,
+                GET_TOD => self.send(ACK, sequence, TIME_OF_DAY + self.clock.u64_at(AT_TIME))?,
+                GET => self.send(ACK, sequence, self.clock.u64_at(AT_TIME))?,
+                DRAIN => {
+                    self.shared.drain(&mut take)?;
+                    self.send(ACK, sequence, 0)?;
+                }
+                UPDATE | BROADCAST => self.send(ACK, sequence, time)?,
+                _ => {}
+            }
+        }
+        self.clock.write(AT_RUNNING, &0u16.to_ne_bytes());
+        let has_request = self.clock.u32_at(AT_REQUEST + 4) & 1 != 0;
+        self.request = has_request.then(|| self.clock.u64_at(AT_REQUEST + 8)).filter(|time| *time < FOREVER);
+        self.shared.drain(take)
+    }
+
+    fn send(&mut self, operation: u32, sequence: u32, time: u64) -> Result<(), KernelError> {
+        match self.link.write_all(&message(operation, sequence, time)) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.gone(&error)),
+        }
+    }
+
+    fn receive(&mut self) -> Result<(u32, u32, u64), KernelError> {
+        let mut bytes = [0; 16];
+        self.link.read_exact(&mut bytes).map_err(|error| self.gone(&error))?;
+        let half = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
+        Ok((half(0) as u32, (half(0) >> 32) as u32, half(8)))
+    }
+
+    fn gone(&self, error: &io::Error) -> KernelError {
+        let (host, lines) = (self.host, last_lines(&self.console));
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                KernelError::Stuck { host, secs: LIMIT.as_secs(), lines }
+            }
+            _ => KernelError::Ended { host, lines },
+        }
+    }
+}
+
+/// A request at this time or later is none.
+const FOREVER: u64 = i64::MAX as u64 - 1;
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        sys::kill_group(self.process.id());
+        let _ = self.process.wait();
+    }
+}
+
+fn message(operation: u32, sequence: u32, time: u64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..4].copy_from_slice(&operation.to_ne_bytes());
+    bytes[4..8].copy_from_slice(&sequence.to_ne_bytes());
+    bytes[8..].copy_from_slice(&time.to_ne_bytes());
+    bytes
+}
+
+/// Accepts the connection of a guest, or none if its process ends before.
+fn accept(listener: &UnixListener, process: &mut Child) -> io::Result<Option<UnixStream>> {
+    listener.set_nonblocking(true)?;
+    loop {
+        match listener.accept() {
+            Ok((link, _)) => {
+                link.set_nonblocking(false)?;
+                return Ok(Some(link));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        if process.try_wait()?.is_some() {
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+fn last_lines(console: &Path) -> Vec<String> {
+    let bytes = std::fs::read(console).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
+}

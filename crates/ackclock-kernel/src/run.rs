@@ -1,0 +1,139 @@
+//! A run from its beginning to its end.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use ackclock::sim::{Plan, RunResult, Traffic};
+use ackclock::tcp::{EcnMode, TIMESTAMPS_LEN};
+use ackclock_wire::{Ended, IP_LEN, Network, Side, Tap};
+
+use crate::calendar::Calendar;
+use crate::commands::{Commands, looks};
+use crate::error::{KernelError, Tried};
+use crate::guest::{Boot, Guest, TIME_OF_DAY};
+use crate::readings::Reports;
+use crate::shared::Shared;
+use crate::support;
+
+/// Windows that no path of a scenario fills.
+const MOST_BUFFER: u64 = 1 << 28;
+
+/// The kernel of the guests.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The file.
+    pub kernel: PathBuf,
+    /// Bytes of each captured packet that are kept.
+    pub snaplen: usize,
+}
+
+/// The results of a run.
+pub struct KernelRun {
+    /// The results.
+    pub result: RunResult,
+    /// The packets that the plan captures.
+    pub capture: Option<Tap>,
+    /// The congestion control that the kernel ran for each group of flows.
+    pub algorithms: BTreeMap<String, String>,
+    /// Stretches in which a guest ran.
+    pub stretches: u64,
+}
+
+/// The folder of a run, which it removes at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Folder> {
+        use std::os::unix::fs::DirBuilderExt;
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("ackclock-guests-{}-{number}", std::process::id()));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                done => return done.map(|()| Folder(path)),
+            }
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a plan in virtual time.
+///
+/// # Errors
+/// Fails if the plan contains an unsupported feature, the system denies a request, or a guest ends. It fails with
+/// [`KernelError::Interrupted`] soon after `stop` became true. Every run cleans up after itself.
+pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, KernelError> {
+    support::check(plan)?;
+    let algorithms: Vec<_> = plan.flows.iter().map(support::algorithm).collect::<Result<_, _>>()?;
+    let folder = Folder::new().tried("the folder of a run")?;
+    let looks = looks(plan);
+    let mut network = Network::in_virtual_time(plan);
+    network.tap = Tap::of(plan, image.snaplen, TIME_OF_DAY);
+    for (flow, account) in plan.flows.iter().zip(&mut network.accounts) {
+        account.size = match flow.traffic {
+            Traffic::Transfer { bytes } => Some(bytes),
+            _ => None,
+        };
+    }
+    let response = network.least_delay(Side::Sender) + network.least_delay(Side::Receiver);
+    let settings = settings(plan);
+    let guest = |side: Side, host: &'static str| {
+        let shared = Shared::new(side as u32, largest_packet(plan), response.as_nanos().max(1));
+        let boot = Boot {
+            kernel: &image.kernel,
+            folder: &folder.0,
+            host,
+            number: side as usize,
+            seed: plan.seed,
+            settings: &settings,
+        };
+        Guest::start(&boot, shared.tried("the memory of a guest")?)
+    };
+    let guests = [guest(Side::Sender, "the senders' host")?, guest(Side::Receiver, "the receivers' host")?];
+    let commands = [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, &algorithms, &looks));
+    let mut calendar = Calendar::new(plan, guests, commands, network, Reports::new(plan, &looks));
+    calendar.boot()?;
+    calendar.run(stop)?;
+    let Calendar { mut network, watch, reports, stretches, .. } = calendar;
+    let watched = watch.finish(ackclock::units::Instant::ZERO + plan.duration, &mut network);
+    let readings = reports.finish(&watched);
+    let capture = network.tap.take();
+    let result = Ended { plan, network, watched, readings, programs_group: None }.into_result();
+    let titles = plan.flows.iter().zip(&algorithms);
+    let titles = titles.map(|(flow, name)| (flow.group.to_string(), (*name).to_owned())).collect();
+    Ok(KernelRun { result, capture, algorithms: titles, stretches })
+}
+
+/// Bytes of IP of the largest packet that a flow sends.
+fn largest_packet(plan: &Plan) -> u32 {
+    let of_flow = |transport: &ackclock::tcp::Transport| {
+        transport.mss + 2 * IP_LEN as u32 + if transport.timestamps { TIMESTAMPS_LEN } else { 0 }
+    };
+    plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
+}
+
+/// The common settings of a plan's flows, as words of the kernel's command line.
+fn settings(plan: &Plan) -> Vec<String> {
+    let transport = &plan.flows[0].transport;
+    let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
+    [
+        ("ipv4.tcp_no_metrics_save", "1".to_owned()),
+        ("ipv4.tcp_rmem", format!("\"4096 131072 {MOST_BUFFER}\"")),
+        ("ipv4.tcp_wmem", format!("\"4096 16384 {MOST_BUFFER}\"")),
+        ("ipv4.tcp_timestamps", switch(transport.timestamps)),
+        ("ipv4.tcp_sack", switch(support::has_sack(transport))),
+        ("ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),
+        ("core.netdev_max_backlog", "100000".to_owned()),
+    ]
+    .into_iter()
+    .map(|(name, value)| format!("sysctl.net.{name}={value}"))
+    .collect()
+}

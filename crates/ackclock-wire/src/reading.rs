@@ -1,0 +1,187 @@
+//! The kernel's state of connections at the times of observation.
+
+use ackclock::cc::Phase;
+use ackclock::probe::FlowSamples;
+use ackclock::units::{Duration, Instant};
+
+/// `tcpi_ca_state`.
+const CWR: u8 = 2;
+const RECOVERY: u8 = 3;
+const LOSS: u8 = 4;
+
+/// The kernel's state of a connection: `struct tcp_info` of linux/tcp.h. Older kernels leave later fields zero.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpInfo([u8; Self::LEN]);
+
+impl Default for TcpInfo {
+    fn default() -> Self {
+        TcpInfo([0; Self::LEN])
+    }
+}
+
+impl TcpInfo {
+    /// Bytes of the structure that are kept.
+    pub const LEN: usize = 256;
+
+    /// Reads the structure as the kernel writes it.
+    pub fn new(bytes: [u8; Self::LEN]) -> Self {
+        TcpInfo(bytes)
+    }
+
+    fn u16_at(&self, place: usize) -> u16 {
+        u16::from_ne_bytes([self.0[place], self.0[place + 1]])
+    }
+
+    fn u32_at(&self, place: usize) -> u32 {
+        u32::from(self.u16_at(place)) | u32::from(self.u16_at(place + 2)) << 16
+    }
+
+    fn u64_at(&self, place: usize) -> u64 {
+        u64::from(self.u32_at(place)) | u64::from(self.u32_at(place + 4)) << 32
+    }
+
+    /// `tcpi_ca_state`: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
+    pub fn ca_state(&self) -> u8 {
+        self.0[1]
+    }
+
+    /// `tcpi_unacked`, segments.
+    pub fn unacked(&self) -> u32 {
+        self.u32_at(24)
+    }
+
+    /// `tcpi_sacked`, segments.
+    pub fn sacked(&self) -> u32 {
+        self.u32_at(28)
+    }
+
+    /// `tcpi_lost`, segments.
+    pub fn lost(&self) -> u32 {
+        self.u32_at(32)
+    }
+
+    /// `tcpi_retrans`, segments.
+    pub fn retrans(&self) -> u32 {
+        self.u32_at(36)
+    }
+
+    /// `tcpi_rtt`, microseconds.
+    pub fn srtt_us(&self) -> u32 {
+        self.u32_at(68)
+    }
+
+    /// `tcpi_snd_ssthresh`, segments, or infinity if it is unset.
+    pub fn ssthresh(&self) -> f64 {
+        match self.u32_at(76) {
+            0x7fff_ffff.. => f64::INFINITY,
+            segments => f64::from(segments),
+        }
+    }
+
+    /// `tcpi_snd_cwnd`, segments.
+    pub fn cwnd(&self) -> u32 {
+        self.u32_at(80)
+    }
+
+    /// `tcpi_total_retrans`, segments.
+    pub fn total_retrans(&self) -> u32 {
+        self.u32_at(100)
+    }
+
+    /// `tcpi_bytes_received`: in order.
+    pub fn bytes_received(&self) -> u64 {
+        self.u64_at(128)
+    }
+
+    /// `tcpi_min_rtt`, microseconds, or none before the first measurement.
+    pub fn min_rtt_us(&self) -> Option<u32> {
+        Some(self.u32_at(148)).filter(|us| *us != u32::MAX && *us > 0)
+    }
+
+    /// `tcpi_notsent_bytes`
+    pub fn not_sent(&self) -> u32 {
+        self.u32_at(144)
+    }
+
+    /// `tcpi_busy_time`, microseconds.
+    pub fn busy_us(&self) -> u64 {
+        self.u64_at(168)
+    }
+
+    /// `tcpi_rwnd_limited` and `tcpi_sndbuf_limited`, microseconds.
+    pub fn host_limited_us(&self) -> u64 {
+        self.u64_at(176) + self.u64_at(184)
+    }
+
+    /// `tcpi_total_rto`.
+    pub fn timeouts(&self) -> u16 {
+        self.u16_at(240)
+    }
+}
+
+/// The kernel's state of both ends of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// The sender.
+    pub sender: TcpInfo,
+    /// Bytes that arrived in order.
+    pub received: u64,
+    /// The congestion window over time, in segments times nanoseconds.
+    pub integral: f64,
+    /// Congestion events, as states that were entered between two looks show them.
+    pub congestion_events: u64,
+    /// Of them, those for marks.
+    pub ecn_events: u64,
+}
+
+impl Reading {
+    /// Takes a new state of the sender. A flow that is active has data to send since the last look.
+    pub fn look(&mut self, sender: TcpInfo, elapsed: Duration, is_active: bool) {
+        let before = self.sender.ca_state();
+        self.sender = sender;
+        if is_active {
+            self.integral += f64::from(sender.cwnd()) * elapsed.as_nanos() as f64;
+        }
+        let state = sender.ca_state();
+        let has_entered = |other: u8| u64::from(before != other && state == other);
+        self.congestion_events += has_entered(CWR) + has_entered(RECOVERY) + has_entered(LOSS);
+        self.ecn_events += has_entered(CWR);
+    }
+
+    fn phase(&self) -> Phase {
+        match self.sender.ca_state() {
+            RECOVERY => Phase::FastRecovery,
+            LOSS => Phase::RtoRecovery,
+            _ if f64::from(self.sender.cwnd()) < self.sender.ssthresh() => Phase::SlowStart,
+            _ => Phase::CongestionAvoidance,
+        }
+    }
+}
+
+/// The readings of a run.
+#[derive(Debug, Default)]
+pub struct Readings {
+    /// By flow, when the window of measurement began.
+    pub before: Vec<Reading>,
+    /// When it ended.
+    pub after: Vec<Reading>,
+    /// The samples of the flows.
+    pub samples: FlowSamples,
+}
+
+/// Adds a row to the samples: the flow at this position, with its bytes on the wire so far.
+pub fn record_sample(columns: &mut FlowSamples, at: Instant, position: u32, reading: &Reading, wire_bytes: u64) {
+    let info = &reading.sender;
+    columns.time_ns.push(at.as_nanos());
+    columns.flow.push(position);
+    columns.cwnd_segments.push(f64::from(info.cwnd()));
+    columns.ssthresh_segments.push(info.ssthresh());
+    // tcp_packets_in_flight() of the kernel.
+    let in_flight = (info.unacked() + info.retrans()).saturating_sub(info.sacked() + info.lost());
+    columns.in_flight_segments.push(in_flight);
+    columns.srtt_ns.push(u64::from(info.srtt_us()) * 1_000);
+    columns.phase.push(reading.phase() as u8);
+    columns.sent_bytes.push(wire_bytes);
+    columns.delivered_bytes.push(reading.received);
+    columns.retransmits.push(u64::from(info.total_retrans()));
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef ACKCLOCK_AGENT_H
+#define ACKCLOCK_AGENT_H
+
+#include <linux/types.h>
+#include "shared.h"
+
+extern struct ackclock_shared *ackclock_shared;
+
+/* Writes a record for ackclock. Returns the place of its content. */
+void *ackclock_record(u16 kind, u16 flow, u32 len);
+/* The error of a command, for the user. */
+void ackclock_failed(u16 flow, const char *what, int error);
+
+/* link.c: the network device. */
+int ackclock_link_init(void);
+void ackclock_link_receive(const void *packet, u32 len, bool is_corrupted);
+
+/* flows.c: the connections. */
+int ackclock_flows_init(void);
+void ackclock_flows_command(const struct ackclock_record *record, const void *content);
+
+#endif
