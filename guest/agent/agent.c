@@ -69,12 +69,15 @@ static struct ackclock_record *next_record(void)
 	return (void *)(in_records() + shared->in_read);
 }
 
+/* Ackclock may have written a record before those that the guest had. */
 static void await(void)
 {
 	struct ackclock_record *record = next_record();
 
-	if (record && !arrival.pending)
-		ackclock_at(&arrival, record->time);
+	if (!record || (arrival.pending && arrival.time <= record->time))
+		return;
+	time_travel_del_event(&arrival);
+	ackclock_at(&arrival, record->time);
 }
 
 static void arrive(struct time_travel_event *event)

@@ -11,7 +11,7 @@ fn main() {
     let start = std::time::Instant::now();
     let done = ackclock_kernel::run(&plan, &ackclock_kernel::Image { kernel: kernel.into(), snaplen: 96 }, &AtomicBool::new(false));
     match done {
-        Ok(run) => { println!("{}", serde_json::to_string(&run.result.summary).unwrap()); println!("stretches {} wall {:?}", run.stretches, start.elapsed()); }
+        Ok(run) => { println!("{}", serde_json::to_string(&run.result.flows[0]).unwrap()); println!("stretches {} wall {:?}", run.stretches, start.elapsed()); }
         Err(error) => println!("error: {error}"),
     }
 }

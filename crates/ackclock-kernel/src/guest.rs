@@ -18,7 +18,7 @@ use crate::sys::{self, GUESTS_MEMORY, Memory};
 /// A guest computes no longer than this between two events.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Lines of a console that an error shows.
-const LINES: usize = 12;
+const LINES: usize = 16;
 /// The kernel's time of day at the start, in nanoseconds since 1970. It enters the kernel's random numbers.
 pub const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
@@ -89,7 +89,7 @@ impl Guest {
         let mut command = Command::new(kernel);
         // The kernel mixes its command line into its random numbers, so it contains no place of this run.
         command
-            .args(["mem=256M", "con=null", "con0=null,fd:1", "loglevel=4", "panic=-1", "uml_dir=./"])
+            .args(["mem=256M", "con=null", "con0=null,fd:1", "loglevel=5", "panic=-1", "uml_dir=./"])
             .arg(format!("umid=host{number}"))
             .arg(format!("time-travel=ext:{number}:{socket}"))
             .arg(format!("ackclock_memory={GUESTS_MEMORY}"))

@@ -2,7 +2,6 @@
 //! `guest/agent/shared.h` has the same layout.
 
 use std::io;
-use std::os::fd::OwnedFd;
 
 use crate::sys::Memory;
 
@@ -82,8 +81,10 @@ pub struct Record<'a> {
 #[derive(Debug)]
 pub struct Shared {
     memory: Memory,
-    /// The content of the last record.
+    /// The content of the last record from the guest.
     content: Vec<u8>,
+    /// The latest time of a record to the guest.
+    last: u64,
 }
 
 impl Shared {
@@ -101,17 +102,12 @@ impl Shared {
         for (at, number) in [(AT_VERSION, VERSION), (AT_SIDE, side), (AT_MTU, mtu)] {
             memory.write(at, &number.to_ne_bytes());
         }
-        Ok(Shared { memory, content: Vec::new() })
+        Ok(Shared { memory, content: Vec::new(), last: 0 })
     }
 
     /// The memory.
     pub fn memory(&self) -> &Memory {
         &self.memory
-    }
-
-    /// Its file.
-    pub fn file(&self) -> &OwnedFd {
-        self.memory.file()
     }
 
     /// Whether the guest accepts commands.
@@ -144,7 +140,7 @@ impl Shared {
         used as usize + RECORD + content.next_multiple_of(8) <= SIZE
     }
 
-    /// Writes a record to the guest, which waits. Records come in the order of their times.
+    /// Writes a record to the guest, which waits. The guest gets records in the order of their times.
     pub fn push(&mut self, time: u64, kind: Kind, flow: u16, content: &[u8]) {
         let (mut len, read) = (self.memory.u64_at(AT_IN_LEN) as usize, self.memory.u64_at(AT_IN_READ) as usize);
         let size = RECORD + content.len().next_multiple_of(8);
@@ -154,7 +150,15 @@ impl Shared {
             len -= read;
             self.memory.write(AT_IN_READ, &0u64.to_ne_bytes());
         }
-        let at = HEADER + SIZE + len;
+        let (end, mut at) = (HEADER + SIZE + len, HEADER + SIZE + self.memory.u64_at(AT_IN_READ) as usize);
+        if self.last <= time {
+            at = end;
+            self.last = time;
+        }
+        while at < end && self.memory.u64_at(at) <= time {
+            at += RECORD + (self.memory.u32_at(at + 8) as usize).next_multiple_of(8);
+        }
+        self.memory.shift(at, at + size, end - at);
         let lens = content.len() as u64 | (kind as u64) << 32 | u64::from(flow) << 48;
         self.memory.write(at, &time.to_ne_bytes());
         self.memory.write(at + 8, &lens.to_ne_bytes());

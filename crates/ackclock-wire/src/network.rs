@@ -233,7 +233,7 @@ impl Network {
         Network {
             links: plan.links.iter().map(|link| link.build(rngs, end)).collect(),
             is_access,
-            events: EventQueue::new(plan.links.len(), Instant::MAX),
+            events: EventQueue::new(plan.links.len(), end),
             paths: paths.collect(),
             packets: Packets { places: Vec::with_capacity(ROOM / 16), free: Vec::new() },
             accounts: vec![Account::default(); plan.flows.len()],

@@ -41,6 +41,7 @@ impl Wake {
 impl EventQueue {
     /// An empty queue for components `0 .. components`. Timers that are due after `end` never expire.
     pub fn new(components: usize, end: Instant) -> Self {
+        debug_assert!(end < Instant::MAX, "invariant: a timer that never expires lies after the end");
         EventQueue { heap: BinaryHeap::new(), wheel: Wheel::new(), end, wakes: vec![Wake::NEVER; components] }
     }
 
