@@ -24,6 +24,7 @@ USES = {
     "files": "errors text",
     "foreign": "errors text files",
     "kernel": "errors text",
+    "kernels": "errors text files",
     "scenario": "errors arguments files foreign",
     "running": "errors text page arguments files foreign kernel scenario",
     "captures": "errors files scenario",
