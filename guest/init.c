@@ -2,9 +2,11 @@
 /*
  * PID 1 of a guest. It prepares the guest from words of the kernel's command line, and then sleeps.
  *
- *   ackclock.sysctl=PATH:VALUE              writes VALUE to /proc/sys/PATH; commas in VALUE are written as spaces
- *   ackclock.address=DEVICE:ADDRESS/BITS    gives DEVICE an IPv4 address and starts it
- *   ackclock.neighbour=DEVICE:ADDRESS:MAC   adds a permanent ARP entry, so that no ARP packet is sent
+ * ackclock.sysctl=PATH:VALUE writes VALUE to /proc/sys/PATH. A comma in VALUE is written as a space.
+ *
+ * ackclock.address=DEVICE:ADDRESS/BITS gives DEVICE an IPv4 address and starts it.
+ *
+ * ackclock.arp=DEVICE:ADDRESS:MAC adds a permanent ARP entry, so no ARP packet is sent.
  *
  * Words are read from left to right, and each may be repeated. A word that fails ends the guest with a message.
  */
@@ -77,7 +79,7 @@ static void start(int socket, const char *device, const char *address, int bits)
 		end(device, strerror(errno));
 }
 
-static void add_neighbour(int socket, const char *device, const char *address, const char *mac)
+static void add_arp(int socket, const char *device, const char *address, const char *mac)
 {
 	struct arpreq request = {0};
 	unsigned char *byte = (unsigned char *)request.arp_ha.sa_data;
@@ -112,9 +114,9 @@ static void obey(int socket, char *word)
 	} else if (!strcmp(word, "address")) {
 		third = after(second, '/');
 		start(socket, value, second, atoi(third));
-	} else if (!strcmp(word, "neighbour")) {
+	} else if (!strcmp(word, "arp")) {
 		third = after(second, ':');
-		add_neighbour(socket, value, second, third);
+		add_arp(socket, value, second, third);
 	} else {
 		end(word, "unknown");
 	}

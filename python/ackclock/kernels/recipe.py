@@ -39,7 +39,8 @@ Progress = Callable[[int, int], None]
 
 #: The guest's sources in the package.
 GUEST = Path(__file__).parent / "guest"
-_TOOLS = ("make", "gcc", "ld", "strip", "flex", "bison", "bc", "tar", "xz")
+#: Programs that a build calls.
+TOOLS = ("make", "gcc", "ld", "strip", "flex", "bison", "bc", "tar", "xz")
 #: The comment of the configuration before its optional part.
 _OPTIONAL = "# Optional"
 #: Lines that a build of the whole kernel prints, about.
@@ -74,7 +75,7 @@ def build(source: str, *, jobs: int = 1, progress: Progress = lambda done, total
     given = Source.of(source)
     check_tools()
     place = folder() / BUILD / given.folder
-    with _locked(place):
+    with locked(place):
         tree, source_digest = given.copy(place)
         version = version_of(tree)
         recipe = recipe_digest(source_digest, GUEST, _compiler())
@@ -113,7 +114,7 @@ def check_machine() -> None:
 
 def check_tools() -> None:
     """Raise `InputError` if a program that the build needs is missing."""
-    if absent := [tool for tool in _TOOLS if shutil.which(tool) is None]:
+    if absent := [tool for tool in TOOLS if shutil.which(tool) is None]:
         raise InputError(f"{', '.join(absent)}: not installed; install: apt-get install {PACKAGES}")
 
 
@@ -161,7 +162,7 @@ def _environment() -> dict[str, str]:
 
 
 @contextmanager
-def _locked(place: Path) -> Iterator[None]:
+def locked(place: Path) -> Iterator[None]:
     """Keep other builds out of a folder. Raises `InputError` if one is there."""
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -170,6 +171,8 @@ def _locked(place: Path) -> Iterator[None]:
             yield
     except BlockingIOError:
         raise InputError(f"{place}: another build is running there") from None
+    except subprocess.CalledProcessError as error:
+        raise InputError(f"{error.cmd[0]}: failed with exit code {error.returncode}") from None
     except OSError as error:
         raise InputError(f"{error.filename or place}: {error.strerror}") from None
 
@@ -187,7 +190,7 @@ class _Run:
         """Run a command. Raises `InputError` with its first error if it fails."""
         steps, errors = 0, []
         with (
-            self._log.open("a", encoding="utf-8") as log,
+            self._log.open("a", buffering=1, encoding="utf-8") as log,
             subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL,
@@ -225,10 +228,8 @@ def _stored(run: _Run, out: Path, target: Path, kernel: Kernel) -> Kernel:
         run(["gcc", "-O2", "-Wall", "-static", "-o", str(program), str(GUEST / "init.c")])
         run(["strip", str(program)])
         listed.write_text(f"{_FILES}file /init {program} 0755 0 0\n")
-        packed = subprocess.run(
-            [out / "usr/gen_init_cpio", "-t", "0", listed], check=True, stdout=subprocess.PIPE
-        )
-        (new / INITRD).write_bytes(packed.stdout)
+        with (new / INITRD).open("wb") as file:
+            subprocess.run([out / "usr/gen_init_cpio", "-t", "0", listed], check=True, stdout=file)
         program.unlink()
         listed.unlink()
         kernel = replace(
