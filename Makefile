@@ -59,7 +59,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind comparison-tools other-simulators panels fuzz miri lock audit mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang docs clean
+.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind comparison-tools other-simulators panels fuzz miri lock audit mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang kernel docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -289,6 +289,12 @@ bpf: clang ## Compile the algorithms for the kernel
 
 clang:
 	@command -v $(CLANG) >/dev/null || $(call INSTALL,clang-19 llvm-19)
+
+# Parts of the kernel that are built already are not built again.
+kernel: build ## Build the kernel for runs in virtual time: 5 minutes of CPU, 2 GB in ~/.cache
+	@{ test -e /usr/src/linux-source-6.12.tar.xz && command -v flex && command -v bison && command -v bc && test -e /usr/include/libelf.h; } >/dev/null \
+		|| $(call INSTALL,linux-source-6.12 flex bison bc libelf-dev gcc make libc6-dev)
+	$(BIN)/ackclock kernel build 6.12
 
 docs: build ## Write the generated parts of the documentation
 	$(BIN)/python tools/docs/generate.py

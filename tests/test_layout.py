@@ -24,6 +24,7 @@ USES = {
     "files": "errors text",
     "foreign": "errors text files",
     "kernel": "errors text",
+    "kernels": "errors text files",
     "scenario": "errors arguments files foreign",
     "running": "errors text page arguments files foreign kernel scenario",
     "captures": "errors files scenario",
@@ -38,7 +39,7 @@ USES = {
     "gym": "errors text arguments scenario running",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics page files captures contract kernel starters scenario running synchronous "
+    "cli": "errors text metrics page files captures contract kernel kernels starters scenario running synchronous "
     "studies evaluation evidence tuning reproduce",
     "__main__": "text cli",
 }

@@ -24,6 +24,11 @@ PATH="$environment/bin" "$environment/bin/python" -m pip install --quiet --disab
 # What the wheel says that it needs is there.
 "$environment/bin/python" -m pip --disable-pip-version-check check
 
+# The sources of the guest, which `ackclock kernel build` compiles.
+for file in config init.c seed.c agent/Makefile; do
+    ls "$environment"/lib/python*/site-packages/ackclock/kernels/guest/$file >/dev/null
+done
+
 cd "$environment"
 PATH="$environment/bin" ackclock run "$root/examples/two-flows.toml" --json |
     "$environment/bin/python" -c '

@@ -27,6 +27,7 @@ _COMMANDS = {
     "check": "Check a scenario and print its links, base RTTs and random inputs.",
     "new": "Write a folder with a new algorithm, a scenario and a test.",
     "cc": "Load algorithms into the running kernel, list and unload them.",
+    "kernel": "Build kernels for --backend kernel, list and remove them.",
     "check-cc": "Check that an algorithm keeps the contract of TCP.",
     "evaluate": "Compare an algorithm, or rank several, over a suite of environments.",
     "evidence": "Measure the criteria of RFC 9743 and write a report.",
@@ -47,7 +48,7 @@ GROUPS = {
     "Run and look": ("run", "play", "sequence", "plot", "check", "list", "schema"),
     "Evaluate": ("new", "check-cc", "evaluate", "evidence", "panel", "tune"),
     "Studies": ("study", "query", "reproduce"),
-    "Kernel": ("cc",),
+    "Kernel": ("cc", "kernel"),
     "Validate": ("exchange", "compare-capture", "model"),
 }
 

@@ -73,15 +73,15 @@ class Lines:
     #: Seconds to the first line, and the most seconds between lines. Each interval doubles.
     FIRST_S, MOST_S = 10.0, 120.0
 
-    def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._what, self._clock = what, clock
+    def __init__(self, what: str, clock: Callable[[], float] = time.monotonic, unit: str = "runs") -> None:
+        self._what, self._clock, self._unit = what, clock, unit
         self._interval_s = self.FIRST_S
         self._next_s: float | None = None
-        #: Time and finished runs at the first call: stored runs take no time.
+        #: Time and finished steps at the first call: stored runs take no time.
         self._begin: tuple[float, int] = (0.0, 0)
 
     def tell(self, done: int, total: int) -> None:
-        """Note that `done` of `total` runs are finished."""
+        """Note that `done` of `total` steps are finished."""
         now = self._clock()
         if self._next_s is None:
             self._begin, self._next_s = (now, done), now + self._interval_s
@@ -89,7 +89,7 @@ class Lines:
             return
         self._interval_s = min(2 * self._interval_s, self.MOST_S)
         self._next_s = now + self._interval_s
-        talk(f"{self._what}: {done} of {total} runs{self._left(now, done, total)}")
+        talk(f"{self._what}: {done} of {total} {self._unit}{self._left(now, done, total)}")
 
     def _left(self, now: float, done: int, total: int) -> str:
         since, before = self._begin
@@ -117,10 +117,10 @@ def show_widest(tables: Sequence[Table], otherwise: Table) -> None:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress(what: str, unit: str = "runs") -> Iterator[Callable[[int, int], None]]:
     """Give a function of (done, total) that moves a bar on a terminal, and prints lines elsewhere."""
     if not sys.stderr.isatty():
-        yield Lines(what).tell
+        yield Lines(what, unit=unit).tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
