@@ -53,8 +53,6 @@ pub struct Calendar<'a> {
     pub watch: Watch<'a>,
     pub reports: Reports<'a>,
     outboxes: [Outbox; 2],
-    /// Stretches in which a guest ran.
-    pub stretches: u64,
 }
 
 fn nothing(_: Delivery<'_>) -> Instant {
@@ -80,7 +78,7 @@ impl<'a> Calendar<'a> {
         reports: Reports<'a>,
     ) -> Self {
         let (watch, outboxes) = (Watch::new(plan), Default::default());
-        Calendar { plan, guests, commands, network, watch, reports, outboxes, stretches: 0 }
+        Calendar { plan, guests, commands, network, watch, reports, outboxes }
     }
 
     /// Lets both guests boot, until they wait for the start of the run.
@@ -140,8 +138,9 @@ impl<'a> Calendar<'a> {
     fn next_packet(&self, side: usize) -> Instant {
         let own = self.guests[side].request().map(time);
         let known = self.network.next_certain(SIDES[side]);
+        let unknown = self.network.earliest_news(SIDES[side]);
         let sent = self.outboxes[side].next();
-        let times = [own, known, self.commands[side].next_application(), sent];
+        let times = [own, known, unknown, self.commands[side].next_application(), sent];
         times.into_iter().flatten().min().unwrap_or(Instant::MAX)
     }
 
@@ -195,7 +194,6 @@ impl<'a> Calendar<'a> {
                 });
             }
         }
-        self.stretches += 1;
         guest.run(guests_time(now), guests_time(limit.max(now + Duration::from_nanos(1))))
     }
 

@@ -6,8 +6,9 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -17,8 +18,9 @@ use crate::sys::{self, GUESTS_MEMORY, Memory};
 
 /// A guest computes no longer than this between two events.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Lines of a console that an error shows.
+/// Lines of a console that an error shows, and the bytes that are searched for them.
 const LINES: usize = 16;
+const LAST_BYTES: u64 = 1 << 14;
 /// The kernel's time of day at the start, in nanoseconds since 1970. It enters the kernel's random numbers.
 pub const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
@@ -71,11 +73,12 @@ pub struct Guest {
     process: Child,
     clock: Memory,
     link: UnixStream,
-    console: PathBuf,
+    console: File,
     shared: Shared,
     sequence: u32,
     /// When it runs next by itself, if ever.
     request: Option<u64>,
+    has_ended: bool,
 }
 
 impl Guest {
@@ -84,8 +87,10 @@ impl Guest {
         let Boot { kernel, folder, host, number, seed, settings } = *boot;
         let socket = format!("clock{number}");
         let listener = UnixListener::bind(folder.join(&socket)).tried("the socket of a guest's clock")?;
-        let console = folder.join(format!("console{number}"));
-        let output = File::create(&console).tried("the console of a guest")?;
+        let console =
+            File::options().read(true).write(true).create_new(true).open(folder.join(format!("console{number}")));
+        let console = console.tried("the console of a guest")?;
+        let output = console.try_clone().tried("the console of a guest")?;
         let mut command = Command::new(kernel);
         // The kernel mixes its command line into its random numbers, so it contains no place of this run.
         command
@@ -121,7 +126,7 @@ impl Guest {
         clock.write(AT_RUNNING, &1u16.to_ne_bytes());
         clock.write(AT_CLIENTS, &2u16.to_ne_bytes());
         clock.write(AT_SLOTS, &SHARES_TIME.to_ne_bytes());
-        Ok(Guest { host, process, clock, link, console, shared, sequence: 0, request: None })
+        Ok(Guest { host, process, clock, link, console, shared, sequence: 0, request: None, has_ended: false })
     }
 
     /// When it runs next by itself, if ever.
@@ -198,10 +203,24 @@ impl Guest {
 /// A request at this time or later is none.
 const FOREVER: u64 = i64::MAX as u64 - 1;
 
+impl Guest {
+    /// Ends the guest. Returns its CPU time in nanoseconds.
+    pub fn end(mut self) -> u64 {
+        self.kill()
+    }
+
+    fn kill(&mut self) -> u64 {
+        if !std::mem::replace(&mut self.has_ended, true) {
+            sys::kill_group(self.process.id());
+            return sys::reap(self.process.id());
+        }
+        0
+    }
+}
+
 impl Drop for Guest {
     fn drop(&mut self) {
-        sys::kill_group(self.process.id());
-        let _ = self.process.wait();
+        self.kill();
     }
 }
 
@@ -232,8 +251,10 @@ fn accept(listener: &UnixListener, process: &mut Child) -> io::Result<Option<Uni
     }
 }
 
-fn last_lines(console: &Path) -> Vec<String> {
-    let bytes = std::fs::read(console).unwrap_or_default();
+fn last_lines(console: &File) -> Vec<String> {
+    let len = console.metadata().map_or(0, |file| file.len());
+    let mut bytes = vec![0; len.min(LAST_BYTES) as usize];
+    let _ = console.read_exact_at(&mut bytes, len.saturating_sub(LAST_BYTES));
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{Plan, RunResult, Traffic};
 use ackclock::tcp::{EcnMode, TIMESTAMPS_LEN};
+use ackclock::units::{Duration, Instant};
 use ackclock_wire::{Ended, IP_LEN, Network, Side, Tap};
 
 use crate::calendar::Calendar;
@@ -14,7 +15,7 @@ use crate::error::{KernelError, Tried};
 use crate::guest::{Boot, Guest, TIME_OF_DAY};
 use crate::readings::Reports;
 use crate::shared::Shared;
-use crate::support;
+use crate::{support, sys};
 
 /// Windows that no path of a scenario fills.
 const MOST_BUFFER: u64 = 1 << 28;
@@ -36,8 +37,8 @@ pub struct KernelRun {
     pub capture: Option<Tap>,
     /// The congestion control that the kernel ran for each group of flows.
     pub algorithms: BTreeMap<String, String>,
-    /// Stretches in which a guest ran.
-    pub stretches: u64,
+    /// CPU time of this process and of the guests.
+    pub cpu: Duration,
 }
 
 /// The folder of a run, which it removes at its end.
@@ -72,6 +73,7 @@ impl Drop for Folder {
 /// [`KernelError::Interrupted`] soon after `stop` became true. Every run cleans up after itself.
 pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, KernelError> {
     support::check(plan)?;
+    let cpu = sys::thread_cpu_ns();
     let algorithms: Vec<_> = plan.flows.iter().map(support::algorithm).collect::<Result<_, _>>()?;
     let folder = Folder::new().tried("the folder of a run")?;
     let looks = looks(plan);
@@ -101,15 +103,19 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     let commands = [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, &algorithms, &looks));
     let mut calendar = Calendar::new(plan, guests, commands, network, Reports::new(plan, &looks));
     calendar.boot()?;
+    // The guests have all files open that they need. Nothing is left if this process is killed.
+    drop(folder);
     calendar.run(stop)?;
-    let Calendar { mut network, watch, reports, stretches, .. } = calendar;
-    let watched = watch.finish(ackclock::units::Instant::ZERO + plan.duration, &mut network);
+    let Calendar { mut network, watch, reports, guests, .. } = calendar;
+    let guests_cpu: u64 = guests.into_iter().map(Guest::end).sum();
+    let watched = watch.finish(Instant::ZERO + plan.duration, &mut network);
     let readings = reports.finish(&watched);
     let capture = network.tap.take();
     let result = Ended { plan, network, watched, readings, programs_group: None }.into_result();
     let titles = plan.flows.iter().zip(&algorithms);
     let titles = titles.map(|(flow, name)| (flow.group.to_string(), (*name).to_owned())).collect();
-    Ok(KernelRun { result, capture, algorithms: titles, stretches })
+    let cpu = Duration::from_nanos(sys::thread_cpu_ns() - cpu + guests_cpu);
+    Ok(KernelRun { result, capture, algorithms: titles, cpu })
 }
 
 /// Bytes of IP of the largest packet that a flow sends.

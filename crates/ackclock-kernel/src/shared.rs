@@ -51,16 +51,8 @@ pub enum Kind {
 
 impl Kind {
     fn of(number: u16) -> Option<Kind> {
-        let all = [
-            Kind::Packet,
-            Kind::Corrupted,
-            Kind::Open,
-            Kind::Write,
-            Kind::End,
-            Kind::Look,
-            Kind::State,
-            Kind::Failed,
-        ];
+        let all =
+            [Kind::Packet, Kind::Corrupted, Kind::Open, Kind::Write, Kind::End, Kind::Look, Kind::State, Kind::Failed];
         all.into_iter().find(|kind| *kind as u16 == number)
     }
 }
@@ -91,12 +83,9 @@ impl Shared {
     /// Memory for a guest before it begins. `response` is the time between a packet and its earliest consequence.
     pub fn new(side: u32, mtu: u32, response: u64) -> io::Result<Self> {
         let memory = Memory::new(HEADER + 2 * SIZE)?;
-        for (at, number) in [
-            (AT_MAGIC, MAGIC),
-            (AT_RESPONSE, response),
-            (AT_OUT_SIZE, SIZE as u64),
-            (AT_IN_SIZE, SIZE as u64),
-        ] {
+        for (at, number) in
+            [(AT_MAGIC, MAGIC), (AT_RESPONSE, response), (AT_OUT_SIZE, SIZE as u64), (AT_IN_SIZE, SIZE as u64)]
+        {
             memory.write(at, &number.to_ne_bytes());
         }
         for (at, number) in [(AT_VERSION, VERSION), (AT_SIDE, side), (AT_MTU, mtu)] {

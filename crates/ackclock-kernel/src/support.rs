@@ -14,8 +14,9 @@ const MOST_FLOWS: usize = 1000;
 /// # Errors
 /// The first key that says such a thing.
 pub fn check(plan: &Plan) -> Result<(), KernelError> {
-    let refuse =
-        |key: String, message: &str| Err(KernelError::Refused { key, message: format!("{message} (--backend kernel)") });
+    let refuse = |key: String, message: &str| {
+        Err(KernelError::Refused { key, message: format!("{message} (--backend kernel)") })
+    };
     if let Some(channel) = plan.channels.first() {
         return refuse(format!("channels.{}", channel.name), "the kernel in virtual time has no channels yet");
     }
@@ -114,9 +115,6 @@ pub fn algorithm(flow: &FlowPlan) -> Result<&'static str, KernelError> {
             let name = spec.name();
             refused(format!("the kernel has {name} with its default parameters only (--backend kernel)"))
         }
-        _ => refused(format!(
-            "the kernel has no {}; it has reno, cubic and bbr1 (--backend kernel)",
-            flow.cc.name()
-        )),
+        _ => refused(format!("the kernel has no {}; it has reno, cubic and bbr1 (--backend kernel)", flow.cc.name())),
     }
 }

@@ -126,6 +126,29 @@ pub fn kill_group(leader: u32) {
     unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
 }
 
+/// Waits for the end of a child. Returns its CPU time in nanoseconds.
+pub fn reap(child: u32) -> u64 {
+    // SAFETY: zeros are a value of this type, and both places outlive the call.
+    let usage = unsafe {
+        let (mut status, mut usage) = (0, zeroed::<libc::rusage>());
+        libc::wait4(child as libc::pid_t, &mut status, 0, &mut usage);
+        usage
+    };
+    let nanos = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    nanos(usage.ru_utime) + nanos(usage.ru_stime)
+}
+
+/// CPU time of this thread in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    // SAFETY: zeros are a value of this type, which outlives the call.
+    let time = unsafe {
+        let mut time = zeroed::<libc::timespec>();
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time);
+        time
+    };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// Sends bytes with open files.
 pub fn send_files(socket: &UnixStream, bytes: &[u8], files: &[RawFd]) -> io::Result<()> {
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };

@@ -124,7 +124,13 @@ fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn measure(plan: &Plan, hosts: [&Host; 2], forwarded: &Forwarded, applied: &Readings, cpu: Option<CpuTime>) -> Measured {
+fn measure(
+    plan: &Plan,
+    hosts: [&Host; 2],
+    forwarded: &Forwarded,
+    applied: &Readings,
+    cpu: Option<CpuTime>,
+) -> Measured {
     let accounts = &forwarded.network.accounts;
     Measured {
         elapsed: forwarded.watched.ended_at().since(Instant::ZERO),

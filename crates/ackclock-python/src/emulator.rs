@@ -1,4 +1,4 @@
-//! Runs in real time, on systems that have the emulator.
+//! Runs with the TCP of a kernel, in real time or in virtual time, on systems that have it.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -19,6 +19,9 @@ pub type Captured = ackclock_linux::Tap;
 #[cfg(not(target_os = "linux"))]
 pub enum Captured {}
 
+/// A kernel in virtual time: its image, and its name for users.
+pub type Kernel = Option<(PathBuf, String)>;
+
 /// The inputs of an emulation in addition to its plan.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is emulated"))]
 pub struct Needed {
@@ -26,15 +29,50 @@ pub struct Needed {
     pub snaplen: u32,
     /// The folder with compiled objects.
     pub objects: PathBuf,
+    pub kernel: Kernel,
 }
 
-/// Runs a plan in real time.
+/// Runs a plan with the TCP of a kernel: in virtual time if one is given, and else of the running one in real time.
 #[cfg(target_os = "linux")]
 pub fn emulated(plan: &Plan, needed: Needed, stop: &AtomicBool) -> Result<Outcome, Error> {
+    match needed.kernel.clone() {
+        Some((kernel, title)) => in_virtual_time(plan, kernel, &title, needed.snaplen, stop),
+        None => in_real_time(plan, needed, stop),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn in_virtual_time(
+    plan: &Plan,
+    kernel: PathBuf,
+    title: &str,
+    snaplen: u32,
+    stop: &AtomicBool,
+) -> Result<Outcome, Error> {
+    use ackclock::sim::RunError;
+    use ackclock_kernel::{Image, KernelError, KernelRun, run};
+
+    let image = Image { kernel, snaplen: snaplen as usize };
+    let done = run(plan, &image, stop).map_err(|error| match error {
+        KernelError::Interrupted => Error::Run(RunError::Interrupted),
+        other => Error::Backend(other.to_string()),
+    })?;
+    let KernelRun { result, capture, algorithms, cpu } = done;
+    let emulation = serde_json::json!({
+        "valid": true,
+        "reasons": [],
+        "kernel": title,
+        "algorithms": algorithms,
+    });
+    Ok(Outcome::new(result, cpu.as_secs_f64(), Some(("kernel", emulation, capture))))
+}
+
+#[cfg(target_os = "linux")]
+fn in_real_time(plan: &Plan, needed: Needed, stop: &AtomicBool) -> Result<Outcome, Error> {
     use ackclock::sim::RunError;
     use ackclock_linux::{Emulation, EmulationError, Options, run};
 
-    let Needed { programs, snaplen, objects } = needed;
+    let Needed { programs, snaplen, objects, .. } = needed;
     let programs = programs.map(|(group, command, server)| ackclock_linux::Programs { group, command, server });
     let done =
         run(plan, &Options { programs, snaplen: snaplen as usize, objects }, stop).map_err(|error| match error {
@@ -47,7 +85,7 @@ pub fn emulated(plan: &Plan, needed: Needed, stop: &AtomicBool) -> Result<Outcom
     if let Some(status) = program {
         emulation["program_exit"] = status.code().into();
     }
-    Ok(Outcome::new(result, forwarding_cpu.as_secs_f64(), Some((emulation, capture))))
+    Ok(Outcome::new(result, forwarding_cpu.as_secs_f64(), Some(("linux", emulation, capture))))
 }
 
 /// There is none.

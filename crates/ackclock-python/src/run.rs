@@ -44,7 +44,8 @@ pub struct Outcome {
     flow_samples: Table,
     link_samples: Table,
     packets: Table,
-    /// How the run was timed, where it was in real time.
+    backend: &'static str,
+    /// The kernel of the run and its timing, for backends other than the simulation.
     emulation: Option<serde_json::Value>,
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is emulated"))]
     captured: Option<Captured>,
@@ -53,17 +54,22 @@ pub struct Outcome {
 impl Outcome {
     /// The results of a run, as callers read them.
     ///
-    /// `emulated`: the timing and the captured packets of a real-time run.
+    /// `emulated`: the name of another backend than the simulation, the kernel and the timing, and the captured
+    /// packets.
     pub fn new(
         mut result: RunResult,
         engine_cpu_s: f64,
-        emulated: Option<(serde_json::Value, Option<Captured>)>,
+        emulated: Option<(&'static str, serde_json::Value, Option<Captured>)>,
     ) -> Self {
-        let (emulation, captured) = emulated.map_or((None, None), |(emulation, captured)| (Some(emulation), captured));
+        let (backend, emulation, captured) = match emulated {
+            Some((backend, emulation, captured)) => (backend, Some(emulation), captured),
+            None => ("sim", None, None),
+        };
         let samples = std::mem::take(&mut result.samples);
         Outcome {
             engine_cpu_s,
             result,
+            backend,
             flow_samples: flow_table(samples.flows, &samples.flow_names),
             link_samples: link_table(samples.links, &samples.link_names),
             packets: packet_table(samples.trace),
@@ -90,7 +96,7 @@ impl Run {
         let of = RunOf {
             scenario: &self.scenario,
             scenario_hash: &self.scenario_hash,
-            backend: if outcome.emulation.is_some() { "linux" } else { "sim" },
+            backend: outcome.backend,
             seed: self.seed,
             replicate: self.replicate,
             duration_s: self.duration_s,

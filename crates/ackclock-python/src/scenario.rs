@@ -155,7 +155,7 @@ impl Scenario {
     /// run. The second runs on the host of the receivers, if given. `capture` gives a link, `sender` or `receiver`,
     /// the flows, and the bytes kept of each packet. `objects` is the folder of compiled objects for algorithms that
     /// the kernel lacks.
-    #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, programs = None, capture = None, objects = None))]
+    #[pyo3(signature = (seed = None, replicate = 0, cancel = None, *, samples = true, programs = None, capture = None, objects = None, kernel = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn emulate(
         &self,
@@ -167,13 +167,16 @@ impl Scenario {
         programs: Programs,
         capture: Option<(String, Vec<String>, u32)>,
         objects: Option<PathBuf>,
+        kernel: Option<(PathBuf, PathBuf, String)>,
     ) -> PyResult<Run> {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
         let snaplen = capture.as_ref().map_or(0, |(_, _, kept)| *kept);
         let place = capture.map(|(at, flows, _)| (at, flows, false));
         let plan = self.plan(py, (seed, replicate), samples, place)?;
         let cells = Cells::take();
-        let work = || emulated(&plan, Needed { programs, snaplen, objects: objects.unwrap_or_default() }, &flag);
+        let kernel = kernel.map(|(image, _, title)| (image, title));
+        let needed = Needed { programs, snaplen, objects: objects.unwrap_or_default(), kernel };
+        let work = || emulated(&plan, needed, &flag);
         let run = self.execute(py, work, &plan, &flag, (seed, replicate), (Needs::default(), cells));
         cells.put_back();
         run

@@ -11,8 +11,8 @@ use ackclock::units::{Duration, Instant};
 
 use crate::account::Account;
 use crate::ahead::{Ahead, Arrival};
-use crate::side::Side;
 use crate::packet::{self, Ip, Segment};
+use crate::side::Side;
 use crate::tap::{Place, Tap};
 
 /// Space for a packet beyond the largest of the plan. Programs send no packets above the MTU of the device.
