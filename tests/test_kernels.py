@@ -14,11 +14,16 @@ from pathlib import Path
 import pytest
 from helpers import cli
 
-from ackclock.errors import InputError
+from ackclock.errors import ArgumentValueError, InputError
 from ackclock.kernels import edits, recipe, source, store
 from ackclock.kernels.recipe import GUEST
 from ackclock.kernels.source import Source
 from ackclock.kernels.store import Digests, Kernel
+from ackclock.running.backend import chosen, title, workers_for
+from ackclock.running.cells import command
+from ackclock.running.job import Job, execute, kernel_of, kind_of
+from ackclock.running.work import Study
+from ackclock.scenario import Scenario
 
 #: The lines of a kernel that the recipe changes, in files of their names.
 FILES = {
@@ -363,3 +368,99 @@ def test_a_document_with_other_fields_is_refused(kernels: Path) -> None:
     document = replace(kernel, version="6.12.118").document()
     (kernel.folder / store.DOCUMENT).write_text(json.dumps({**document, "later": 1}))
     assert cli("kernel", "list").code == 2
+
+
+class _Asked(Exception):
+    """The arguments of an emulation."""
+
+
+class _Scenario:
+    """A scenario whose emulation only notes its arguments."""
+
+    foreign = ()
+
+    def emulate(self, seed: int, replicate: int, cancel: object, **given: object) -> None:
+        raise _Asked(seed, replicate, given.get("kernel"))
+
+
+def test_a_job_names_its_kernel(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, other = built(kernels, "6.12.117", 1), built(kernels, "6.1.140", 2, "6.1")
+    backend = chosen("kernel", "6.12")
+    assert backend == f"kernel:{kernel.name}" and chosen("kernel") == f"kernel:{other.name}"
+    assert (kind_of(backend), kernel_of(backend)) == ("kernel", kernel.name)
+    assert (kind_of("linux"), kernel_of("linux")) == ("linux", "")
+    assert chosen(backend) == backend and title(backend) == f"Linux kernel in virtual time ({kernel.name})"
+    simulated = Job("name", "{}", "hash", 7, 2)
+    job = replace(simulated, backend=backend)
+    assert job.key == f"kernel-{kernel.recipe[:8]}-{simulated.key}"
+    monkeypatch.setattr("ackclock.running.job._scenario", lambda job: _Scenario())
+    with pytest.raises(_Asked) as caught:
+        execute(job)
+    assert caught.value.args == (7, 2, (kernel.image, kernel.initrd, kernel.title))
+    with pytest.raises(_Asked) as caught:
+        execute(replace(job, backend="linux"))
+    assert caught.value.args == (7, 2, None)
+    store.remove(kernel)
+    with pytest.raises(InputError, match=f"kernel {kernel.name} is not built"):
+        execute(job)
+
+
+def test_only_real_time_makes_a_fixed_scenario_random() -> None:
+    fixed = Scenario(
+        duration="2 s",
+        topology={"kind": "dumbbell", "rate": "2 Mbit/s", "delay": "5 ms"},
+        flows=[{"name": "test", "cc": "reno"}],
+    )
+    assert not fixed.is_random
+    counts = {
+        backend: len(Study.of(fixed, seed=5, replicates=3, backend=backend).jobs)
+        for backend in ("sim", "linux", "kernel:6.12-0")
+    }
+    assert counts == {"sim": 1, "linux": 3, "kernel:6.12-0": 1}
+    (job,) = Study.of(fixed, seed=5, backend="kernel:6.12-0").jobs
+    assert job.seed == 5
+    assert workers_for("kernel:6.12-0", None) is None
+
+
+def test_the_command_of_a_cell_names_the_kernel() -> None:
+    assert command(Path("out"), "cell", "kernel:6.12-0").endswith("cell --backend kernel --kernel 6.12-0")
+    assert command(Path("out"), "cell", "linux").endswith("cell --backend linux")
+    assert "kernel" not in command(Path("out"), "cell")
+
+
+def test_options_of_the_backend(kernels: Path) -> None:
+    scenario = ("--rate", "2Mbit/s", "--rtt", "10ms", "--flows", "reno", "--duration", "2s")
+    for name in ("run", "study"):
+        for options, message in (
+            (("--kernel", "6.12"), "--kernel needs --backend kernel (see"),
+            (("--backend", "kernel"), f"no kernel is built in {kernels}; build one: ackclock kernel build\n"),
+            (
+                ("--backend", "kernel", "--kernel", "6.1"),
+                f"no kernel is built in {kernels}; build one: ackclock kernel build 6.1\n",
+            ),
+        ):
+            answer = cli(name, *scenario, *options)
+            assert answer.code == 2 and answer.stderr.startswith(f"error: {message}"), answer
+    answer = cli("run", *scenario, "--backend", "kernel", "--exec", "true")
+    assert answer.code == 2 and "leave out --backend kernel" in answer.stderr
+    with pytest.raises(ArgumentValueError, match="kernel: needs the backend kernel, and not sim"):
+        chosen("sim", "6.12")
+    with pytest.raises(
+        ArgumentValueError, match="backend: is 'linux:6', but must be one of sim, linux, kernel"
+    ):
+        chosen("linux:6")
+
+
+def test_a_built_kernel_is_whole() -> None:
+    """Where `make kernel` was called: the kernel has what the recipe promises."""
+    found = store.kernels()
+    if not found:
+        pytest.skip("no kernel is built: make kernel")
+    kernel = store.find(found[0].name)
+    tree = kernel.tree
+    assert kernel.image.read_bytes()[:4] == b"\x7fELF" and kernel.initrd.read_bytes()[:6] == b"070701"
+    if tree is not None:
+        config = (tree / "out/.config").read_text()
+        assert "CONFIG_HZ=1000\n" in config and "CONFIG_MODULES=y\n" in config
+        assert (tree / "out/Module.symvers").stat().st_size > 0
+        assert store.digest(tree / "out/.config") == kernel.sha256.config

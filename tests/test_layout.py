@@ -26,7 +26,7 @@ USES = {
     "kernel": "errors text",
     "kernels": "errors text files",
     "scenario": "errors arguments files foreign",
-    "running": "errors text page arguments files foreign kernel scenario",
+    "running": "errors text page arguments files foreign kernel kernels scenario",
     "captures": "errors files scenario",
     "contract": "errors foreign scenario",
     "starters": "errors files",
@@ -39,8 +39,8 @@ USES = {
     "gym": "errors text arguments scenario running",
     "reproduce": "errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
-    "cli": "errors text metrics page files captures contract kernel kernels starters scenario running synchronous "
-    "studies evaluation evidence tuning reproduce",
+    "cli": "errors text metrics page files captures contract kernel kernels starters scenario running "
+    "synchronous studies evaluation evidence tuning reproduce",
     "__main__": "text cli",
 }
 #: Data, which are opened and not imported.

@@ -12,12 +12,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ackclock.arguments import path_of, whole_number
-from ackclock.errors import ArgumentTypeError, ArgumentValueError
+from ackclock.errors import ArgumentTypeError
 from ackclock.metrics.frames import samples_frame
 from ackclock.metrics.shares import groups_of
 from ackclock.metrics.summary import coverage, shown
-from ackclock.running.backend import prepare
-from ackclock.running.job import BACKENDS, SIM, Outcome
+from ackclock.running.backend import chosen, prepare
+from ackclock.running.job import LINUX, SIM, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Algorithm, Scenario
@@ -157,18 +157,20 @@ def run(
     out: str | PathLike[str] | None = None,
     cc: Algorithm | None = None,
     backend: str = SIM,
+    kernel: str | None = None,
 ) -> RunResult:
     """Run one replicate of a scenario: a `Scenario`, a file, or the dict of one.
 
     `seed`: by default the seed of the file. `sets`: changes of keys, such as `["flows.test.count=4"]`. `out`:
     a folder for the result. `cc`: the algorithm of the flows `test`, or of all flows without such a group. It
     is a subclass of `CongestionControl`, a name, `my_cc.py:MyCc`, rule text, or the dict of an algorithm.
-    `backend`: `sim`, or `linux`, the kernel's TCP in real time. Its `document["emulation"]` says whether the
-    result is valid. Raises `ScenarioError`, `StoreError`, or `ArgumentError`, which names the argument.
+    `backend`: `sim`, `linux`, the running kernel's TCP in real time, or `kernel`, a kernel in virtual time.
+    With `linux`, `document["emulation"]` says whether the result is valid. `kernel`: the version, name or
+    path of a built kernel, by default the one that was built last. Raises `ScenarioError`, `StoreError`,
+    `InputError` without such a kernel, or `ArgumentError`, which names the argument.
     """
     replicate = whole_number("replicate", replicate)
-    if backend not in BACKENDS:
-        raise ArgumentValueError("backend", f"is {backend!r}, but must be one of {', '.join(BACKENDS)}")
+    backend = chosen(backend, kernel)
     prepare(backend)
     if isinstance(scenario, str | PathLike):
         scenario = Scenario.from_file(scenario)
@@ -182,7 +184,7 @@ def run(
     if sets:
         scenario = scenario.with_sets(sets)
     job = Study.of(scenario, seed=seed, samples=True, backend=backend).jobs[0]
-    if scenario.is_random or backend != SIM:
+    if scenario.is_random or backend == LINUX:
         job = dataclasses.replace(job, replicate=replicate)
     with Store(out if out is None else path_of("out", out)) as store:
         (outcome,) = run_study(Study((job,)), store, workers=1)

@@ -10,8 +10,9 @@ import click
 
 from ackclock.cli.console import talk
 from ackclock.errors import InputError
+from ackclock.running.backend import chosen as chosen_backend
 from ackclock.running.backend import faults
-from ackclock.running.job import BACKENDS, LINUX, SIM, Programs
+from ackclock.running.job import BACKENDS, KERNEL, LINUX, SIM, Programs
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
@@ -20,17 +21,37 @@ if TYPE_CHECKING:
 #: The synchronous model, which only `run` offers.
 MODEL = "model"
 _BACKEND_HELP = (
-    "sim, the simulation, or linux, the running kernel's TCP in real time "
-    "(docs/how-to/same-scenario-on-linux.md)"
+    "sim simulates, linux uses the running kernel in real time, kernel runs a kernel in virtual time "
+    "(docs/learn/simulator-model-kernel.md)"
+)
+_kernel_option = click.option(
+    "--kernel",
+    metavar="VERSION|PATH",
+    help="Kernel of --backend kernel: a version, a name or a path (`ackclock kernel list`). "
+    "Default: the kernel that was built last.",
 )
 
-backend_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--backend",
-    type=click.Choice(BACKENDS),
-    default=SIM,
-    show_default=True,
-    help=f"Backend: {_BACKEND_HELP}.",
-)
+
+def backend_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the backend to a command that runs many scenarios."""
+    option = click.option(
+        "--backend",
+        type=click.Choice(BACKENDS),
+        default=SIM,
+        show_default=True,
+        help=f"Backend: {_BACKEND_HELP}.",
+    )
+    return option(_kernel_option(command))
+
+
+def backend_of(backend: str, kernel: str | None) -> str:
+    """Return the backend of the options, as jobs contain it.
+
+    Raises `UsageError` for `--kernel` without its backend, or `InputError` without such a kernel.
+    """
+    if kernel is not None and backend != KERNEL:
+        raise click.UsageError(f"--kernel needs --backend {KERNEL}")
+    return chosen_backend(backend, kernel)
 
 
 def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,6 +65,7 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help=f"Backend: {_BACKEND_HELP}. Another one is model, the synchronous model "
             "(docs/reference/synchronous-model.md). Several backends are compared.",
         ),
+        _kernel_option,
         click.option(
             "--exec",
             "command",
@@ -88,12 +110,19 @@ def programs_of(
     return scenario, Programs(group, command or "exec ${SHELL:-/bin/sh} -i", serve)
 
 
-def chosen(backends: tuple[str, ...], is_program: bool) -> tuple[str, ...]:
-    """Return the backends of a run, each once. Raises `UsageError` for a program in a simulation."""
+def chosen(backends: tuple[str, ...], kernel: str | None, is_program: bool) -> tuple[str, ...]:
+    """Return the backends of a run, each once.
+
+    Raises `UsageError` for a program that is not in real time, or `--kernel` without its backend. Raises
+    `InputError` if the kernel is not built.
+    """
     given = tuple(dict.fromkeys(backends)) or ((LINUX,) if is_program else (SIM,))
     if is_program and given != (LINUX,):
-        raise click.UsageError("--exec and --shell run in real time; leave out --backend sim")
-    return given
+        other = next(backend for backend in given if backend != LINUX)
+        raise click.UsageError(f"--exec and --shell run in real time; leave out --backend {other}")
+    if kernel is not None and KERNEL not in given:
+        raise click.UsageError(f"--kernel needs --backend {KERNEL}")
+    return tuple(backend_of(backend, kernel) if backend == KERNEL else backend for backend in given)
 
 
 #: Keys of a flow that the emulator sets in the kernel or refuses, and keys outside the transport.
@@ -105,8 +134,8 @@ _OF_EMULATOR = {
 _NAMED = 4
 
 
-def tell_kernels_keys(scenario: Scenario) -> None:
-    """Print to stderr the transport keys that the kernel ignores and whose values differ from Linux."""
+def tell_kernels_keys(scenario: Scenario, backend: str) -> None:
+    """Print to stderr the transport keys that a kernel ignores and whose values differ from Linux."""
     from ackclock.scenario import Scenario as Made
 
     topology = {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}
@@ -121,7 +150,7 @@ def tell_kernels_keys(scenario: Scenario) -> None:
     if differ:
         more = f" and {len(differ) - _NAMED} more" if len(differ) > _NAMED else ""
         talk(
-            f"warning: ignored with --backend linux, as the kernel uses its own: "
+            f"warning: ignored with --backend {backend}, as the kernel uses its own: "
             f"{', '.join(differ[:_NAMED])}{more} (docs/how-to/same-scenario-on-linux.md)"
         )
 

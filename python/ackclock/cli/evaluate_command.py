@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
-from ackclock.cli.emulating import backend_option, tell_invalid
+from ackclock.cli.emulating import backend_of, backend_option, tell_invalid
 from ackclock.cli.options import (
     first_seed_option,
     interactive_option,
@@ -33,7 +33,7 @@ from ackclock.evaluation.scoreboard import WORST, legend, tables
 from ackclock.evaluation.suite import Suite
 from ackclock.page.embedded import web
 from ackclock.running.backend import prepare
-from ackclock.running.job import SIM
+from ackclock.running.job import SIM, kind_of
 
 #: Characters of an algorithm in the name of a folder.
 MOST_OF_A_NAME = 100
@@ -111,6 +111,7 @@ def command(
     sets: tuple[str, ...],
     within_table: bool,
     backend: str,
+    kernel: str | None,
     workers: int | None,
     out: str | None,
     baseline: str | None,
@@ -145,10 +146,11 @@ def command(
     before = None if baseline is None else Baseline.load(baseline)
     if before is not None:
         before.require(loaded, seed, sets)
+    backend = backend_of(backend, kernel)
     prepare(backend)
     if interactive:
         web()
-    emulated = "" if backend == SIM else f"-{backend}"
+    emulated = "" if backend == SIM else f"-{kind_of(backend)}"
     folder = Path(out or f"ackclock-out/evaluate-{_name(candidates)}{emulated}")
     with progress("running") as tell:
         evaluation = evaluate(

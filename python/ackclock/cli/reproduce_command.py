@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
-from ackclock.cli.emulating import backend_option, tell_invalid
+from ackclock.cli.emulating import backend_of, backend_option, tell_invalid
 from ackclock.cli.options import first_seed_option, interactive_option, json_option, workers_option
 from ackclock.page.embedded import web
 from ackclock.reproduce import reproduce
@@ -25,6 +25,7 @@ from ackclock.reproduce.present import (
     skipped_table,
 )
 from ackclock.running.backend import prepare
+from ackclock.running.job import kind_of
 
 
 @click.command("reproduce")
@@ -61,6 +62,7 @@ def command(
     seed: int,
     workers: int | None,
     backend: str,
+    kernel: str | None,
     out: str | None,
     interactive: bool,
     as_json: bool,
@@ -68,10 +70,11 @@ def command(
     """Run the experiments of PAPER and judge its claims: print tables and verdicts, write report.html.
 
     PAPER is a name (`ackclock list paper`), or a folder with a paper.toml. Runs that are already in the
-    folder are not repeated. The option --backend linux also runs the chosen interpretation on the running
-    kernel, and names the changed verdicts. A failed claim is a result and not an error: the exit
-    code is 0.
+    folder are not repeated. With --backend linux or kernel, the command also runs the chosen
+    interpretation with the TCP of Linux. It then names the changed verdicts. A failed claim is a result and
+    not an error: the exit code is 0.
     """
+    backend = backend_of(backend, kernel)
     prepare(backend)
     if interactive:
         web()
@@ -102,7 +105,7 @@ def command(
     else:
         emulated = {} if reproduction.emulated is None else {t.id: t for t in reproduction.emulated.tables}
         for table in reproduction.tables:
-            show(paper_table(table, emulated.get(table.id)))
+            show(paper_table(table, emulated.get(table.id), kind_of(backend)))
         show(claims_table(reproduction))
         if reproduction.readings:
             show(dependence_table(reproduction))

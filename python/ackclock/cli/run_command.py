@@ -40,7 +40,7 @@ from ackclock.metrics.shares import groups_of, shares_of
 from ackclock.metrics.summary import coverage, headline, shown, significant
 from ackclock.running.backend import faults, prepare
 from ackclock.running.cells import Found, find
-from ackclock.running.job import LINUX, Outcome
+from ackclock.running.job import KERNEL, LINUX, Outcome, kind_of
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
@@ -98,6 +98,7 @@ def command(
     csv_folder: str | None,
     picture: str | None,
     backends: tuple[str, ...],
+    kernel: str | None,
     command: str | None,
     shell: bool,
     serve: str | None,
@@ -116,12 +117,14 @@ def command(
     --qlog            writes events of senders for qvis
     --backend linux   takes as long as the scenario lasts, and marks a run that
                       could not keep its times as not valid
+    --backend kernel  runs a built kernel in virtual time, which gives the same
+                      result each time
     --backend model   computes the synchronous model of the scenario, and names
                       the features that it leaves out
     --from            runs a cell of a report again, and writes its scenario
                       into the folder scenarios of the report
     """
-    chosen_backends = chosen(backends, command is not None or shell)
+    chosen_backends = chosen(backends, kernel, command is not None or shell)
     for backend in chosen_backends:
         prepare(backend)
     shorthand = Shorthand(*map(others.pop, Shorthand._fields))
@@ -134,8 +137,9 @@ def command(
         seed = cell.seed
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
-    if LINUX in chosen_backends:
-        tell_kernels_keys(scenario)
+    for backend in map(kind_of, chosen_backends):
+        if backend in (LINUX, KERNEL):
+            tell_kernels_keys(scenario, backend)
     wanted = Wanted(**others)
     capture = wanted.wanted(scenario)
     groups = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]
@@ -171,7 +175,7 @@ def command(
     if csv_folder is not None:
         for backend, outcome in done.items():
             folder = Path(csv_folder)
-            _write_csv(folder if len(documents) == 1 else folder / backend, outcome)
+            _write_csv(folder if len(documents) == 1 else folder / kind_of(backend), outcome)
     if picture is not None:
         write_picture(picture, _drawing(sides, done))
     for run in documents:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ackclock.cli.console import emit, progress, say, show_widest, span, talk
-from ackclock.cli.emulating import backend_option, tell_invalid
+from ackclock.cli.emulating import backend_of, backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import interactive_option, json_option, set_option, workers_option
 from ackclock.cli.shorthand import Shorthand, lasting_tree, optional_file, shorthand_options
 from ackclock.metrics.declared import Metric
 from ackclock.running.backend import prepare, workers_for
-from ackclock.running.job import SIM
+from ackclock.running.job import LINUX, SIM, kernel_of, kind_of
 from ackclock.running.store import Store
 from ackclock.studies.campaign import PointSummary, metrics_of, run_grid, summaries
 from ackclock.studies.charts import shown_of
@@ -73,6 +73,7 @@ def command(
     sets: tuple[str, ...],
     plan: bool,
     backend: str,
+    kernel: str | None,
     workers: int | None,
     dask: str | None,
     replicates: int | None,
@@ -94,6 +95,7 @@ def command(
     metric at each point. Use `ackclock query` for everything else. --report draws charts, and --interactive
     adds the simulator to the page.
     """
+    backend = backend_of(backend, kernel)
     prepare(backend)
     if interactive:
         from ackclock.page.embedded import web
@@ -106,7 +108,7 @@ def command(
     else:
         grid = _loaded(options, file, sets, **settings)
     workers = workers_for(backend, workers)
-    emulated = "" if backend == SIM else f"-{backend}"
+    emulated = "" if backend == SIM else f"-{kind_of(backend)}"
     folder = Path(out or f"ackclock-out/study-{grid.name}{emulated}")
     for warned in grid.warnings:
         talk(f"warning: {warned.line('points')}")
@@ -227,7 +229,8 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
     return {
         "study": grid.name,
         "seed": grid.seed,
-        "backend": grid.backend,
+        "backend": kind_of(grid.backend),
+        **({"kernel": name} if (name := kernel_of(grid.backend)) else {}),
         "until": None if grid.until is None else grid.until.text,
         "warnings": [warned.json("points") for warned in grid.warnings],
         "points": [
@@ -235,7 +238,7 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
                 "point": summary.point.number,
                 "settings": plain_settings(summary),
                 "replicates": summary.replicates,
-                **({} if grid.backend == SIM else {"invalid_runs": summary.invalid}),
+                **({"invalid_runs": summary.invalid} if grid.backend == LINUX else {}),
                 **(
                     {}
                     if grid.until is None

@@ -22,9 +22,9 @@ from ackclock.evaluation.rivals import Rival, rivals, sentences
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Suite
 from ackclock.evaluation.verdict import verdict
-from ackclock.running.backend import faults, workers_for
+from ackclock.running.backend import chosen, faults, workers_for
 from ackclock.running.executor import Executor
-from ackclock.running.job import SIM, Job, Outcome
+from ackclock.running.job import LINUX, SIM, Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.warned import Warned, gathered
 from ackclock.running.work import Study
@@ -157,6 +157,7 @@ def evaluate(
     executor: Executor | None = None,
     workers: int | None = None,
     backend: str = SIM,
+    kernel: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Compare an algorithm, or several, with a panel over a suite. All use the same random draws.
@@ -170,8 +171,9 @@ def evaluate(
       adds replicates until the budget is used up, or until it has `replicates` of them.
     - `metric`: the metric of the score (docs/learn/how-algorithms-are-compared.md).
     - `within_table`: measure regret against the best of this table, and not against the stored scores.
-    - `backend`: `sim`, or `linux`, the running kernel's TCP in real time. The kernel has no stored scores,
-      so regret is measured within the table.
+    - `backend`: `sim`, `linux`, the running kernel's TCP in real time, or `kernel`, a kernel in virtual time.
+      Kernels have no stored scores, so regret is measured within the table.
+    - `kernel`: the version, name or path of a built kernel, by default the one that was built last.
     - `out`: a folder for the runs. A second evaluation reuses them.
     - `progress`: called with the number of finished runs and of all runs. By default notebooks show a bar.
 
@@ -179,6 +181,7 @@ def evaluate(
     """
     replicates = optional_number("replicates", replicates, least=1)
     seed = whole_number("seed", seed)
+    backend = chosen(backend, kernel)
     sets = texts("sets", sets, "flows.test.count=4")
     against = None if against is None else texts("against", against, "aimd")
     several = isinstance(cc, Sequence) and not isinstance(cc, str)
@@ -266,9 +269,9 @@ def _evaluation(
     for environment, tried, row in zip(suite.environments, scenarios, studies, strict=True):
         answers = [[next(outcomes) for _ in study.jobs] for study in row]
         runs = [[outcome.result_json for outcome in replicate] for replicate in answers]
-        if track.backend != SIM:
+        if track.backend == LINUX:
             invalid += sum(bool(faults(json.loads(run))) for replicate in runs for run in replicate)
-        exact = track.backend == SIM and not any(scenario.is_random for scenario in tried)
+        exact = track.backend != LINUX and not any(scenario.is_random for scenario in tried)
         results.append(score(environment, runs, reference, exact=exact))
         first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
     board = Scoreboard(

@@ -40,7 +40,7 @@ from ackclock.evaluation.regret import RegretBaseline
 from ackclock.evaluation.score import Metric, metrics_of, values_of
 from ackclock.evaluation.suite import Suite
 from ackclock.running.executor import Executor
-from ackclock.running.job import SIM, Job, Outcome
+from ackclock.running.job import LINUX, SIM, Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study, fill, run_study
 from ackclock.scenario import Scenario
@@ -74,7 +74,7 @@ class Runner:
     @cached_property
     def random(self) -> tuple[bool, ...]:
         """Whether each environment is random."""
-        return tuple(scenario.is_random or self.backend != SIM for scenario in self.scenarios)
+        return tuple(scenario.is_random or self.backend == LINUX for scenario in self.scenarios)
 
     @property
     def is_random(self) -> bool:

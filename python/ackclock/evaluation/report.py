@@ -41,11 +41,12 @@ from ackclock.evaluation.scoreboard import estimate_text, figure, interval_text,
 from ackclock.evaluation.series import Drawn, lines_of, points_per_line, run_series, runs_drawn
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
-from ackclock.page import BACKENDS, render
+from ackclock.page import render
 from ackclock.page.interactive import Kept, interactive, packed
 from ackclock.page.lines import Axes, lines
 from ackclock.page.lines import csv_of as curves_csv
 from ackclock.page.plane import ELLIPSES, csv_of, plane
+from ackclock.running.backend import title as backend_title
 from ackclock.running.cells import SCENARIOS, Cell, short, write_cells
 from ackclock.running.cells import command as cell_command
 from ackclock.running.kept import kept
@@ -167,7 +168,7 @@ def page(
         cards=cards,
         worst=next((card for card in cards if card["worst"]), None),
         verdict=evaluation.verdict,
-        backend=BACKENDS[evaluation.first[0][0][0].backend],
+        backend=backend_title(evaluation.first[0][0][0].backend),
         invalid=f"{evaluation.invalid} of {evaluation.runs} runs missed their times"
         if evaluation.invalid
         else "",

@@ -47,7 +47,7 @@ def sequence_plot(job: Job, outcome: Outcome) -> Plot | None:
     """Rerun a job, and draw its first flow under test around its first window reduction.
 
     Returns None without a bulk flow, or if the run has too many packets to capture. It also returns None for
-    an emulation, which a second run does not repeat.
+    a kernel, which does not show the state of its senders.
     """
     if job.backend != SIM:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -78,6 +79,15 @@ class Kernel:
         fields = asdict(self)
         del fields["folder"]
         return fields
+
+
+def check_machine() -> None:
+    """Raise `InputError` if kernels of this backend cannot run on this machine."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        raise InputError(
+            "--backend kernel needs Linux on an x86-64 processor, "
+            f"this is {platform.system()} on {platform.machine()}"
+        )
 
 
 def folder() -> Path:

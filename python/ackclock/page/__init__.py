@@ -17,7 +17,7 @@ STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
 FIGURES_STYLE = (_FOLDER / "figures.css").read_text(encoding="utf-8")
 FIGURES_SCRIPT = (_FOLDER / "figures.js").read_text(encoding="utf-8")
 #: The names of the backends on pages.
-BACKENDS = {"sim": "simulator", "linux": "Linux kernel"}
+BACKENDS = {"sim": "simulator", "linux": "Linux kernel", "kernel": "Linux kernel in virtual time"}
 
 
 def render(template: Path, **values: Any) -> str:

@@ -24,9 +24,10 @@ from ackclock.reproduce.runs import Batch, Plan, Run, plan, require_change, runs
 from ackclock.reproduce.shown import require_shown
 from ackclock.reproduce.support import DEPENDS, NEVER, ONE, ROBUST, Support, support
 from ackclock.reproduce.tables import Table, tables_of
+from ackclock.running.backend import chosen as chosen_backend
 from ackclock.running.backend import faults, workers_for
 from ackclock.running.cells import Cell
-from ackclock.running.job import LINUX, SIM
+from ackclock.running.job import LINUX, SIM, kind_of
 from ackclock.running.store import Store
 from ackclock.running.work import fill
 from ackclock.text.suggest import hint
@@ -45,8 +46,10 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Emulated:
-    """Results of the chosen interpretation with the TCP of the running kernel."""
+    """Results of the chosen interpretation with the TCP of a kernel."""
 
+    #: `linux` or `kernel`.
+    backend: str
     #: The verdicts by claim.
     verdicts: Mapping[str, Verdict]
     tables: tuple[Table, ...]
@@ -123,6 +126,7 @@ def reproduce(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     backend: str = SIM,
+    kernel: str | None = None,
     tell: Callable[[str], object] = lambda text: None,
 ) -> Reproduction:
     """Run the experiments of a paper and judge its claims.
@@ -133,13 +137,16 @@ def reproduce(
     only the necessary cells run, and the result contains neither tables nor figures. `quick` runs few
     replicates, sometimes shorter runs, and one interpretation unless `readings` is larger. `extended` adds
     experiments beyond the paper. `out` is a folder for the runs, and a second call continues from it.
-    `backend` `linux` adds a column with the TCP of the running kernel in real time. It uses as many
-    replicates as `quick`, unless `replicates` is given. `tell` receives the expected time of these runs.
+    `backend` `linux` adds a column with the TCP of the running kernel in real time. The backend `kernel` adds
+    a column with a kernel in virtual time. The column has as many replicates as `quick`, unless `replicates`
+    is given. `kernel` is the version, name or path of a built kernel, by default the one that was built last.
+    `tell` receives the number of these runs.
     Raises `AckclockError`.
     """
     replicates = optional_number("replicates", replicates, least=1)
     readings = optional_number("readings", readings, least=1)
     seed = whole_number("seed", seed)
+    backend = chosen_backend(backend, kernel)
     paper = Paper.load(name)
     every = claims_of(paper)
     require_shown(paper)
@@ -163,8 +170,8 @@ def reproduce(
         known = runs.by_key
         judged = tuple((each.reading, _judge(paper, asked, each, store, known)) for each in others)
         emulated = None
-        if backend == LINUX:
-            again = Batch(CHOSEN, replicates or paper.quick.replicates, sets, extended, only, LINUX)
+        if backend != SIM:
+            again = Batch(CHOSEN, replicates or paper.quick.replicates, sets, extended, only, backend)
             emulated = _emulate(paper, again, (seed, workers), store, (asked, bool(claims), tell, progress))
     return Reproduction(
         paper=paper,
@@ -193,12 +200,19 @@ def _emulate(
     (seed, workers), (claims, only_claims, tell, progress) = of_runs, wanted
     planned = plan(paper, batch, seed)
     count = sum(len(cell.study.jobs) for cell in planned.cells)
-    seconds = sum(len(cell.study.jobs) * cell.scenario.describe(0)["duration_s"] for cell in planned.cells)
-    at_once = workers_for(LINUX, workers) or 1
-    tell(f"{count} emulations, {at_once} at once, take {seconds / at_once / 60:.0f} minutes")
+    at_once = workers_for(batch.backend, workers)
+    if batch.backend == LINUX:
+        seconds = sum(
+            len(cell.study.jobs) * cell.scenario.describe(0)["duration_s"] for cell in planned.cells
+        )
+        minutes = seconds / (at_once or 1) / 60
+        tell(f"{count} emulations, {at_once or 1} at once, take {minutes:.0f} minutes")
+    else:
+        tell(f"{count} runs of the kernel follow")
     fill(planned.jobs, store, workers=at_once, progress=progress)
     runs = runs_of(paper, planned, store, {})
     return Emulated(
+        backend=kind_of(batch.backend),
         verdicts={
             claim.id: judge(runs, claim, with_note=False)
             for claim in claims_run(paper, claims, extended=batch.extended)

@@ -12,6 +12,7 @@ from ackclock.reproduce.figures import Figure
 from ackclock.reproduce.readings import Reading
 from ackclock.reproduce.support import Branch, Support, counts_text, tree_lines
 from ackclock.reproduce.tables import Entry, Table
+from ackclock.running.job import KERNEL, LINUX
 from ackclock.statistics.estimates import CONFIDENCE
 from ackclock.text import table
 
@@ -85,20 +86,28 @@ def _half_width(verdict: Verdict) -> str:
     return "" if half is None else f"{half:.{verdict.claim.digits}f}"
 
 
+#: The kernels of the backends in titles.
+_KERNELS = {LINUX: "the running kernel", KERNEL: "a kernel in virtual time"}
+
+
 def changes_table(reproduction: Reproduction) -> table.Table:
     """Return the claims with the printed value, the simulated value, and the kernel's."""
     emulated = reproduction.emulated
     assert emulated is not None, "there are emulations"
+    invalid = (
+        f"; {emulated.invalid} of {emulated.runs} emulations are not valid"
+        if emulated.backend == LINUX
+        else ""
+    )
     made = table.Table(
         "",
         "claim",
-        *(table.Column(heading, right=True) for heading in ("printed", "simulated", "linux")),
+        *(table.Column(heading, right=True) for heading in ("printed", "simulated", emulated.backend)),
         "unit",
-        title="claims with the TCP of the running kernel",
+        title=f"claims with the TCP of {_KERNELS[emulated.backend]}",
         caption=(
-            "the claim holds (✓), does not hold (✗), or is undecidable (?): first simulated, then linux; "
-            f"{emulated.replicates} replicates of linux; {emulated.invalid} of {emulated.runs} emulations "
-            "are not valid"
+            "the claim holds (✓), does not hold (✗), or is undecidable (?): first simulated, then "
+            f"{emulated.backend}; {emulated.replicates} replicates of {emulated.backend}{invalid}"
         ),
     )
     for verdict in reproduction.verdicts:
@@ -123,8 +132,8 @@ def changes_text(reproduction: Reproduction) -> str:
     return f"With the kernel's TCP these verdicts change: {', '.join(changes)}."
 
 
-def paper_table(shown: Table, emulated: Table | None = None) -> table.Table:
-    """Return a table with printed values above measured ones, and emulated values below."""
+def paper_table(shown: Table, emulated: Table | None = None, backend: str = "") -> table.Table:
+    """Return a table with printed values above measured ones, and the values of a backend below."""
     made = table.Table(
         shown.axis,
         *(("",) if shown.is_printed or emulated else ()),
@@ -136,7 +145,7 @@ def paper_table(shown: Table, emulated: Table | None = None) -> table.Table:
         if shown.is_printed:
             rows.insert(0, ("printed", [printed_text(entry) for entry in row]))
         if emulated is not None:
-            rows.append(("linux", [value_text(entry) for entry in emulated.rows[index][1]]))
+            rows.append((backend, [value_text(entry) for entry in emulated.rows[index][1]]))
         for line, (what, cells) in enumerate(rows):
             named = (what,) if len(rows) > 1 else ()
             made.add_row("" if line else str(value), *named, *cells)
@@ -225,7 +234,7 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
             {}
             if reproduction.emulated is None
             else {
-                "linux": {
+                reproduction.emulated.backend: {
                     "replicates": reproduction.emulated.replicates,
                     "runs": reproduction.emulated.runs,
                     "invalid": reproduction.emulated.invalid,
@@ -256,7 +265,7 @@ def _emulated_json(reproduction: Reproduction, claim: str) -> dict[str, Any]:
         return {}
     kept = ("measured", "low", "high", "verdict", "reason", "parts")
     told = _claim_json(emulated.verdicts[claim])
-    return {"linux": {key: told[key] for key in kept}}
+    return {emulated.backend: {key: told[key] for key in kept}}
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ackclock.metrics.frames import samples_frame
 from ackclock.reproduce.grids import Grid, Values, matches, members
 from ackclock.reproduce.paper import FILE, Paper
 from ackclock.reproduce.readings import CHOSEN, Reading
-from ackclock.running.job import SIM, Job, Outcome
+from ackclock.running.job import LINUX, SIM, Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import Study
 from ackclock.scenario import Scenario
@@ -176,7 +176,7 @@ def runs_of(paper: Paper, planned: Plan, store: Store, known: Mapping[str, Run])
         runs = tuple(
             known.get(job.key) or Run(stored(store, job), float(warmup_s)) for job in cell.study.jobs
         )
-        exact = not cell.scenario.is_random and all(job.backend == SIM for job in cell.study.jobs)
+        exact = not cell.scenario.is_random and all(job.backend != LINUX for job in cell.study.jobs)
         cells[cell.grid.name].append(Cell(cell.values, exact, runs))
     return Runs(paper, cells, planned.reading)
 

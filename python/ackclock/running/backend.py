@@ -1,4 +1,4 @@
-"""Backends of a scenario: the simulation, or the emulator with the kernel's TCP in real time."""
+"""Backends of a scenario: the simulation, the running kernel in real time, a kernel in virtual time."""
 
 from __future__ import annotations
 
@@ -6,12 +6,39 @@ import os
 from typing import Any
 
 from ackclock import _core
-from ackclock.errors import BackendError
+from ackclock.errors import ArgumentValueError, BackendError
+from ackclock.kernels import store as kernels
 from ackclock.running.executor import default_workers
-from ackclock.running.job import LINUX
+from ackclock.running.job import BACKENDS, KERNEL, LINUX, kernel_of, kind_of, with_kernel
 
 #: Threads of an emulation that must not wait for a core.
 _PROMPT_THREADS = 2
+
+
+def chosen(backend: str, kernel: str | None = None) -> str:
+    """Return a backend as jobs contain it.
+
+    `kernel` is a version, a name or a path, by default the kernel that was built last. Raises
+    `ArgumentValueError` for an unknown backend, or a kernel of another backend. Raises `InputError` if the
+    kernel is not built, or this machine cannot run it.
+    """
+    if backend not in BACKENDS and kind_of(backend) != KERNEL:
+        raise ArgumentValueError("backend", f"is {backend!r}, but must be one of {', '.join(BACKENDS)}")
+    if kernel is not None and backend != KERNEL:
+        raise ArgumentValueError("kernel", f"needs the backend {KERNEL}, and not {backend}")
+    if backend != KERNEL:
+        return backend
+    kernels.check_machine()
+    return with_kernel(kernels.find(kernel).name)
+
+
+def title(backend: str) -> str:
+    """Return the name of a backend on pages."""
+    # Imported here: commands start without pages.
+    from ackclock.page import BACKENDS as TITLES
+
+    name = kernel_of(backend)
+    return f"{TITLES[kind_of(backend)]}{f' ({name})' if name else ''}"
 
 
 def prepare(backend: str) -> None:
@@ -38,6 +65,6 @@ def workers_for(backend: str, workers: int | None) -> int | None:
 
 
 def faults(document: dict[str, Any]) -> list[str]:
-    """Return why the result of a run is not valid. Empty for a valid run and for a simulation."""
+    """Return why the result of a run in real time is not valid. Empty for all other runs."""
     found: list[str] = document.get("emulation", {}).get("reasons", [])
     return found

@@ -13,7 +13,7 @@ from ackclock.errors import InputError, StoreError
 from ackclock.files.documents import read_json
 from ackclock.files.writing import write_whole
 from ackclock.running.index import INDEX
-from ackclock.running.job import SIM
+from ackclock.running.job import SIM, kernel_of, kind_of
 from ackclock.running.settable import settable
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
@@ -61,7 +61,11 @@ def short(label: str, number: int) -> str:
 def command(folder: Path, cell: str, backend: str = SIM) -> str:
     """Return the command that runs a cell again."""
     words = ["ackclock", "run", "--from", str(folder), cell]
-    return shlex.join([*words, *(["--backend", backend] if backend != SIM else [])])
+    if backend != SIM:
+        words += ["--backend", kind_of(backend)]
+    if name := kernel_of(backend):
+        words += ["--kernel", name]
+    return shlex.join(words)
 
 
 def write_cells(folder: Path, cells: Mapping[str, Cell]) -> None:

@@ -6,14 +6,31 @@ Both can be pickled, so a worker may be a thread, a process or a machine elsewhe
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ackclock import _core, kernel
 from ackclock.errors import BackendError, BuildError, RunError
 from ackclock.foreign import process
+from ackclock.kernels import store as kernels
 
-#: Backends of a job: the simulation, or the emulator with the kernel's TCP in real time.
-SIM, LINUX = "sim", "linux"
-BACKENDS = (SIM, LINUX)
+#: Backends of a job: the simulation, the running kernel's TCP in real time, a kernel in virtual time.
+SIM, LINUX, KERNEL = "sim", "linux", "kernel"
+BACKENDS = (SIM, LINUX, KERNEL)
+
+
+def with_kernel(name: str) -> str:
+    """Return the backend that is a kernel in virtual time, by the name of the kernel."""
+    return f"{KERNEL}:{name}"
+
+
+def kind_of(backend: str) -> str:
+    """Return the one of `BACKENDS` that a backend is."""
+    return backend.partition(":")[0]
+
+
+def kernel_of(backend: str) -> str:
+    """Return the name of the kernel of a backend. Empty for other backends."""
+    return backend.partition(":")[2]
 
 
 @dataclass(frozen=True)
@@ -57,7 +74,7 @@ class Job:
     samples: bool = False
     #: Packets to capture. A stored result contains none.
     capture: Capture | None = None
-    #: One of `BACKENDS`.
+    #: `SIM`, `LINUX`, or the result of `with_kernel`.
     backend: str = SIM
     #: Programs on the hosts of an emulation. A stored result contains none.
     programs: Programs | None = None
@@ -67,7 +84,10 @@ class Job:
     @property
     def key(self) -> str:
         """The key of the result in a store, with everything that it depends on."""
-        emulated = "" if self.backend == SIM else f"{self.backend}-"
+        emulated = "" if self.backend == SIM else f"{kind_of(self.backend)}-"
+        if name := kernel_of(self.backend):
+            # The digits of its recipe, which the name ends with.
+            emulated += f"{name.rpartition('-')[2]}-"
         return f"{emulated}{self.scenario_hash}-s{self.seed}-r{self.replicate}-v{self.build}"
 
 
@@ -94,9 +114,9 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     """Run a job.
 
     User-supplied code runs in a process of its own. Raises `BackendError` if the backend does not support the
-    job, or the system does not permit it. Raises `BuildError` for a job of another ackclock, and
-    `Interrupted` once `cancel` is set. Raises `RunError` if the run needs too much memory or its algorithm
-    fails.
+    job, or the system does not permit it. Raises `InputError` if the kernel of the job is not built here.
+    Raises `BuildError` for a job of another ackclock, and `Interrupted` once `cancel` is set. Raises
+    `RunError` if the run needs too much memory or its algorithm fails.
     """
     if job.build != _core.BUILD:
         raise BuildError(f"has ackclock {_core.BUILD}, but the runs are of {job.build}")
@@ -151,8 +171,12 @@ def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) ->
     programs = (
         None if job.programs is None else (job.programs.group, job.programs.command, job.programs.server)
     )
+    emulate = scenario.emulate
+    if name := kernel_of(job.backend):
+        built = kernels.find(name)
+        emulate = partial(emulate, kernel=(built.image, built.initrd, built.title))
     try:
-        run = scenario.emulate(
+        run = emulate(
             job.seed,
             job.replicate,
             cancel,

@@ -14,7 +14,7 @@ from ackclock.running.store import Store
 
 _MISSING = "No run of this cell is stored, as the algorithm failed before."
 _FOREIGN = "code from outside does not run in a browser. The command runs this cell again."
-_EMULATED = "This cell was run by the emulator, with the TCP of a kernel: that does not run in a browser."
+_EMULATED = "This cell ran with the TCP of a Linux kernel, which does not run in a browser."
 
 
 def kept(

@@ -15,7 +15,7 @@ from ackclock.arguments import whole_number
 from ackclock.errors import RunError, StoreError
 from ackclock.running.chunks import ChunkSize
 from ackclock.running.executor import Chunk, Executor, Threads
-from ackclock.running.job import SIM, Capture, Job, Outcome, Programs
+from ackclock.running.job import LINUX, SIM, Capture, Job, Outcome, Programs
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 
@@ -43,13 +43,15 @@ class Study:
         backend: str = SIM,
         programs: Programs | None = None,
     ) -> Study:
-        """Return replicates of one scenario. A simulation without random inputs runs once.
+        """Return replicates of one scenario. Without random inputs only runs in real time are repeated.
 
         `samples`: of every replicate, of none, or (by default) of the first only. `capture`: packets to
         capture. `programs`: on the hosts of an emulation.
         """
         seed = scenario.seed if seed is None else whole_number("seed", seed)
-        count = whole_number("replicates", replicates, least=1) if scenario.is_random or backend != SIM else 1
+        count = (
+            whole_number("replicates", replicates, least=1) if scenario.is_random or backend == LINUX else 1
+        )
         return cls(
             tuple(
                 Job(

@@ -14,7 +14,7 @@ from ackclock.errors import ArgumentValueError, InputError, ScenarioError, sets_
 from ackclock.files.declaration import Place
 from ackclock.files.documents import as_toml, read_text, read_toml
 from ackclock.files.kinds import hint_for_text
-from ackclock.running.job import SIM, Job
+from ackclock.running.job import LINUX, SIM, Job
 from ackclock.running.warned import Warned, gathered
 from ackclock.scenario import Scenario
 from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
@@ -290,7 +290,7 @@ def _points(
             changed = scenario.with_sets(sets_of(settings))
         except ScenarioError as error:
             raise ScenarioError("\n".join(_of_point(path, settings, error))) from None
-        replicates = most if changed.is_random or backend != SIM else 1
+        replicates = most if changed.is_random or backend == LINUX else 1
         point = Point(number, settings, changed.hash, replicates)
         yield _Checked(point, tuple(changed.warnings), changed.fingerprint)
 

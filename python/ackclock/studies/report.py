@@ -9,8 +9,9 @@ from typing import Any
 from ackclock.errors import writing_error
 from ackclock.files.writing import write_whole
 from ackclock.metrics.declared import Metric
-from ackclock.page import BACKENDS, render
+from ackclock.page import render
 from ackclock.page.interactive import interactive
+from ackclock.running.backend import title as backend_title
 from ackclock.running.cells import Cell, command, write_cells
 from ackclock.running.kept import kept
 from ackclock.running.store import Store
@@ -61,7 +62,7 @@ def page(
         grid=grid,
         title=_title(grid, charts.metrics),
         scenario=_base(grid),
-        backend=BACKENDS[grid.backend],
+        backend=backend_title(grid.backend),
         sides=charts.sides,
         count=len(found),
         sections=[(metric, charts.of(metric), charts.heat(metric)) for metric in charts.metrics],
