@@ -79,9 +79,10 @@ struct QuickAcks {
 }
 
 impl QuickAcks {
-    /// A segment arrives, in order or not, and the receive window grows or not. Returns true if its ACK is not delayed.
-    fn take(&mut self, now: Instant, in_order: bool, grows: bool) -> bool {
-        if !in_order || now.since(self.last_at) > self.pause {
+    /// A segment arrives, `again` or for the first time, and the receive window grows or not. Returns true if its ACK
+    /// is not delayed.
+    fn take(&mut self, now: Instant, again: bool, grows: bool) -> bool {
+        if again || now.since(self.last_at) > self.pause {
             self.left = self.most;
         }
         // Linux sets the lowest bit of the counter.
@@ -240,14 +241,14 @@ impl Receiver {
             self.ts_recent = segment.sent_at;
         }
         let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
-        let may_delay = in_order || self.delays_out_of_order(start, end);
+        let (may_delay, again) = (in_order || self.delays_out_of_order(start, end), end <= self.next);
         if in_order {
             self.next = end;
         } else {
             self.reassemble(start, end);
         }
         let grows = self.growth.is_some() && self.grow_window(now, segment);
-        let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, in_order, grows);
+        let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, again, grows);
         // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
         if may_delay {
             self.unacknowledged += 1;

@@ -258,8 +258,8 @@ transport_keys! {
     /// QUIC: number of probe timeouts between two losses, without an acknowledgement between them, that reduce the
     /// window to the minimum. Range: 1 to 1000 (kPersistentCongestionThreshold of RFC 9002 §7.6).
     persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => transport;
-    /// Number of ACKs that are not delayed at the start of a connection and after a segment out of order. The same
-    /// applies after a pause longer than `min_rto`. Linux uses 16 (quick ACKs).
+    /// Number of ACKs that are not delayed at the start of a connection and after a segment that had arrived before.
+    /// The same applies after a pause longer than `min_rto`. Linux uses 16 (quick ACKs).
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => transport;
     /// The receiver acknowledges each segment while Linux's receive window would grow. It needs `quick_acks` above 0.
     /// The window itself does not limit the sender.
