@@ -29,6 +29,7 @@ pub mod fuzz;
 mod growth;
 mod info;
 mod pacer;
+mod push;
 mod recovery;
 mod takeover;
 mod timers;
@@ -49,6 +50,7 @@ use std::sync::Arc;
 
 use self::connection::Connection;
 use self::ecn::{EcnState, Marks};
+use self::push::Burst;
 use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Strategy, Tlp, View};
 use self::usage::Usage;
 use self::validation::Validation;
@@ -99,6 +101,8 @@ pub struct Sender {
     paces_windows: bool,
     /// In slow start, using half of the window is sufficient, and the largest use in a round counts.
     grows_half_used: bool,
+    /// The last segment of a burst gets PSH.
+    pushes: bool,
     /// One segment at a time is timed for the RTT estimate, instead of every ACK's report.
     times_one_segment: bool,
     /// Timestamps show which recoveries were spurious.
@@ -146,6 +150,8 @@ pub struct Sender {
     prr: Prr,
     halving: Halving,
     usage: Usage,
+    /// The present burst, where PSH ends it.
+    pushed: Burst,
     /// In a box, as hardly any connection has it.
     dsack: Option<Box<Dsack>>,
     pacer: Pacer,
@@ -169,6 +175,7 @@ impl Sender {
             peer_window,
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
+            pushes: transport.push_acks,
             window_rate: None,
             paces_windows: transport.variations.pacing != Pacing::Off,
             times_one_segment: times_one,
@@ -182,6 +189,7 @@ impl Sender {
             prr: Prr::default(),
             halving: Halving::default(),
             usage: Usage::default(),
+            pushed: Burst::default(),
             detects_by_time: strategy.detects_by_time(),
             probes: transport.tlp && transport.recovery == LossRecovery::Sack && transport.peer_sack,
             tlp: Tlp::default(),
