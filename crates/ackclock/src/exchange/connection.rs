@@ -104,7 +104,7 @@ impl Connection {
         // transmitted SYN MUST be one segment".
         let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
         let context = CcContext { initial_window, ..settings.keys.cc_context() };
-        let mut receiver = Receiver::new(&transport);
+        let mut receiver = Receiver::on_path(&transport, agreement.rtt.unwrap_or_default());
         receiver.read_by_hand();
         let context = transport.cc_context(context, 0);
         let mut sender = Sender::new(transport, settings.cc.build(context));
