@@ -401,11 +401,9 @@ impl Connection {
             if end == self.written || segment.ecn.psh() {
                 flags = flags.with(Flags::PSH);
             }
-            if end == self.written {
-                if self.fin == Fin::Pending && self.sender.sent_once() == end {
-                    flags = flags.with(Flags::FIN);
-                    self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
-                }
+            if end == self.written && self.fin == Fin::Pending && self.sender.sent_once() == end {
+                flags = flags.with(Flags::FIN);
+                self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
             }
             let ack = self.receiver.acknowledge();
             let ecn = if segment.ecn.ect() { IpEcn::Ect } else { IpEcn::NotEct };

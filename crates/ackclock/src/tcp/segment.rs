@@ -65,7 +65,7 @@ impl DataEcn {
     #[inline]
     #[must_use]
     pub fn with_psh(self, psh: bool) -> Self {
-        DataEcn(self.0 & !Self::PSH | u8::from(psh) * Self::PSH)
+        DataEcn((self.0 & !Self::PSH) | (u8::from(psh) * Self::PSH))
     }
 
     /// Of data that are ECN-capable or not, and say that the sender has reduced its window or not.

@@ -65,6 +65,6 @@ impl Sender {
 
 /// The bytes by which a short path enlarges a burst.
 fn bonus(min_rtt: Duration) -> u64 {
-    let halvings = min_rtt.as_nanos() / 1000 >> RTT_SHIFT;
+    let halvings = (min_rtt.as_nanos() / 1000) >> RTT_SHIFT;
     MOST_BYTES.checked_shr(halvings.min(u64::from(u32::MAX)) as u32).unwrap_or(0)
 }
