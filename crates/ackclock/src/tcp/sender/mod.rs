@@ -342,7 +342,8 @@ impl Sender {
         if self.frto != Frto::Off {
             self.advance_frto(now, acked_bytes > 0, &delivered);
         }
-        let was_in_recovery = self.state.is_fast_recovery();
+        let state_before = self.state;
+        let was_in_recovery = state_before.is_fast_recovery();
         let inflation = self.inflation;
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
@@ -350,7 +351,9 @@ impl Sender {
             // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
-        self.look_after_losses(now, ack, acked_bytes > 0, newly_lost, shows_needless);
+        let has_ended = state_before != State::Open && self.state == State::Open;
+        let may_begin = newly_lost > 0 || has_ended && self.strategy.begins_again();
+        self.look_after_losses(now, ack, acked_bytes > 0, may_begin, shows_needless);
         let is_safe = acked_bytes > 0 && newly_lost == 0;
         self.end_reduction_for_mark();
         if self.is_reducing() {
@@ -504,14 +507,14 @@ impl Sender {
         now: Instant,
         ack: &AckSegment,
         is_new: bool,
-        newly_lost: u32,
+        may_begin: bool,
         shows_needless: bool,
     ) {
         if shows_needless {
             self.undo_needless(now);
         }
         if self.detects_by_time {
-            if newly_lost > 0 {
+            if may_begin {
                 self.on_found_losses(now);
             }
             self.set_reordering_timer();
