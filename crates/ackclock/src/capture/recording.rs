@@ -127,7 +127,7 @@ pub enum Segment {
         len: u32,
         /// When it left the sender.
         sent_at: Instant,
-        /// SYN, FIN, CWR.
+        /// SYN, FIN, PSH, CWR.
         flags: DataEcn,
         /// The next byte expected from the receiver.
         ack: u64,

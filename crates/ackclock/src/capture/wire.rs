@@ -204,7 +204,7 @@ impl Connection {
                 };
                 let stamps = (value, self.clock(false, echo_ns));
                 Tcp {
-                    flags: ACK | ecn_flags | if flags.fin() { FIN } else { 0 },
+                    flags: ACK | ecn_flags | if flags.fin() { FIN } else { 0 } | if flags.psh() { PSH } else { 0 },
                     seq: self.seq(true, *seq).wrapping_sub(u32::from(flags.probe())),
                     ack: self.seq(false, *ack),
                     options: if transport.timestamps { timestamps(stamps) } else { Vec::new() },
@@ -564,6 +564,7 @@ mod tests {
             sent(DataEcn::default(), 0),
             sent(DataEcn::FIN_FLAG, 99),
             sent(DataEcn::PROBE_FLAG, 99),
+            sent(DataEcn::default().with_psh(true), 99),
         ];
         assert!(frames.iter().all(is_sound));
         let first = connection.initial_seq(true);
@@ -577,6 +578,7 @@ mod tests {
         assert_eq!(flags_seq_ack(&frames[2]), (0x010, 1, 1));
         assert_eq!(flags_seq_ack(&frames[3]), (0x011, 100, 1));
         assert_eq!(flags_seq_ack(&frames[4]), (0x010, 99, 1));
+        assert_eq!(flags_seq_ack(&frames[5]), (0x018, 100, 1));
         assert_eq!(frames[0].bytes[40..44], [2, 4, 0x05, 0xb4]);
     }
 

@@ -104,7 +104,7 @@ impl Connection {
         // transmitted SYN MUST be one segment".
         let initial_window = if agreement.retransmitted { 1.0 } else { settings.initial_window };
         let context = CcContext { initial_window, ..settings.keys.cc_context() };
-        let mut receiver = Receiver::new(&transport);
+        let mut receiver = Receiver::on_path(&transport, agreement.rtt.unwrap_or_default());
         receiver.read_by_hand();
         let context = transport.cc_context(context, 0);
         let mut sender = Sender::new(transport, settings.cc.build(context));
@@ -180,7 +180,7 @@ impl Connection {
         }
         let taken = bytes.min(available);
         self.read += taken;
-        if let Some(update) = self.receiver.read(taken) {
+        if let Some(update) = self.receiver.read(taken, taken == available) {
             self.send_ack(now, &update, sent);
         }
         Some(taken)
@@ -355,8 +355,9 @@ impl Connection {
         if packet.len > 0 {
             let ce = packet.ecn == Some(IpEcn::Ce);
             let ect = ce || packet.ecn == Some(IpEcn::Ect);
-            let cwr = packet.flags.has(Flags::CWR);
-            let segment = DataSegment { seq: start, len: packet.len, sent_at: now, ecn: DataEcn::new(ect, cwr) };
+            let (cwr, psh) = (packet.flags.has(Flags::CWR), packet.flags.has(Flags::PSH));
+            let flags = DataEcn::new(ect, cwr).with_psh(psh);
+            let segment = DataSegment { seq: start, len: packet.len, sent_at: now, ecn: flags };
             ack = self.receiver.on_data(now, &segment, ce);
         }
         // RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply".
@@ -396,13 +397,13 @@ impl Connection {
         {
             let end = segment.seq + u64::from(segment.len);
             let mut flags = if segment.ecn.cwr() { Flags::ACK.with(Flags::CWR) } else { Flags::ACK };
-            // The last segment of a write.
-            if end == self.written {
+            // The last segment of a write, or of a burst.
+            if end == self.written || segment.ecn.psh() {
                 flags = flags.with(Flags::PSH);
-                if self.fin == Fin::Pending && self.sender.sent_once() == end {
-                    flags = flags.with(Flags::FIN);
-                    self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
-                }
+            }
+            if end == self.written && self.fin == Fin::Pending && self.sender.sent_once() == end {
+                flags = flags.with(Flags::FIN);
+                self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
             }
             let ack = self.receiver.acknowledge();
             let ecn = if segment.ecn.ect() { IpEcn::Ect } else { IpEcn::NotEct };

@@ -79,6 +79,11 @@ impl Buffer {
         self.read += bytes;
     }
 
+    /// True if the application has read everything below `next`.
+    pub(super) fn is_empty(&self, next: u64) -> bool {
+        self.read == next
+    }
+
     /// True if the window may advance.
     pub(super) fn advances(&self) -> bool {
         // §3.8.6.2.2: "keep RCV.NXT+RCV.WND fixed until the reduction satisfies: RCV.BUFF - RCV.USER - RCV.WND >= min( Fr *

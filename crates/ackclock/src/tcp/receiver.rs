@@ -22,6 +22,12 @@ pub struct Receiver {
     delayed_ack: Option<Duration>,
     delayed_ack_for: DelayedAckFor,
     quick_acks: QuickAcks,
+    /// Data with PSH are acknowledged once the application has read everything.
+    push_acks: bool,
+    /// Such data wait for the application.
+    is_pushed: bool,
+    /// The application reads data as they arrive.
+    reads_at_once: bool,
     /// It is boxed, because few profiles use it.
     growth: Option<Box<WindowGrowth>>,
     sack: bool,
@@ -106,6 +112,9 @@ impl Receiver {
                 pause: transport.min_rto,
                 last_at: Instant::ZERO,
             },
+            push_acks: transport.push_acks,
+            is_pushed: false,
+            reads_at_once: transport.receive_buffer.is_none(),
             growth: None,
             sack: transport.peer_sack,
             dsack: transport.peer_sack && transport.dsack,
@@ -168,13 +177,14 @@ impl Receiver {
 
     /// From now on the application reads by [`read`](Self::read), and not by itself.
     pub fn read_by_hand(&mut self) {
+        self.reads_at_once = false;
         self.buffer.iter_mut().for_each(|buffer| buffer.read_by_hand());
     }
 
-    /// The application reads this many bytes. Returns the window update if the window advances.
-    pub fn read(&mut self, bytes: u64) -> Option<AckSegment> {
-        self.buffer.as_mut()?.read(bytes);
-        self.window_update()
+    /// The application reads this many bytes, perhaps all that have arrived. Returns the ACK that this causes.
+    pub fn read(&mut self, bytes: u64, reads_all: bool) -> Option<AckSegment> {
+        self.buffer.iter_mut().for_each(|buffer| buffer.read(bytes));
+        if reads_all && self.is_pushed { Some(self.acknowledge()) } else { self.window_update() }
     }
 
     /// True if the receiver may send something though nothing arrives and no ACK is delayed.
@@ -183,9 +193,16 @@ impl Receiver {
         self.peer.is_some() || self.buffer.is_some()
     }
 
-    /// The ACK that tells of a window that has advanced.
+    /// The ACK after a read, which tells of a window that has advanced, or of data with PSH.
     fn window_update(&mut self) -> Option<AckSegment> {
-        self.buffer.as_ref().is_some_and(|buffer| buffer.advances()).then(|| self.acknowledge())
+        let advances = self.buffer.as_ref().is_some_and(|buffer| buffer.advances());
+        if advances { Some(self.acknowledge()) } else { self.pushed_ack() }
+    }
+
+    /// The ACK of data with PSH, if the application has read everything.
+    fn pushed_ack(&mut self) -> Option<AckSegment> {
+        let is_empty = self.buffer.as_ref().is_some_and(|buffer| buffer.is_empty(self.next));
+        (self.is_pushed && is_empty).then(|| self.acknowledge())
     }
 
     /// A segment arrives. Returns the ACK to send at once, if one is due.
@@ -210,7 +227,10 @@ impl Receiver {
         let len = (u64::from(segment.len)).saturating_sub(end - admitted) as u32;
         let ack = self.on_segment(now, &DataSegment { len, ..*segment }, ce);
         let window = self.read_due(now);
-        Some(ack?.with_window(window?))
+        match ack {
+            Some(ack) => Some(ack.with_window(window?)),
+            None => self.pushed_ack(),
+        }
     }
 
     /// The application reads the data that it may read by now. Returns the window then.
@@ -252,10 +272,12 @@ impl Receiver {
         // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
         if may_delay {
             self.unacknowledged += 1;
+            self.is_pushed |= self.push_acks && segment.ecn.psh();
             if let Some(delay) = self.delayed_ack
                 && self.unacknowledged < 2
                 && !mark_is_news
                 && !is_quick
+                && !(self.is_pushed && self.reads_at_once)
             {
                 self.ack_deadline = Some(now + delay);
                 return None;
@@ -413,6 +435,7 @@ impl Receiver {
     #[inline]
     pub fn acknowledge(&mut self) -> AckSegment {
         self.unacknowledged = 0;
+        self.is_pushed = false;
         self.ack_deadline = None;
         self.last_ack_sent = self.next;
         let may_report = self.sack && (!self.out_of_order.is_empty() || self.dsack);

@@ -15,11 +15,11 @@ pub struct DataSegment {
     pub len: u32,
     /// The sender's clock, which the receiver echoes (RFC 7323).
     pub sent_at: Instant,
-    /// The ECN flags.
+    /// The flags of the header.
     pub ecn: DataEcn,
 }
 
-/// ECN flags of a data segment, in one byte, so that a later copy does not stall on the store.
+/// Flags of a data segment, in one byte, so that a later copy does not stall on the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataEcn(u8);
 
@@ -29,6 +29,7 @@ impl DataEcn {
     const SYN: u8 = 4;
     const FIN: u8 = 8;
     const PROBE: u8 = 16;
+    const PSH: u8 = 32;
 
     /// Of the segment that opens a connection.
     pub const SYN_FLAG: DataEcn = DataEcn(Self::SYN);
@@ -52,6 +53,19 @@ impl DataEcn {
     /// Whether it asks for the receiver's window and has no data.
     pub fn probe(self) -> bool {
         self.0 & Self::PROBE != 0
+    }
+
+    /// Whether the sender pushes the data: it may have no more for now.
+    #[inline]
+    pub fn psh(self) -> bool {
+        self.0 & Self::PSH != 0
+    }
+
+    /// The same flags, with PSH or not.
+    #[inline]
+    #[must_use]
+    pub fn with_psh(self, psh: bool) -> Self {
+        DataEcn((self.0 & !Self::PSH) | (u8::from(psh) * Self::PSH))
     }
 
     /// Of data that are ECN-capable or not, and say that the sender has reduced its window or not.

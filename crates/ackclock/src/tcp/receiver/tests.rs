@@ -1,5 +1,6 @@
 use super::*;
 use crate::tcp::segment::DataEcn;
+use crate::units::Rate;
 
 fn receiver(change: impl FnOnce(&mut Transport)) -> Receiver {
     let mut transport = Transport::default();
@@ -209,9 +210,9 @@ fn an_application_that_reads_by_hand_moves_the_window() {
     for number in [0, 1] {
         answer(&mut it, number);
     }
-    assert_eq!((it.next_deadline(), it.read(99)), (None, None));
-    assert_eq!(it.read(1).map(|ack| (ack.ack, ack.window())), Some((200, Some(100))));
-    assert_eq!(receiver(|_| {}).read(1), None, "there is no buffer");
+    assert_eq!((it.next_deadline(), it.read(99, false)), (None, None));
+    assert_eq!(it.read(1, true).map(|ack| (ack.ack, ack.window())), Some((200, Some(100))));
+    assert_eq!(receiver(|_| {}).read(1, true), None, "there is no buffer");
 }
 
 #[test]
@@ -226,6 +227,31 @@ fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
     // An old copy comes late: the echo does not go back.
     let ack = receiver.on_data(Instant::ZERO, &data(0), false).unwrap();
     assert_eq!(ack.echo, Instant::from_nanos(1));
+}
+
+#[test]
+fn a_segment_with_psh_is_acknowledged_once_the_application_has_read_it() {
+    let pushed = |number| DataSegment { ecn: DataEcn::default().with_psh(true), ..data(number) };
+    let delay = Duration::from_millis(40);
+    let linux = |transport: &mut Transport| (transport.delayed_ack, transport.push_acks) = (Some(delay), true);
+    let mut it = receiver(linux);
+    let ack_of = |it: &mut Receiver, segment| it.on_data(Instant::ZERO, &segment, false).map(|ack| ack.ack / 100);
+    assert_eq!([data(0), data(1), pushed(2)].map(|segment| ack_of(&mut it, segment)), [None, Some(2), Some(3)]);
+    // Old data do not count, and without the key PSH has no effect.
+    assert_eq!([data(3), pushed(4)].map(|segment| ack_of(&mut it, segment)), [None, Some(5)]);
+    assert_eq!(ack_of(&mut receiver(|transport| transport.delayed_ack = Some(delay)), pushed(0)), None);
+    // The application reads 100 bytes each 10 ms.
+    let mut slow = receiver(|transport| {
+        linux(transport);
+        (transport.mss, transport.receive_buffer) = (100, Some(1000));
+        (transport.read_rate, transport.read_every) = (Rate::from_bps(80_000), Duration::from_millis(10));
+    });
+    let expected = [Some(1), None, Some(3), None];
+    assert_eq!([pushed(0), data(1), data(2), pushed(3)].map(|segment| ack_of(&mut slow, segment)), expected);
+    let mut by_hand = receiver(linux);
+    by_hand.read_by_hand();
+    assert_eq!(ack_of(&mut by_hand, pushed(0)), None);
+    assert_eq!([60, 40].map(|bytes| by_hand.read(bytes, bytes == 40).map(|ack| ack.ack)), [None, Some(100)]);
 }
 
 /// Linux 6.18 sent these ACKs in slow start at 10 Mbit/s and 40 ms.

@@ -29,6 +29,7 @@ pub mod fuzz;
 mod growth;
 mod info;
 mod pacer;
+mod push;
 mod recovery;
 mod takeover;
 mod timers;
@@ -49,6 +50,7 @@ use std::sync::Arc;
 
 use self::connection::Connection;
 use self::ecn::{EcnState, Marks};
+use self::push::Burst;
 use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Strategy, Tlp, View};
 use self::usage::Usage;
 use self::validation::Validation;
@@ -99,6 +101,8 @@ pub struct Sender {
     paces_windows: bool,
     /// In slow start, using half of the window is sufficient, and the largest use in a round counts.
     grows_half_used: bool,
+    /// The last segment of a burst gets PSH.
+    pushes: bool,
     /// One segment at a time is timed for the RTT estimate, instead of every ACK's report.
     times_one_segment: bool,
     /// Timestamps show which recoveries were spurious.
@@ -146,6 +150,8 @@ pub struct Sender {
     prr: Prr,
     halving: Halving,
     usage: Usage,
+    /// The present burst, where PSH ends it.
+    pushed: Burst,
     /// In a box, as hardly any connection has it.
     dsack: Option<Box<Dsack>>,
     pacer: Pacer,
@@ -169,6 +175,7 @@ impl Sender {
             peer_window,
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
             grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
+            pushes: transport.push_acks,
             window_rate: None,
             paces_windows: transport.variations.pacing != Pacing::Off,
             times_one_segment: times_one,
@@ -182,6 +189,7 @@ impl Sender {
             prr: Prr::default(),
             halving: Halving::default(),
             usage: Usage::default(),
+            pushed: Burst::default(),
             detects_by_time: strategy.detects_by_time(),
             probes: transport.tlp && transport.recovery == LossRecovery::Sack && transport.peer_sack,
             tlp: Tlp::default(),
@@ -334,7 +342,8 @@ impl Sender {
         if self.frto != Frto::Off {
             self.advance_frto(now, acked_bytes > 0, &delivered);
         }
-        let was_in_recovery = self.state.is_fast_recovery();
+        let state_before = self.state;
+        let was_in_recovery = state_before.is_fast_recovery();
         let inflation = self.inflation;
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
@@ -342,7 +351,9 @@ impl Sender {
             // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
-        self.look_after_losses(now, ack, acked_bytes > 0, newly_lost, shows_needless);
+        let has_ended = state_before != State::Open && self.state == State::Open;
+        let may_begin = newly_lost > 0 || has_ended && self.strategy.begins_again();
+        self.look_after_losses(now, ack, acked_bytes > 0, may_begin, shows_needless);
         let is_safe = acked_bytes > 0 && newly_lost == 0;
         self.end_reduction_for_mark();
         if self.is_reducing() {
@@ -496,14 +507,14 @@ impl Sender {
         now: Instant,
         ack: &AckSegment,
         is_new: bool,
-        newly_lost: u32,
+        may_begin: bool,
         shows_needless: bool,
     ) {
         if shows_needless {
             self.undo_needless(now);
         }
         if self.detects_by_time {
-            if newly_lost > 0 {
+            if may_begin {
                 self.on_found_losses(now);
             }
             self.set_reordering_timer();

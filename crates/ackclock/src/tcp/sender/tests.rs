@@ -5,6 +5,7 @@ mod delivery;
 mod ecn;
 mod fack;
 mod pacing;
+mod push;
 mod rack;
 mod recovery;
 mod transmit;

@@ -200,7 +200,7 @@ impl Sender {
     pub(super) fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
         self.board.push(self.snd_nxt, len, now);
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
-        let segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
+        let mut segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
         self.snd_nxt += u64::from(len);
         if self.times_one_segment && self.timed.is_none() {
             self.timed = Some((self.snd_nxt, now));
@@ -211,6 +211,9 @@ impl Sender {
         }
         if self.probes {
             self.schedule_probe(now);
+        }
+        if self.pushes {
+            segment.ecn = ecn.with_psh(self.ends_burst(now));
         }
         segment
     }
@@ -239,7 +242,8 @@ impl Sender {
             EcnRetransmissions::Plain => DataEcn::default(),
             EcnRetransmissions::LikeNew => DataEcn::new(self.has_ecn(), self.take_cwr()),
         };
-        let segment = DataSegment { seq, len, sent_at: now, ecn };
+        let ends = self.pushes && self.written == Some(seq + u64::from(len));
+        let segment = DataSegment { seq, len, sent_at: now, ecn: ecn.with_psh(ends) };
         self.note_sent(now, &segment, true);
         segment
     }

@@ -264,6 +264,10 @@ transport_keys! {
     /// The receiver acknowledges each segment while Linux's receive window would grow. It needs `quick_acks` above 0.
     /// The window itself does not limit the sender.
     window_growth_acks: bool = [false, Linux: true] => transport;
+    /// The sender sets PSH on the last segment of each burst and of each write (Linux). The receiver acknowledges it at
+    /// once, or when a slow application has read everything. A burst has two or more segments, up to the payload of a
+    /// millisecond at Linux's pacing rate.
+    push_acks: bool = [false, Linux: true] => transport;
     /// Segments whose ACKs may be delayed. `new-data`: new data in order (RFC 5681 §4.2). `last-segment`: also a copy
     /// of the last segment in order. `gaps`: also segments that fill part of a gap.
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;

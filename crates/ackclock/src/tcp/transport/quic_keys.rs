@@ -22,6 +22,7 @@ const TCP_ONLY: &[&str] = &[
     "handshake",
     "quick_acks",
     "window_growth_acks",
+    "push_acks",
     "delayed_ack_for",
     "max_burst",
     "rack",

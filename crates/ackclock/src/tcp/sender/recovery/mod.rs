@@ -159,9 +159,9 @@ impl Sender {
         }
     }
 
-    /// Time has shown losses: a recovery begins unless one is going on.
+    /// Time has shown losses, or a recovery has ended: another one begins for segments that are still missing.
     pub(super) fn on_found_losses(&mut self, now: Instant) {
-        if self.state == State::Open && self.strategy.first_again(&self.board).is_some() {
+        if self.state == State::Open && self.board.counts().1 > 0 {
             self.enter_recovery(now);
         }
     }

@@ -290,6 +290,11 @@ impl Strategy for Rack {
         true
     }
 
+    /// In Linux a recovery begins whenever there is a lost segment, even if its copy is in flight.
+    fn begins_again(&self) -> bool {
+        true
+    }
+
     fn reorderings(&self) -> Reorderings {
         self.reordering.seen
     }

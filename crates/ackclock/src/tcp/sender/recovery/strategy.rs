@@ -86,6 +86,11 @@ pub(in crate::tcp::sender) trait Strategy {
         false
     }
 
+    /// True if the end of a recovery begins the next one where segments that were taken for lost are still missing.
+    fn begins_again(&self) -> bool {
+        false
+    }
+
     /// The reorderings that were seen.
     fn reorderings(&self) -> Reorderings {
         Reorderings::default()
@@ -258,6 +263,9 @@ impl Strategy for AnyStrategy {
     }
     fn detects_by_time(&self) -> bool {
         dispatch!(self, strategy => strategy.detects_by_time())
+    }
+    fn begins_again(&self) -> bool {
+        dispatch!(self, strategy => strategy.begins_again())
     }
     fn reorderings(&self) -> Reorderings {
         dispatch!(self, strategy => strategy.reorderings())

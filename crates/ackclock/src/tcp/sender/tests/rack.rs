@@ -107,6 +107,23 @@ fn a_copy_that_comes_after_the_sacked_original_shows_reordering() {
     assert_eq!(tcp.sender.info().reorderings, 1);
 }
 
+/// In Linux the ACK that ends a recovery begins the next one.
+#[test]
+fn a_recovery_that_ends_with_a_segment_missing_begins_again() {
+    let mut tcp = Driven::of(rack(), CcSpec::by_name("aimd").unwrap().build(CcContext::new(8.0)));
+    tcp.sent();
+    assert!(tcp.ack(0, &[(1, 8)]).starts_with(&[0, 8]));
+    // Segment 8 is lost in this recovery, as is the copy of segment 0. Its own copy is in flight at the end.
+    assert!(tcp.ack(0, &[(1, 8), (9, 11)]).contains(&8));
+    assert_eq!((tcp.sender.counters().retransmits, tcp.sender.counters().congestion_events), (3, 1));
+    tcp.ack(8, &[(9, 11)]);
+    assert_eq!((tcp.sender.phase(), tcp.sender.counters().congestion_events), (Phase::FastRecovery, 2));
+    let next = tcp.sender.sent_once() / MSS;
+    tcp.ack(next, &[]);
+    assert_eq!((tcp.sender.counters().retransmits, tcp.sender.counters().congestion_events), (3, 2));
+    assert_ne!(tcp.sender.phase(), Phase::FastRecovery);
+}
+
 /// RFC 8985 §7.3 has no probe before a measurement, and RFC 6298 §2.1 a timeout of a second.
 #[test]
 fn where_no_probe_may_leave_the_timeout_comes_in_its_time() {
