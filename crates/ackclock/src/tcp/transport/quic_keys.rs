@@ -18,6 +18,7 @@ const TCP_ONLY: &[&str] = &[
     "min_rto",
     "min_rto_bounds",
     "clock_tick",
+    "timer_slack",
     "clock_offset",
     "handshake",
     "quick_acks",

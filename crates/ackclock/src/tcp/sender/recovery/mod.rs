@@ -185,7 +185,7 @@ impl Sender {
     /// Losses are looked for again when the strategy says so.
     pub(super) fn set_reordering_timer(&mut self) {
         match self.strategy.settles_at() {
-            Some(at) => self.timers.set(Timer::Reordering, at),
+            Some(at) => self.timers.set(Timer::Reordering, at + self.transport.timer_slack),
             None => self.timers.stop(Timer::Reordering),
         }
     }

@@ -59,7 +59,7 @@ impl Sender {
         let pto = match self.rtt.srtt() {
             Duration::ZERO => FIRST_PTO,
             srtt if self.board.outstanding() == 1 => srtt * 2 + self.transport.min_rto,
-            srtt => srtt * 2,
+            srtt => srtt * 2 + self.transport.timer_slack,
         };
         let rto_at = self.timers.deadline(Timer::Retransmission).unwrap_or(Instant::MAX);
         self.timers.set(Timer::Probe, (now + pto).min(rto_at));
