@@ -153,6 +153,7 @@ fn transport(draw: &mut Draw) -> Transport {
         quick_acks: draw.pick(&[0, 0, 16]),
         window_growth_acks: draw.chance(30),
         push_acks: draw.chance(30),
+        sack_compression: draw.chance(30),
         receive_buffer: draw.chance(20).then(|| draw.whole(200, 100_000)),
         read_rate: if draw.chance(50) { Rate::from_bps(draw.scale(1e5, 1e7) as u64) } else { None },
         read_every: if draw.chance(30) { draw.time(Duration::from_millis(500)) } else { Duration::ZERO },

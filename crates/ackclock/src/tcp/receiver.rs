@@ -12,8 +12,10 @@ use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 use super::transport::{DelayedAckFor, EcnMode, Transport};
 use crate::units::{Duration, Instant};
+use compression::Compression;
 use window_growth::WindowGrowth;
 
+mod compression;
 mod window_growth;
 
 /// One end of a connection that only receives.
@@ -28,7 +30,8 @@ pub struct Receiver {
     is_pushed: bool,
     /// The application reads data as they arrive.
     reads_at_once: bool,
-    /// It is boxed, because few profiles use it.
+    /// ACKs while data is missing are sent less often. This and the growth are boxed, because few profiles use them.
+    compression: Option<Box<Compression>>,
     growth: Option<Box<WindowGrowth>>,
     sack: bool,
     dsack: bool,
@@ -85,10 +88,10 @@ struct QuickAcks {
 }
 
 impl QuickAcks {
-    /// A segment arrives, `again` or for the first time, and the receive window grows or not. Returns true if its ACK
-    /// is not delayed.
-    fn take(&mut self, now: Instant, again: bool, grows: bool) -> bool {
-        if again || now.since(self.last_at) > self.pause {
+    /// A segment arrives, and it is a duplicate or not. The receive window grows or not. Returns true if its ACK is not
+    /// delayed.
+    fn take(&mut self, now: Instant, is_duplicate: bool, grows: bool) -> bool {
+        if is_duplicate || now.since(self.last_at) > self.pause {
             self.left = self.most;
         }
         // Linux sets the lowest bit of the counter.
@@ -115,6 +118,7 @@ impl Receiver {
             push_acks: transport.push_acks,
             is_pushed: false,
             reads_at_once: transport.receive_buffer.is_none(),
+            compression: None,
             growth: None,
             sack: transport.peer_sack,
             dsack: transport.peer_sack && transport.dsack,
@@ -150,7 +154,9 @@ impl Receiver {
         // Without quick ACKs, and with a fixed buffer, the growth has no effect.
         let grows = transport.window_growth_acks && transport.quick_acks > 0 && transport.receive_buffer.is_none();
         let growth = grows.then(|| Box::new(WindowGrowth::new(transport, base_rtt)));
-        Receiver { growth, ..Self::new(transport) }
+        let compresses = transport.sack_compression && transport.peer_sack;
+        let compression = compresses.then(|| Box::new(Compression::new(transport.mss, base_rtt)));
+        Receiver { growth, compression, ..Self::new(transport) }
     }
 
     /// Data will arrive soon. The receiver itself is already in the cache.
@@ -261,14 +267,15 @@ impl Receiver {
             self.ts_recent = segment.sent_at;
         }
         let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
-        let (may_delay, again) = (in_order || self.delays_out_of_order(start, end), end <= self.next);
+        let is_duplicate = end <= self.next;
+        let may_delay = in_order || self.delays_out_of_order(start, end);
         if in_order {
             self.next = end;
         } else {
             self.reassemble(start, end);
         }
         let grows = self.growth.is_some() && self.grow_window(now, segment);
-        let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, again, grows);
+        let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, is_duplicate, grows);
         // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
         if may_delay {
             self.unacknowledged += 1;
@@ -283,7 +290,24 @@ impl Receiver {
                 return None;
             }
         }
+        if self.compression.is_some() && !is_quick && !mark_is_news && self.compress(now) {
+            return None;
+        }
         Some(self.acknowledge())
+    }
+
+    /// A segment arrives while data may be missing. Returns true if its ACK waits.
+    #[cold]
+    fn compress(&mut self, now: Instant) -> bool {
+        let advance = self.next - self.last_ack_sent;
+        let waits = self.ack_deadline.is_some();
+        let Some(compression) = self.compression.as_mut().filter(|_| !self.out_of_order.is_empty()) else {
+            return false;
+        };
+        let Some(delay) = compression.delay(self.next, advance, waits) else { return false };
+        let until = now + delay;
+        self.ack_deadline = Some(self.ack_deadline.map_or(until, |deadline| deadline.min(until)));
+        true
     }
 
     /// A segment without payload arrives: SYN, FIN, a window probe or an ACK. Returns the answer, if there is one.

@@ -35,7 +35,7 @@ fn blocks_are_reported_most_recent_first_as_in_rfc_2018() {
 }
 
 #[test]
-fn the_first_acks_are_quick_and_those_after_an_old_segment_or_a_pause() {
+fn the_first_acks_are_quick_and_those_after_a_duplicate_or_a_pause() {
     let mut it = receiver(|transport| {
         (transport.delayed_ack, transport.quick_acks) = (Some(Duration::from_millis(40)), 2);
     });
@@ -45,11 +45,10 @@ fn the_first_acks_are_quick_and_those_after_an_old_segment_or_a_pause() {
     };
     assert!(at_once(0, 1) && at_once(1, 2));
     assert!(!at_once(2, 3));
-    // A segment out of order and the one that fills the gap; then every second one, as in Linux.
-    assert!(at_once(4, 100) && at_once(3, 101));
-    assert!(!at_once(5, 102) && at_once(6, 103));
-    // A segment that has arrived before, and one more.
-    assert!(at_once(2, 104) && at_once(7, 105) && !at_once(8, 106));
+    // A segment out of order and the one that fills the gap are acknowledged anyway.
+    assert!(at_once(4, 100) && at_once(3, 101) && !at_once(5, 102));
+    // A duplicate, and one segment more.
+    assert!(at_once(5, 103) && at_once(6, 104) && !at_once(7, 105) && at_once(8, 106));
     // The pause is longer than 200 ms.
     assert!(at_once(9, 307) && at_once(10, 308) && !at_once(11, 309));
 }
@@ -227,6 +226,37 @@ fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
     // An old copy comes late: the echo does not go back.
     let ack = receiver.on_data(Instant::ZERO, &data(0), false).unwrap();
     assert_eq!(ack.echo, Instant::from_nanos(1));
+}
+
+/// Linux 6.12 by its source: three ACKs at once, and then one each millisecond.
+#[test]
+fn acks_are_compressed_while_data_is_missing() {
+    let compressed = |base_rtt_ms, count: u64| {
+        let transport = Transport { mss: 100, sack_compression: true, ..Transport::default() };
+        let mut it = Receiver::on_path(&transport, Duration::from_millis(base_rtt_ms));
+        let mut at_once = 0;
+        for number in 1..=count {
+            at_once += u32::from(it.on_data(Instant::ZERO, &data(number), false).is_some());
+        }
+        (it, at_once)
+    };
+    let (mut it, at_once) = compressed(40, 6);
+    assert_eq!((at_once, it.next_deadline()), (3, Some(Instant::ZERO + Duration::from_millis(1))));
+    let ack = it.on_deadline(Instant::ZERO + Duration::from_millis(1)).unwrap();
+    assert_eq!((ack.sack.iter(0).next(), it.next_deadline()), (Some((100, 700)), None));
+    // The gap is filled, and a new one has three ACKs again.
+    assert!(
+        it.on_data(Instant::ZERO, &data(7), false).is_none() && it.on_data(Instant::ZERO, &data(0), false).is_some()
+    );
+    assert_eq!(it.next_deadline(), None);
+    assert_eq!(
+        [9, 10, 11, 12].map(|number| it.on_data(Instant::ZERO, &data(number), false).is_some()),
+        [true, true, true, false]
+    );
+    // One of 45 waiting segments is acknowledged, and a twentieth of a short RTT is the delay.
+    assert_eq!(compressed(40, 3 + 44).1, 3);
+    assert_eq!(compressed(40, 3 + 45).1, 4);
+    assert_eq!(compressed(10, 4).0.next_deadline(), Some(Instant::ZERO + Duration::from_micros(500)));
 }
 
 #[test]

@@ -261,8 +261,8 @@ transport_keys! {
     /// QUIC: number of probe timeouts between two losses, without an acknowledgement between them, that reduce the
     /// window to the minimum. Range: 1 to 1000 (kPersistentCongestionThreshold of RFC 9002 §7.6).
     persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => transport;
-    /// Number of ACKs that are not delayed at the start of a connection and after a segment that had arrived before.
-    /// The same applies after a pause longer than `min_rto`. Linux uses 16 (quick ACKs).
+    /// Number of ACKs that are not delayed at the start of a connection and after a duplicate segment. The same applies
+    /// after a pause longer than `min_rto`. Linux uses 16 (quick ACKs).
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => transport;
     /// The receiver acknowledges each segment while Linux's receive window would grow. It needs `quick_acks` above 0.
     /// The window itself does not limit the sender.
@@ -271,6 +271,9 @@ transport_keys! {
     /// once, or when a slow application has read everything. A burst has two or more segments, up to the payload of a
     /// millisecond at Linux's pacing rate.
     push_acks: bool = [false, Linux: true] => transport;
+    /// While data is missing, the receiver sends three ACKs at once, and then one per millisecond at most (Linux). A
+    /// twentieth of the base RTT replaces the millisecond if that is shorter.
+    sack_compression: bool = [false, Linux: true] => transport;
     /// Segments whose ACKs may be delayed. `new-data`: new data in order (RFC 5681 §4.2). `last-segment`: also a copy
     /// of the last segment in order. `gaps`: also segments that fill part of a gap.
     delayed_ack_for: DelayedAckFor = [DelayedAckFor::NewData, Ns2: DelayedAckFor::LastSegment] => variations;

@@ -24,6 +24,7 @@ const TCP_ONLY: &[&str] = &[
     "quick_acks",
     "window_growth_acks",
     "push_acks",
+    "sack_compression",
     "delayed_ack_for",
     "max_burst",
     "rack",

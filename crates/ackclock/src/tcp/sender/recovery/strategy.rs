@@ -86,7 +86,7 @@ pub(in crate::tcp::sender) trait Strategy {
         false
     }
 
-    /// True if the end of a recovery begins the next one where segments that were taken for lost are still missing.
+    /// True if the end of a recovery begins the next one while a lost segment is missing.
     fn begins_again(&self) -> bool {
         false
     }
