@@ -156,6 +156,17 @@ def test_a_folder_is_copied_and_the_copy_follows_it(tree: Path, tmp_path: Path) 
     assert given.copy(tmp_path / "other")[1] == second
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_working_copy_of_git_is_copied_without_ignored_files(tree: Path, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", tree], check=True)
+    (tree / ".gitignore").write_text("*.o\n")
+    (tree / "main.o").write_text("")
+    copied, first = Source.of(str(tree)).copy(tmp_path / "build")
+    assert (copied / "Makefile").is_file() and not (copied / "main.o").exists()
+    (tree / "main.o").write_text("built again")
+    assert Source.of(str(tree)).copy(tmp_path / "build") == (copied, first)
+
+
 def test_a_tarball_is_unpacked_once(tree: Path, tmp_path: Path) -> None:
     packed = tmp_path / "mine.tar.gz"
     with tarfile.open(packed, "w:gz") as file:
