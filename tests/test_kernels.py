@@ -33,6 +33,7 @@ FILES = {
         "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n{\n\treturn getrandom(buf);\n}\n"
     ),
     "arch/um/os-Linux/Makefile": "obj-y = main.o \\\n\tutil.o\n\nUSER_OBJS := main.o util.o\n",
+    "arch/um/os-Linux/user_syms.c": "EXPORT_SYMBOL(memset);\nEXPORT_SYMBOL_PROTO(__xmknod);\n",
     "drivers/Makefile": "obj-y\t\t\t\t+= cache/\n",
 }
 
@@ -80,7 +81,7 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
-def test_edits_change_four_places_once(tree: Path) -> None:
+def test_edits_change_each_place_once(tree: Path) -> None:
     edits.apply(tree, "6.12.117")
     edits.add_files(tree, GUEST)
     once = snapshot(tree)
@@ -92,6 +93,11 @@ def test_edits_change_four_places_once(tree: Path) -> None:
         FILES["arch/um/os-Linux/Makefile"].partition("main.o")[2]
     )
     assert (tree / "drivers/Makefile").read_text().endswith("cache/\nobj-y += ackclock/\n")
+    assert (
+        (tree / "arch/um/os-Linux/user_syms.c")
+        .read_text()
+        .endswith(";\n/* EXPORT_SYMBOL_PROTO(__xmknod); */\n")
+    )
     assert (tree / edits.SEED).read_bytes() == (GUEST / "seed.c").read_bytes()
     assert {path.name for path in (tree / edits.AGENT).iterdir()} >= {"Makefile"}
     edits.apply(tree, "6.12.117")
@@ -118,6 +124,12 @@ def test_an_edit_that_does_not_fit_names_version_and_file(
     with pytest.raises(InputError, match=re.escape(f"Linux 6.12.117: {file} {message}")) as caught:
         edits.apply(tree, "6.12.117")
     assert "this version cannot be edited to" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_version_may_lack_the_place_of_an_optional_edit(tree: Path) -> None:
+    (tree / "arch/um/os-Linux/user_syms.c").write_text("EXPORT_SYMBOL(memset);\n")
+    edits.apply(tree, "6.12.117")
+    assert (tree / "arch/um/os-Linux/user_syms.c").read_text() == "EXPORT_SYMBOL(memset);\n"
 
 
 def test_a_file_that_the_agent_lost_leaves_the_tree(tree: Path) -> None:
