@@ -33,6 +33,7 @@ FILES = {
         "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n{\n\treturn getrandom(buf);\n}\n"
     ),
     "arch/um/os-Linux/Makefile": "obj-y = main.o \\\n\tutil.o\n\nUSER_OBJS := main.o util.o\n",
+    "arch/um/os-Linux/user_syms.c": "EXPORT_SYMBOL(memset);\nEXPORT_SYMBOL_PROTO(__xmknod);\n",
     "drivers/Makefile": "obj-y\t\t\t\t+= cache/\n",
 }
 
@@ -80,7 +81,7 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
-def test_edits_change_four_places_once(tree: Path) -> None:
+def test_edits_change_each_place_once(tree: Path) -> None:
     edits.apply(tree, "6.12.117")
     edits.add_files(tree, GUEST)
     once = snapshot(tree)
@@ -92,6 +93,11 @@ def test_edits_change_four_places_once(tree: Path) -> None:
         FILES["arch/um/os-Linux/Makefile"].partition("main.o")[2]
     )
     assert (tree / "drivers/Makefile").read_text().endswith("cache/\nobj-y += ackclock/\n")
+    assert (
+        (tree / "arch/um/os-Linux/user_syms.c")
+        .read_text()
+        .endswith(";\n/* EXPORT_SYMBOL_PROTO(__xmknod); */\n")
+    )
     assert (tree / edits.SEED).read_bytes() == (GUEST / "seed.c").read_bytes()
     assert {path.name for path in (tree / edits.AGENT).iterdir()} >= {"Makefile"}
     edits.apply(tree, "6.12.117")
@@ -118,6 +124,12 @@ def test_an_edit_that_does_not_fit_names_version_and_file(
     with pytest.raises(InputError, match=re.escape(f"Linux 6.12.117: {file} {message}")) as caught:
         edits.apply(tree, "6.12.117")
     assert "this version cannot be edited to" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_version_may_lack_the_place_of_an_optional_edit(tree: Path) -> None:
+    (tree / "arch/um/os-Linux/user_syms.c").write_text("EXPORT_SYMBOL(memset);\n")
+    edits.apply(tree, "6.12.117")
+    assert (tree / "arch/um/os-Linux/user_syms.c").read_text() == "EXPORT_SYMBOL(memset);\n"
 
 
 def test_a_file_that_the_agent_lost_leaves_the_tree(tree: Path) -> None:
@@ -154,6 +166,17 @@ def test_a_folder_is_copied_and_the_copy_follows_it(tree: Path, tmp_path: Path) 
     # The files of the guest stay, so that make does not compile them again.
     assert snapshot(copied)[str(edits.SEED)] == seeded
     assert given.copy(tmp_path / "other")[1] == second
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_working_copy_of_git_is_copied_without_ignored_files(tree: Path, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", tree], check=True)
+    (tree / ".gitignore").write_text("*.o\n")
+    (tree / "main.o").write_text("")
+    copied, first = Source.of(str(tree)).copy(tmp_path / "build")
+    assert (copied / "Makefile").is_file() and not (copied / "main.o").exists()
+    (tree / "main.o").write_text("built again")
+    assert Source.of(str(tree)).copy(tmp_path / "build") == (copied, first)
 
 
 def test_a_tarball_is_unpacked_once(tree: Path, tmp_path: Path) -> None:
@@ -243,7 +266,9 @@ def test_the_seed_gives_the_numbers_of_splitmix64(tmp_path: Path) -> None:
     assert done.stdout == "e220a8397b1dcdaf 6e789e6aa1b965f4"
 
 
-def test_find_returns_the_newest_of_what_is_asked(kernels: Path, tree: Path) -> None:
+def test_find_returns_the_newest_of_what_is_asked(
+    kernels: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old, new = built(kernels, "6.12.117", 1), built(kernels, "6.12.118", 3)
     other, mine = built(kernels, "6.1.140", 2), built(kernels, "6.17.0", 0, str(tree))
     assert store.kernels() == [new, other, old, mine]
@@ -254,9 +279,10 @@ def test_find_returns_the_newest_of_what_is_asked(kernels: Path, tree: Path) -> 
         "6.1": other,
         mine.name: mine,
         str(tree): mine,
-        str(old.folder): old,
     }.items():
         assert store.find(which) == expected, which
+    monkeypatch.chdir(tree.parent)
+    assert store.find(tree.name) == mine
     assert new.title == "Linux 6.12.118 in virtual time"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: The synchronous model, which only `run` offers.
 MODEL = "model"
 _BACKEND_HELP = (
-    "sim simulates, linux uses the running kernel in real time, kernel runs a kernel in virtual time "
+    "sim simulates, linux runs this kernel in real time, kernel runs a kernel in virtual time "
     "(docs/learn/simulator-model-kernel.md)"
 )
 _kernel_option = click.option(

@@ -28,6 +28,8 @@ class Edit:
     after: str
     #: A pattern that matches once in the file after the edit, and never before.
     applied: str
+    #: Whether a version without the place needs no edit.
+    is_optional: bool = False
 
 
 EDITS = (
@@ -80,6 +82,15 @@ EDITS = (
         f"obj-y += {AGENT.name}/\n",
         rf"^obj-y \+= {AGENT.name}/$",
     ),
+    # Old versions export a function that glibc from 2.33 on does not define.
+    Edit(
+        "arch/um/os-Linux/user_syms.c",
+        "to link with this glibc",
+        r"^(EXPORT_SYMBOL_PROTO\(__xmknod\);)$",
+        r"/* \1 */",
+        r"^/\* EXPORT_SYMBOL_PROTO\(__xmknod\); \*/$",
+        is_optional=True,
+    ),
 )
 
 
@@ -99,7 +110,10 @@ def _apply(tree: Path, version: str, edit: Edit) -> None:
     except OSError as error:
         raise InputError(_refusal(version, edit, f"cannot be read: {error.strerror}")) from None
     if _count(edit.applied, text) == 0:
-        if (found := _count(edit.before, text)) != 1:
+        found = _count(edit.before, text)
+        if found == 0 and edit.is_optional:
+            return
+        if found != 1:
             raise InputError(_refusal(version, edit, f"contains the place {found} times, expected once"))
         text = re.sub(edit.before, edit.after, text, flags=re.MULTILINE)
         path.write_text(text, encoding="utf-8", errors="surrogateescape")

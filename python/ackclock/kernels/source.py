@@ -100,7 +100,7 @@ def _unpack(tarball: Path, tree: Path) -> None:
 def _mirror(source: Path, tree: Path) -> str:
     """Make a tree equal to a source folder. Returns the digest of names and contents."""
     digest = hashlib.sha256()
-    names = _files(source)
+    names = _tracked(source) or _files(source)
     for name in sorted(_files(tree) - names):
         if not Path(name).is_relative_to(edits.AGENT) and Path(name) != edits.SEED:
             (tree / name).unlink()
@@ -118,6 +118,22 @@ def _mirror(source: Path, tree: Path) -> str:
         if not target.is_file() or target.read_bytes() != content:
             shutil.copy2(path, target)
     return digest.hexdigest()
+
+
+def _tracked(folder: Path) -> set[str]:
+    """Return the files of a working copy of git without the ignored ones. Empty for another folder."""
+    if not (folder / ".git").exists() or shutil.which("git") is None:
+        return set()
+    listed = subprocess.run(
+        ["git", "-C", folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+        errors="surrogateescape",
+    )
+    names = {name for name in listed.stdout.split("\0") if name}
+    return {name for name in names if (folder / name).is_file() or (folder / name).is_symlink()}
 
 
 def _files(folder: Path) -> set[str]:

@@ -124,20 +124,18 @@ def load(path: Path) -> Kernel:
 def find(which: str | None = None) -> Kernel:
     """Return a built kernel: the newest, or the newest of a version, a name or a path.
 
-    A path is a folder that contains a built kernel, or a source that was built. Raises `InputError` if there
-    is none, or its files differ from its document.
+    A path is a source that was built. Raises `InputError` if there is no such kernel, or its files differ
+    from its document.
     """
-    if which is not None and "/" in which and (Path(which) / DOCUMENT).is_file():
-        return _checked(load(Path(which).absolute()))
     built = kernels()
     if not built:
         command = _BUILD_COMMAND if which is None else f"{_BUILD_COMMAND} {which}"
         raise InputError(f"no kernel is built in {folder()}; build one: {command}")
     if which is None:
         return _checked(built[0])
-    wanted = str(Path(which).expanduser().absolute()) if "/" in which else which
+    path = str(Path(which).expanduser().absolute())
     for kernel in built:
-        if wanted in (kernel.name, kernel.source) or _begins(kernel.version, wanted):
+        if which == kernel.name or kernel.source in (which, path) or _begins(kernel.version, which):
             return _checked(kernel)
     raise InputError(
         f"kernel {which} is not built; {hint(which, [kernel.name for kernel in built])}; "
