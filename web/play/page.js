@@ -9,7 +9,7 @@ import { byId, offer, show } from "./elements.js";
 import { wireAway } from "./away.js";
 import { layOutFlows, markStopped, wireFlows } from "./flows.js";
 import { begin, copyOf, lab, reached } from "./lab.js";
-import { compareWithLesson, open, wireOpening } from "./opening.js";
+import { compareWithLesson, foldLesson, open, wireOpening } from "./opening.js";
 import { hideResult, showChanges, showResult, wireChanges } from "./outcome.js";
 import { draw, layOutCharts, wireCharts } from "./panels.js";
 import { words } from "./scales.js";
@@ -40,6 +40,7 @@ const heard = {
     showPinned();
     mistakes([]);
     hideResult();
+    if (lab.setup.sets.size + lab.setup.changes.length > 0) foldLesson();
   },
   rows({ rows, packets, order, rests }) {
     lab.series.add(rows);
@@ -50,6 +51,7 @@ const heard = {
   },
   changed({ changes }) {
     lab.setup.changes = changes;
+    foldLesson();
     markStopped();
     showChanges();
     showPinned();

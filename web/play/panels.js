@@ -35,7 +35,7 @@ export function linesOf(name) {
   return [...linesOfSeries(name, lab.series), ...(other === null ? [] : linesOfSeries(name, other, dotted))];
 }
 
-/** The reference lines of a panel: those of A, and those of B that differ. */
+/** The reference lines of a panel: all lines of A, and the different lines of B. */
 export function referencesOf(name) {
   const own = lab.series.references(name);
   const others = lab.other?.series?.references(name) ?? [];

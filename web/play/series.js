@@ -123,7 +123,7 @@ export class Series {
     if (revised < index) this.revise(revised, index);
   }
 
-  /** The seconds over which the rate of a row is averaged: an RTT of the flow, but at least some packets. */
+  /** The averaging time of a rate, s: an RTT of the flow, or the time of some packets. */
   span(flow, index) {
     const capacity = 1e6 * this.linkRate.values[index];
     const rtt = flow.rtt.values[index] / 1e3 || flow.base || 0;
@@ -146,7 +146,7 @@ export class Series {
     this.revision += 1;
   }
 
-  /** The base RTTs of the begun flows over time, in ms: a list of steps for each distinct RTT, in the order of the flows. */
+  /** The base RTTs of the begun flows over time, in ms. Each distinct RTT has its own steps. */
   get baseRtts() {
     const [[, first] = [0, 0]] = this.steps.delay;
     const bases = [...new Set(this.flows.filter(({ begun, base }) => begun && base !== null).map(({ base, crosses }) => JSON.stringify([base, crosses])))].map((text) => JSON.parse(text));
@@ -165,11 +165,12 @@ export class Series {
 
   /** The reference lines of a chart: values over time with a label. */
   references(name) {
-    const line = (steps, label) => (steps.length > 0 ? [{ steps, label: label(words(steps.at(-1)[1], 3)) }] : []);
+    const line = (steps, label, digits = 3) => (steps.length > 0 ? [{ steps, label: label(words(steps.at(-1)[1], digits)) }] : []);
     if (name === "rate") return line(this.steps.capacity, (value) => `capacity ${value}`);
-    if (name === "queue") return line(this.steps.limit, (value) => `limit ${value}`);
-    if (name === "window") return line(this.bdp, (value) => `BDP ${value}`);
-    return this.baseRtts.slice(0, 3).flatMap((steps) => line(steps, (value) => `base RTT ${value}`));
+    if (name === "queue") return line(this.steps.limit, (value) => `limit ${value}`, 9);
+    const bases = this.baseRtts;
+    if (name === "window") return line(this.bdp, (value) => (bases.length > 1 ? `BDP at ${words(bases[0].at(-1)[1], 3)} ms ${value}` : `BDP ${value}`));
+    return bases.slice(0, 3).flatMap((steps) => line(steps, (value) => `base RTT ${value}`));
   }
 
   /** The end of the axis of a chart: rare peaks may exceed it, and distant references. */

@@ -1,8 +1,8 @@
 // The rates of the live page: node rate.mjs MODULE SCENARIO...
 //
-// Runs each scenario in the worker of the page, without a browser. It compares the rates with the packets that arrive in
-// a native run of the same scenario. For each scenario, prints as JSON: the capacity, the packets by which a rate exceeds
-// it, the mean rate of each flow after the warm-up, its goodput, and the mean difference of its rate from the arrivals.
+// Runs each scenario in the worker of the page, without a browser. It compares the rates with the arriving packets of a
+// second run. It prints as JSON for each scenario: the capacity and the largest excess of a rate, in packets. For each
+// flow, it prints its mean rate, its goodput, and the mean difference of its rate from the arrivals.
 
 import { readFileSync } from "node:fs";
 import { load, run as wholeRun, Scenario } from "../ackclock.js";
