@@ -80,7 +80,7 @@ def test_parts_of_the_score_add_up_to_it(made: tuple[Evaluation, Path]) -> None:
 
 
 def test_counts_need_significance_after_holms_correction() -> None:
-    """By their own intervals 4 of 22 environments are worse and 1 is better. Holm keeps the smallest p-values."""
+    """By their own intervals 4 of 22 environments are worse. Holm keeps the smallest p-values."""
     costs = [(1.0, 1.01, 0.99)] * 2 + [(1.0, 1.4, 0.9)] * 2 + [(-1.0, -1.01, -0.99)] + [(0.1, -0.1, 0.0)] * 17
     found = [compared(row, (0.0, 0.0, 0.0), exact=False) for row in costs]
     judged = [each.judgement or OPEN for each in found if each is not None]

@@ -90,13 +90,13 @@ function compared({ algorithms, maps: [score] }, name, other, replicates) {
   return `By score, ${name} is better than ${other} in ${better} of ${total} environments and worse in ${worse}, after Holm's correction.${rest}`;
 }
 
-function coexistence({ rivals, environments }) {
-  const met = rivals.filter(({ beside }) => beside.length > 0);
+function coexistence({ competitors, environments }) {
+  const met = competitors.filter(({ beside }) => beside.length > 0);
   if (met.length === 0) return "Coexistence with other algorithms was not tested.";
   const least = met.reduce((one, other) => (other.beside[0].share.mean < one.beside[0].share.mean ? other : one));
   const [{ environment, share }] = least.beside;
   const part = `${(100 * share.mean).toFixed(0)} % of their fair share`;
-  const where = `${least.rival}, in “${environments.find(({ id }) => id === environment).title}”`;
+  const where = `${least.competitor}, in “${environments.find(({ id }) => id === environment).title}”`;
   if (share.mean >= 1) return `All competing flows get at least ${part} (${where}).`;
   return `The competing flows that suffer most get ${part} (${where}).`;
 }

@@ -142,7 +142,9 @@ def _means(metric: Metric, entry: Entry, best: Entry, reference: Entry) -> list[
 
 
 def _coexistence(evaluation: Evaluation) -> str:
-    met = [(rival.worst, rival.candidate.label) for rival in evaluation.rivals if rival.worst is not None]
+    met = [
+        (rival.worst, rival.candidate.label) for rival in evaluation.competitors if rival.worst is not None
+    ]
     if not met:
         return ""
     parts: list[str] = []

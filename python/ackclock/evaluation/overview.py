@@ -75,9 +75,7 @@ class HeatMap:
         found = [row[entry].difference for row in self.cells]
         differences = [each for each in found if each is not None]
         significant = holm([each.p_value for each in differences])
-        means = [
-            each.mean for each, is_counted in zip(differences, significant, strict=True) if is_counted
-        ]
+        means = [each.mean for each, is_counted in zip(differences, significant, strict=True) if is_counted]
         # The differences are costs.
         return sum(mean < 0 for mean in means), sum(mean > 0 for mean in means)
 
@@ -237,7 +235,7 @@ def _compared(found: Overview, name: str, other: str) -> str:
 
 
 def _coexistence(evaluation: Evaluation) -> str:
-    met = [(rival.worst, rival) for rival in evaluation.rivals if rival.worst is not None]
+    met = [(rival.worst, rival) for rival in evaluation.competitors if rival.worst is not None]
     if not met:
         return "Coexistence with other algorithms was not tested."
     worst, rival = min(met, key=lambda each: each[0].theirs.mean)
