@@ -137,7 +137,7 @@ def test_intervals_fit_80_columns(tiny_suite: Path, tmp_path: Path) -> None:
 def test_the_core_suite_asks_what_it_should(core: Evaluated) -> None:
     board = core.scoreboard
     ids = {environment["id"] for environment in board["environments"]}
-    assert {"slow-1", "slow-5", "fast-1", "fast-5", "late-comer", "departures"} <= ids
+    assert {"slow-1", "slow-5", "fast-1", "fast-5", "newcomer", "departures"} <= ids
     assert {"unequal-rtt", "with-standard", "random-loss", "app-limited", "short-flows"} <= ids
     assert [candidate["label"] for candidate in board["candidates"]] == PANEL
     assert board["reference"] == "aimd"
@@ -237,7 +237,7 @@ def trouble(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     chosen = [
         text
         for text in environments
-        if re.search(r'^id = "(with-standard|late-comer-far|with-cubic-shallow)"$', text, re.M)
+        if re.search(r'^id = "(with-standard|newcomer-far|with-cubic-shallow)"$', text, re.M)
     ]
     assert len(chosen) == 3
     head = re.sub(r"^test = .*$", 'test = ["test", "test-late"]', head, flags=re.M)
@@ -250,8 +250,8 @@ def trouble(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 @pytest.mark.parametrize(
     ("environment", "at_most"),
-    # Beside AIMD a standard flow, CUBIC or a late-comer has about a fair share; beside New-AIMD hardly half.
-    [("with-standard", 0.7), ("with-cubic-shallow", 0.5), ("late-comer-far", 0.75)],
+    # Beside AIMD a standard flow, CUBIC or a newcomer has about a fair share; beside New-AIMD hardly half.
+    [("with-standard", 0.7), ("with-cubic-shallow", 0.5), ("newcomer-far", 0.75)],
 )
 def test_new_aimd_does_not_make_room(trouble: Evaluation, environment: str, at_most: float) -> None:
     (result,) = (result for result in trouble.board.results if result.environment.id == environment)

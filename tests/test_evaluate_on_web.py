@@ -63,7 +63,7 @@ def test_a_rule_is_judged_as_by_the_command(data: Path, tiny_suite: Path, tmp_pa
     expected = by_command(tiny_suite, "--rule", RULE, "--replicates", "3", "--seed", "7", "--out", out)
     found = in_node(data, rule=RULE, replicates=3, seed=7, workers=2)
     assert found["document"] == expected
-    assert "standard's share" in json.dumps(expected) and expected["rivals"][0]["starved"] is not None
+    assert "standard's share" in json.dumps(expected) and expected["competitors"][0]["starved"] is not None
     # Two environments, three algorithms, three replicates.
     assert [far["done"] for far in found["progress"]] == list(range(19))
     assert {far["total"] for far in found["progress"]} == {18}

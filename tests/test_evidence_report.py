@@ -36,7 +36,7 @@ title = "Sharing"
 level = "MUST"
 quote = "flows MUST share"
 verdict = "measured in part"
-reading = "1 is fair."
+interpretation = "1 is fair."
 human = "The rest."
 measures = [
     { environment = "alone", metrics = ["jain_index", "queue_delay"] },
@@ -64,7 +64,7 @@ def test_every_section_that_asks_something_is_there() -> None:
     used = {measure.environment.id for each in criteria.criteria for measure in each.measures}
     assert used == {environment.id for environment in criteria.suite.environments}
     for each in criteria.criteria:
-        assert each.reading if each.verdict != HUMAN else not each.measures
+        assert each.interpretation if each.verdict != HUMAN else not each.measures
         assert (each.human == "") == (each.verdict == MEASURED)
 
 

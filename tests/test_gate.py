@@ -21,8 +21,8 @@ def test_conditions_are_read() -> None:
     condition = Condition.parse("goodput < -2 %", suite)
     assert (condition.metric, condition.environment, condition.below) == ("goodput", None, True)
     assert (condition.limit, condition.relative) == (-2.0, True)
-    condition = Condition.parse(" late-comer/jain_index>+.05", suite)
-    assert (condition.metric, condition.environment, condition.below) == ("jain_index", "late-comer", False)
+    condition = Condition.parse(" newcomer/jain_index>+.05", suite)
+    assert (condition.metric, condition.environment, condition.below) == ("jain_index", "newcomer", False)
     assert (condition.limit, condition.relative) == (0.05, False)
     assert Condition.parse("loss_rate > 1e-1%", suite).limit == 0.1
 
@@ -36,7 +36,7 @@ def test_conditions_are_read() -> None:
             "throughput-per-joule < 1",
             "there are: efficiency, loss_rate, queue_delay, jain_index, goodput, watch",
         ),
-        ("late-commer/goodput < -2 %", "no environment is called 'late-commer'; did you mean 'late-comer'?"),
+        ("newcommer/goodput < -2 %", "no environment is called 'newcommer'; did you mean 'newcomer'?"),
         ("short-flows/jain_index < 0", "no such environment of suite core has jain_index"),
         ("goodput -2 %", "expected [ENVIRONMENT/]METRIC"),
         ("goodput <= -2 %", "expected [ENVIRONMENT/]METRIC"),

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from helpers import cli
+from markupsafe import escape
 
 from ackclock.errors import InputError, StoreError
 from ackclock.evaluation import Evaluation, evaluate
+from ackclock.evaluation.block import verdict_lines
 from ackclock.evaluation.distributions import arrivals_curve, curve
 from ackclock.evaluation.overview import (
     BETTER,
+    CORRECTED,
     FAILURE,
     OPEN,
     REFERENCE,
     WORSE,
     Cell,
+    HeatMap,
     cell_text,
     overview,
     sentences,
@@ -31,7 +36,7 @@ from ackclock.page.lines import Axes, Line, csv_of, lines
 from ackclock.page.plane import Spot, ellipse, plane
 from ackclock.running.cells import find
 from ackclock.scenario import Scenario
-from ackclock.statistics.estimates import Estimate, estimate
+from ackclock.statistics.estimates import Estimate, compared, estimate
 
 #: Windows that grow without bound take too much memory, in the middle of an evaluation.
 FAILS = "rule grow = 1e300; cut = w"
@@ -74,12 +79,35 @@ def test_parts_of_the_score_add_up_to_it(made: tuple[Evaluation, Path]) -> None:
         assert math.isclose(total, entry.score.value.mean)
 
 
+def test_counts_need_significance_after_holms_correction() -> None:
+    """By their own intervals 4 of 22 environments are worse. Holm keeps the smallest p-values."""
+    costs = [(1.0, 1.01, 0.99)] * 2 + [(1.0, 1.4, 0.9)] * 2 + [(-1.0, -1.01, -0.99)] + [(0.1, -0.1, 0.0)] * 17
+    found = [compared(row, (0.0, 0.0, 0.0), exact=False) for row in costs]
+    judged = [each.judgement or OPEN for each in found if each is not None]
+    cells = tuple((Cell(judgement, None, each),) for judgement, each in zip(judged, found, strict=True))
+    score = HeatMap("score", "score", 2, cells)
+    assert (score.count(0, BETTER), score.count(0, WORSE)) == (1, 4)
+    assert score.counts(0) == (1, 2)
+
+
+def test_the_sentence_and_the_block_count_alike(made: tuple[Evaluation, Path]) -> None:
+    evaluation, _ = made
+    found = overview(evaluation)
+    best = evaluation.best
+    assert best is not None
+    better, worse = found.maps[0].counts(found.labels.index(best.candidate.label))
+    sentence, line = sentences(evaluation, found)[0], verdict_lines(evaluation)[0]
+    assert CORRECTED in sentence and CORRECTED in line
+    assert f"in {better} of 26 environments and worse in {worse}" in sentence
+    assert {f" in {better}", f" in {worse}"} == set(re.findall(r" in \d+(?= |$)", line.split(" (")[0]))
+
+
 def test_three_short_sentences(made: tuple[Evaluation, Path]) -> None:
     evaluation, folder = made
     said = sentences(evaluation, overview(evaluation))
     assert len(said) == 3 and all(len(sentence) < 200 for sentence in said)
     page = (folder / "report.html").read_text()
-    assert all(f"<span>{sentence}</span>" in page for sentence in said)
+    assert all(f"<span>{escape(sentence)}</span>" in page for sentence in said)
     words = " ".join(said)
     assert not any(word in words for word in ("regret", "Jain", "cwnd", "interval", "efficiency"))
 

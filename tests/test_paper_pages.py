@@ -32,7 +32,7 @@ def test_every_paper_has_results_of_its_claims_as_they_are(name: str) -> None:
     }
     then = {each["id"]: (each["statement"], each["printed"], each["expected"]) for each in document["claims"]}
     assert now == then
-    assert document["readings"] >= 50 or document["skipped"]
+    assert document["interpretations"] >= 50 or document["skipped"]
 
 
 @pytest.mark.parametrize("name", paper_names())
@@ -41,6 +41,6 @@ def test_a_slice_is_measured_as_it_was(name: str, tmp_path: Path) -> None:
     then = kept(name)["slice"]
     assert then["measured"]
     made = reproduce(
-        name, claims=list(then["measured"]), readings=1, replicates=then["replicates"], out=tmp_path
+        name, claims=list(then["measured"]), interpretations=1, replicates=then["replicates"], out=tmp_path
     )
     assert {each.claim.id: each.measured for each in made.verdicts} == then["measured"]

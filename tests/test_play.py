@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import urllib.error
@@ -15,8 +16,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from browsers import used
-from helpers import cli, require_web
+from browsers import PROGRAMS, used
+from helpers import ROOT, cli, require_web
 
 import ackclock
 from ackclock.cli import play_command
@@ -118,6 +119,27 @@ def test_a_link_of_the_served_page_gives_the_same_run_from_disk(
     assert found == served | {"elsewhere": []} and other["sum"] not in ("", found["sum"])
     link = f"{on_disk}#{address.partition('#')[2]}"
     assert used("opened.mjs", link, browser=browser)["sum"] == served["sum"]
+
+
+def test_rates_are_those_of_the_receivers(tmp_path: Path) -> None:
+    require_web()
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    files = []
+    for name in ("bufferbloat", "cubic", "rtt-unfairness", "square-root"):
+        lesson = (ROOT / f"web/play/lessons/{name}.md").read_text(encoding="utf-8")
+        scenario = re.search(r"^```toml\n(.*?)^```$", lesson, re.MULTILINE | re.DOTALL)
+        assert scenario is not None
+        files.append(tmp_path / f"{name}.toml")
+        files[-1].write_text(scenario[1])
+    module = embedded.web() / embedded.MODULE
+    program = ["node", str(PROGRAMS / "rate.mjs"), str(module), *map(str, files)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=True)
+    for file, found in zip(files, json.loads(done.stdout), strict=True):
+        # A gap that is filled delivers a whole window at once, and no rate may show it.
+        assert found["excess"] <= 2, file.stem
+        assert max(found["errors"]) < 0.05 * found["capacity"], file.stem
+        assert found["means"] == pytest.approx(found["goodputs"], rel=0.03), file.stem
 
 
 def test_a_link_gives_the_same_run(address: str) -> None:

@@ -225,25 +225,31 @@ def open_paper(tiny_paper: Path) -> Path:
 
 
 def test_readings_are_run_within_the_budget(open_paper: Path, tmp_path: Path) -> None:
-    answer = cli("reproduce", open_paper, "--quick", "--readings", "9", "--out", tmp_path / "o", "--json")
+    answer = cli(
+        "reproduce", open_paper, "--quick", "--interpretations", "9", "--out", tmp_path / "o", "--json"
+    )
     assert answer.code == 0, answer.stderr
     document = json.loads(answer.stdout)
-    assert len(document["readings"]) == 8
+    assert len(document["interpretations"]) == 8
     # The choices stand in the order of the paper; what contradicts itself is named and takes no place.
-    names = [each["name"] for each in document["readings"]]
+    names = [each["name"] for each in document["interpretations"]]
     assert names[:4] == ["delayed", "five", "eight", "delivery"]
     assert all("+" in name for name in names[4:])
     skipped = {each["name"]: each["reason"] for each in document["skipped"]}
     assert "carries nothing" in skipped["tiny"]
     assert all("tiny" in name or {"five", "eight"} <= set(name.split(" + ")) for name in skipped)
     for each in document["claims"]:
-        assert each["readings"]["tried"] == 9 and each["readings"]["status"] in (ROBUST, DEPENDS, NEVER)
+        assert each["interpretations"]["tried"] == 9 and each["interpretations"]["status"] in (
+            ROBUST,
+            DEPENDS,
+            NEVER,
+        )
     assert "robust" in document["summary"]
 
 
 def test_another_metric_is_another_reading(open_paper: Path, tmp_path: Path) -> None:
     made = reproduce(str(open_paper), out=tmp_path / "o", claims=["no-loss"])
-    (delivery,) = (found for reading, found in made.readings if reading.name == "delivery")
+    (delivery,) = (found for reading, found in made.interpretations if reading.name == "delivery")
     assert made.verdicts[0].measured is not None and made.verdicts[0].measured < 50
     assert delivery["no-loss"].measured == pytest.approx(100, abs=50)
     assert delivery["no-loss"].measured != made.verdicts[0].measured
@@ -273,7 +279,7 @@ def test_some_claims_run_only_what_they_need(open_paper: Path, tmp_path: Path) -
 
 
 def test_skipped_readings_are_named_on_the_terminal_and_the_page(open_paper: Path, tmp_path: Path) -> None:
-    answer = cli("reproduce", open_paper, "--quick", "--readings", "6", "--out", tmp_path / "out")
+    answer = cli("reproduce", open_paper, "--quick", "--interpretations", "6", "--out", tmp_path / "out")
     assert answer.code == 0, answer.stderr
     assert "skipped interpretations" in answer.stdout and re.search(r"^tiny ", answer.stdout, re.MULTILINE)
     assert max(map(len, answer.stdout.splitlines()[:-1])) <= 80
@@ -291,7 +297,9 @@ def test_skipped_readings_are_named_on_the_terminal_and_the_page(open_paper: Pat
 def test_a_paper_with_one_reading_says_so(tiny_paper: Path, tmp_path: Path) -> None:
     path = tiny_paper / "paper.toml"
     path.write_text(re.sub(r"(?m)^alternatives = .*\n", "", path.read_text()))
-    answer = cli("reproduce", tiny_paper, "--readings", "50", "--replicates", "2", "--out", tmp_path / "out")
+    answer = cli(
+        "reproduce", tiny_paper, "--interpretations", "50", "--replicates", "2", "--out", tmp_path / "out"
+    )
     assert answer.code == 0, answer.stderr
     assert "one interpretation" in answer.stdout
     assert answer.stdout.splitlines()[-1].startswith("One interpretation. Of 4 ")

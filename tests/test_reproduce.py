@@ -502,7 +502,7 @@ def test_the_document_keeps_its_contract(tiny_paper: Path, tmp_path: Path) -> No
     # Eight seconds, of which none is left out of a series.
     assert [line["x"] for line in series["panels"][0]["lines"]] == [[float(s) for s in range(1, 9)]] * 2
     assert [line["label"] for line in points["panels"][0]["lines"]] == ["aimd", "new-aimd"]
-    (other,) = document["readings"]
+    (other,) = document["interpretations"]
     assert set(other["verdicts"]) == {each["id"] for each in document["claims"]}
     assert other["replicates"] == 2
 
@@ -707,7 +707,7 @@ def test_utilization_is_within_half_a_point_of_print(utilization: dict[str, Any]
 @pytest.mark.parametrize("document", ["efficiency", "utilization"])
 def test_documents_of_papers_are_complete(document: str, request: pytest.FixtureRequest) -> None:
     found = request.getfixturevalue(document)
-    assert found["replicates"] == 3 and found["readings"] == []
+    assert found["replicates"] == 3 and found["interpretations"] == []
     assert all(each["verdict"] in VERDICTS and each["reason"] for each in found["claims"])
     for figure in found["figures"]:
         assert all(

@@ -16,7 +16,7 @@ from ackclock.evaluation.rivals import (
     STARVED,
     YES,
     Beside,
-    Rival,
+    Competitor,
     rest_of,
     rivals,
     sentences,
@@ -138,13 +138,13 @@ def test_an_algorithm_is_no_rival_of_itself_and_one_replicate_tells_nothing() ->
 
 def test_the_answer_in_words() -> None:
     found = [
-        Rival(
+        Competitor(
             CUBIC, None, None, (beside(CUBIC, "deep", share(0.05, 0.02)), beside(CUBIC, "flat", share(0.9)))
         ),
-        Rival(
+        Competitor(
             BBR3, None, None, (beside(BBR3, "flat", share(0.8, 0.1)), beside(BBR3, "deep", share(1.95, 0.01)))
         ),
-        Rival(Candidate("aimd"), None, None, (beside(CUBIC, "plain", share(0.25, 0.1)),)),
+        Competitor(Candidate("aimd"), None, None, (beside(CUBIC, "plain", share(0.25, 0.1)),)),
     ]
     assert [(rival.starved, rival.starves_us) for rival in found] == [(YES, NO), (NO, YES), (MAYBE, NO)]
     assert sentences(found, OBJECTIVE) == [
@@ -171,8 +171,8 @@ def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
     answer = cli(*command, "--json", "--out", out)
     assert answer.code == 0, answer.stderr
     document = json.loads(answer.stdout)
-    standard, cubic = document["rivals"]
-    assert (standard["rival"], cubic["rival"]) == ("aimd", "cubic")
+    standard, cubic = document["competitors"]
+    assert (standard["competitor"], cubic["competitor"]) == ("aimd", "cubic")
     assert cubic["beside"] == [] and cubic["starved"] is None and cubic["difference"] is not None
     (company,) = standard["beside"]
     assert company["environment"] == "company"
@@ -185,7 +185,7 @@ def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
     assert company["candidate_share"]["mean"] == pytest.approx((3 - company["share"]["mean"]) / 2)
     assert "It may starve aimd" in document["verdict"] and "“In company”" in document["verdict"]
     page = (out / "report.html").read_text()
-    assert "It may starve aimd" in page and 'id="rivals"' in page
+    assert "It may starve aimd" in page and 'id="competitors"' in page
     shown = cli(*command, "--out", out, "--full")
     assert "fair-share ratio" in shown.stdout and "possibly starved" in shown.stdout
 
@@ -193,8 +193,8 @@ def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
 def test_a_share_of_a_quarter_is_harm_and_not_fairness() -> None:
     """`cut = 0.95 * w` leaves standard TCP 0.27 of a fair share."""
     found = [
-        Rival(Candidate("aimd"), None, None, (beside(CUBIC, "plain", share(0.27, 0.02)),)),
-        Rival(CUBIC, None, None, (beside(CUBIC, "flat", share(0.66, 0.05)),)),
+        Competitor(Candidate("aimd"), None, None, (beside(CUBIC, "plain", share(0.27, 0.02)),)),
+        Competitor(CUBIC, None, None, (beside(CUBIC, "flat", share(0.66, 0.05)),)),
     ]
     assert [rival.worst.band for rival in found if rival.worst] == ["harmed", "maybe-harmed"]
     assert sentences(found, OBJECTIVE) == [

@@ -19,7 +19,7 @@ def test_every_environment_has_a_picture_and_no_picture_is_left_over() -> None:
     assert sum(files.values()) < MOST_BYTES
 
 
-@pytest.mark.parametrize("name", ["fast-1", "late-comer", "short-flows"])
+@pytest.mark.parametrize("name", ["fast-1", "newcomer", "short-flows"])
 def test_a_picture_is_that_of_its_run(name: str) -> None:
     """A short picture, one with a newcomer, and one whose finite flows are left out."""
     (environment,) = (one for one in CORE.environments if one.id == name)

@@ -59,12 +59,12 @@ class Results:
 
     def readings(self, name: str) -> str:
         """Return the number of interpretations under which a claim holds, and their total."""
-        found = self._claims[name]["readings"]
+        found = self._claims[name]["interpretations"]
         return f"{found['counts'].get('holds', 0)} of {found['tried']}"
 
     def status(self, name: str) -> str:
         """Return robust, depends or never."""
-        return str(self._claims[name]["readings"]["status"])
+        return str(self._claims[name]["interpretations"]["status"])
 
     def full(self, name: str, digits: int) -> str:
         """Return the measured value of a claim at full length, where the interpretations are quick."""
@@ -95,7 +95,7 @@ class Results:
         if verdicts[HOLDS] and self._fitted.intersection(names):
             outcome += ", by a fit"
         kinds = dict.fromkeys(self._kind(name) for name in names)
-        over = self._claims[names[0]]["readings"]["text"] if len(names) == 1 else ", ".join(kinds)
+        over = self._claims[names[0]]["interpretations"]["text"] if len(names) == 1 else ", ".join(kinds)
         return f"| {label} | **{outcome}** | {over} | {result} |"
 
     def claims_table(self) -> str:
@@ -112,8 +112,8 @@ class Results:
         """Return the choices that decide verdicts: some lines for each claim whose verdict varies."""
         parts = []
         for each in self.document["claims"]:
-            if each["readings"]["hangs_on"]:
-                lines = "\n".join(each["readings"]["hangs_on"])
+            if each["interpretations"]["hangs_on"]:
+                lines = "\n".join(each["interpretations"]["hangs_on"])
                 parts.append(f"`{each['id']}`\n\n```text\n{lines}\n```")
         return "\n\n".join(parts)
 
@@ -128,11 +128,11 @@ class Results:
         return each if full is None else {**each, **full["claims"][name]}
 
     def _kind(self, name: str) -> str:
-        found = self._claims[name]["readings"]
+        found = self._claims[name]["interpretations"]
         return "by a fit" if found["text"].startswith("by a fit") else str(found["status"])
 
     def _row(self, each: dict[str, Any]) -> Iterator[str]:
-        found = each["readings"]
+        found = each["interpretations"]
         unknown = (
             f", {found['counts']['undecidable']} undecidable" if "undecidable" in found["counts"] else ""
         )
@@ -177,7 +177,7 @@ def summary() -> str:
     lines = ["| paper | claims | robust | depends | never | as chosen | time |", "|---" * 7 + "|"]
     for name, document in stored().items():
         results = Results(document)
-        status = Counter(each["readings"]["status"] for each in document["claims"])
+        status = Counter(each["interpretations"]["status"] for each in document["claims"])
         verdicts = Counter(results.chosen(each["id"])["verdict"] for each in document["claims"])
         cells = (
             f"[`{name}`](../papers/{name}.md)",

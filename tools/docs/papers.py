@@ -37,12 +37,12 @@ SLICE_REPLICATES = 3
 
 def command(name: str) -> str:
     """Return the command that produced the figures of a page."""
-    return f"ackclock reproduce {name}{' --quick' if name in QUICK else ''} --readings {READINGS}"
+    return f"ackclock reproduce {name}{' --quick' if name in QUICK else ''} --interpretations {READINGS}"
 
 
 def measured_again(name: str) -> dict[str, float | None]:
     """Return the slice of a paper."""
-    made = reproduce(name, claims=SLICES[name], readings=1, replicates=SLICE_REPLICATES)
+    made = reproduce(name, claims=SLICES[name], interpretations=1, replicates=SLICE_REPLICATES)
     return {verdict.claim.id: verdict.measured for verdict in made.verdicts}
 
 
@@ -57,11 +57,11 @@ def same_slice(name: str) -> bool:
 
 def in_full(name: str) -> dict[str, Any]:
     """Return the full-length results of a paper whose interpretations run in the quick form."""
-    made = reproduce(name, readings=1, out=Path("ackclock-out") / f"papers-{name}-full")
+    made = reproduce(name, interpretations=1, out=Path("ackclock-out") / f"papers-{name}-full")
     document = reproduction_json(made)
     keys = ("measured", "low", "high", "verdict")
     return {
-        "command": f"ackclock reproduce {name} --readings 1",
+        "command": f"ackclock reproduce {name} --interpretations 1",
         "replicates": document["replicates"],
         "summary": document["summary"],
         "claims": {each["id"]: {key: each[key] for key in keys} for each in document["claims"]},
@@ -71,13 +71,13 @@ def in_full(name: str) -> dict[str, Any]:
 def kept(made: Reproduction, seconds: float, cpu_seconds: float) -> dict[str, Any]:
     """Return the stored part of a reproduction."""
     document = reproduction_json(made)
-    singles = [each for each in document["readings"] if len(each["answers"]) == 1]
+    singles = [each for each in document["interpretations"] if len(each["answers"]) == 1]
     return {
         "command": command(made.paper.name),
         "seconds": round(seconds),
         "cpu_seconds": round(cpu_seconds),
         **{key: document[key] for key in ("paper", "seed", "replicates", "summary")},
-        "readings": 1 + len(document["readings"]),
+        "interpretations": 1 + len(document["interpretations"]),
         "reading_replicates": made.reading_replicates,
         "claims": [
             {key: value for key, value in each.items() if key not in ("parts", "reason")}
@@ -110,7 +110,7 @@ def main() -> int:
     for name in options.names:
         begin, before = time.monotonic(), os.times()
         made = reproduce(
-            name, quick=name in QUICK, readings=READINGS, out=Path("ackclock-out") / f"papers-{name}"
+            name, quick=name in QUICK, interpretations=READINGS, out=Path("ackclock-out") / f"papers-{name}"
         )
         after = os.times()
         cpu_seconds = after.user + after.system - before.user - before.system

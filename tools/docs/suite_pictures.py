@@ -29,7 +29,7 @@ SECONDS = 10
 WINDOWS = {
     **dict.fromkeys(("slow-1", "slow-2", "slow-5"), (0, 130)),
     **dict.fromkeys(("fast-1", "fast-2", "fast-3", "fast-5"), (5, 8)),
-    **dict.fromkeys(("late-comer", "late-comer-far"), (50, 110)),
+    **dict.fromkeys(("newcomer", "newcomer-far"), (50, 110)),
     "departures": (35, 75),
     "unequal-rtt": (10, 40),
     "with-standard": (10, 40),

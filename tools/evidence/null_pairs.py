@@ -164,7 +164,7 @@ def named(suite: Path, out: Path, pair: tuple[str, str], seed: int) -> Judged:
         out=out,
         progress=lambda done, total: None,
     )
-    (rival,) = (each for each in found.rivals if each.difference is not None)
+    (rival,) = (each for each in found.competitors if each.difference is not None)
     return judge(found.board, rival.difference, reference)
 
 

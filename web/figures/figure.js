@@ -6,7 +6,7 @@ import { Chart, styleOf } from "../play/charts.js";
 import { make, seldom } from "../play/elements.js";
 import { unpack } from "../play/link.js";
 import { LogScale, words } from "../play/scales.js";
-import { Series, spanOf } from "../play/series.js";
+import { Series } from "../play/series.js";
 import { Simulator } from "../play/simulator.js";
 
 const TITLES = { window: "Window, segments", rate: "Rate, Mbit/s", queue: "Queue, packets; ▼ drops, ○ marks" };
@@ -134,8 +134,9 @@ class Figure {
     else if (message.type === "failed") this.fail(message.message);
   }
 
-  start({ flows, duration, description }) {
-    this.series = new Series(flows, spanOf(duration));
+  start(message) {
+    const { duration, description } = message;
+    this.series = new Series(message);
     this.flows = this.series.flows.filter(({ spare }) => !spare);
     for (const { chart } of this.charts) chart.reset(duration);
     const run = { link: description.links.find(({ name }) => name === description.bottleneck), flow: description.flows[0] };
@@ -167,7 +168,8 @@ class Figure {
     const { values: times } = series.time;
     for (const { name, chart } of this.charts) {
       const columns = name === "queue" ? [series.queue] : this.flows.map((flow) => flow[name]);
-      chart.lines = columns.map(({ values }, position) => ({ times, values, count: series.count, style: styleOf(position) }));
+      chart.lines = columns.map(({ values }, position) => ({ times, values, count: series.count, style: styleOf(position), revision: name === "rate" ? series.revision : 0 }));
+      chart.references = series.references(name);
       if (name === "queue") chart.events = [{ counts: series.drops.values, mark: "drop" }, { counts: series.marks.values, mark: "mark" }];
       chart.draw(series.limit(name));
     }

@@ -4,7 +4,7 @@ import { lightStyle, svg } from "./charts.js";
 import { byId } from "./elements.js";
 import { lab, setsOf } from "./lab.js";
 import { LinkError, pack } from "./link.js";
-import { limitOf, linesOf, TITLES } from "./panels.js";
+import { limitOf, linesOf, referencesOf, TITLES } from "./panels.js";
 import { copy, save } from "./taking.js";
 import { command, toml } from "./toml.js";
 
@@ -32,7 +32,7 @@ const asText = () => (lab.setup.sets.size === 0 ? lab.setup.text : toml(lab.run.
 
 function saveSvg() {
   const names = lab.series.flows.filter(({ begun }) => begun);
-  const panels = Object.keys(TITLES).map((name) => ({ title: TITLES[name], lines: linesOf(name), limit: limitOf(name) }));
+  const panels = Object.keys(TITLES).map((name) => ({ title: TITLES[name], lines: linesOf(name), limit: limitOf(name), references: referencesOf(name) }));
   const legend = names.map((flow) => ({ label: flow.name, style: lightStyle(flow.position) }));
   save(fileName(".svg"), "image/svg+xml", svg(panels, lab.run.duration, legend, lab.run.name));
 }

@@ -21,10 +21,14 @@ export function styleOf(flow) {
 
 export const theme = () => {
   const style = getComputedStyle(document.documentElement);
-  return { ink: style.getPropertyValue("--ink"), soft: style.getPropertyValue("--soft"), line: style.getPropertyValue("--line"), warn: style.getPropertyValue("--warn"), paper: style.getPropertyValue("--paper") };
+  return { ink: style.getPropertyValue("--ink"), soft: style.getPropertyValue("--soft"), line: style.getPropertyValue("--line"), warn: style.getPropertyValue("--warn"), paper: style.getPropertyValue("--paper"), card: style.getPropertyValue("--card") };
 };
 
-/** One panel. `lines`: a list of {times, count, values, style}. `events`: counts at the times of the first line, each with a shape. */
+/** Where a reference line ends: its last value, and whether the axis contains it. */
+const endOf = ({ steps, label }, top) => ({ label: steps.at(-1)[1] <= top ? label : `${label} ↑`, value: steps.at(-1)[1] });
+
+/** One panel. `lines`: a list of {times, count, values, style}. `events`: counts at the times of the first line, each with a shape.
+ * `references`: values over time as steps of [time, value], each with a label, dashed if it belongs to A. */
 export class Chart {
   constructor(canvas) {
     this.canvas = canvas;
@@ -34,6 +38,7 @@ export class Chart {
     this.drawn = [];
     this.lines = [];
     this.events = [];
+    this.references = [];
     this.reset(1);
   }
 
@@ -68,11 +73,15 @@ export class Chart {
   draw(limit) {
     this.fit();
     const top = axisEnd(limit * 1.02);
+    const key = JSON.stringify([this.references, this.lines.map(({ revision }) => revision)]);
+    this.stale ||= key !== this.key;
+    this.key = key;
     if (top !== this.top || this.stale || this.lines.length !== this.drawn.length || this.lines.some(({ count }, index) => count < this.drawn[index])) {
       this.top = top;
       this.drawn = this.lines.map(() => 0);
       this.stale = false;
       this.axes();
+      for (const reference of this.references) this.reference(reference);
     }
     const context = this.context;
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
@@ -85,6 +94,52 @@ export class Chart {
       if (line.count > this.drawn[index]) this.line(line.times, line.values, Math.max(0, this.drawn[index] - 1), line.count, line.style);
       this.drawn[index] = line.count;
     });
+    this.labels();
+  }
+
+  /** A reference line, from its first value to the right edge. */
+  reference({ steps, dash = [5, 4] }) {
+    const context = this.context;
+    context.strokeStyle = theme().soft;
+    context.lineWidth = 1.2;
+    context.setLineDash(dash);
+    context.lineDashOffset = 0;
+    context.beginPath();
+    let isOn = false;
+    steps.forEach(([from, value], index) => {
+      const to = steps[index + 1]?.[0] ?? this.duration;
+      if (value > this.top) {
+        isOn = false;
+        return;
+      }
+      context[isOn ? "lineTo" : "moveTo"](this.x(from), this.y(value));
+      context.lineTo(this.x(to), this.y(value));
+      isOn = true;
+    });
+    context.stroke();
+  }
+
+  /** The labels of the reference lines, above their right ends. */
+  labels() {
+    const context = this.context;
+    const { soft, card } = theme();
+    context.setLineDash([]);
+    context.font = "600 11px system-ui, sans-serif";
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.lineJoin = "round";
+    context.lineWidth = 4;
+    context.strokeStyle = card;
+    context.fillStyle = soft;
+    let free = Infinity;
+    const ends = this.references.filter(({ label }) => label).map((reference) => endOf(reference, this.top));
+    for (const { label, value } of ends.sort((one, other) => one.value - other.value)) {
+      const above = this.y(value) - 8;
+      const y = Math.min(above < MARGIN.top + 6 ? this.y(value) + 9 : above, free);
+      free = y - 13;
+      context.strokeText(label, this.width - MARGIN.right - 2, y);
+      context.fillText(label, this.width - MARGIN.right - 2, y);
+    }
   }
 
   axes() {
@@ -184,17 +239,24 @@ export class Chart {
   }
 }
 
-/** The panels as one SVG file, in the colours of light pages. `panels`: {title, lines, limit}. */
+/** The panels as one SVG file, in the colours of light pages. `panels`: {title, lines, limit, references}. */
 export function svg(panels, duration, legend, name) {
   const [width, height, gap] = [760, 200, 34];
   const parts = [];
-  panels.forEach(({ title, lines, limit }, panel) => {
+  panels.forEach(({ title, lines, limit, references }, panel) => {
     const base = 40 + panel * (height + gap);
     const top = axisEnd(limit * 1.02);
     const x = (time) => (60 + (time / duration) * (width - 80)).toFixed(1);
     const y = (value) => (base + height - (Math.min(value, top) / top) * height).toFixed(1);
     parts.push(`<text x="60" y="${base - 8}" font-weight="bold">${escaped(title)}</text>`);
     for (const value of ticks(top)) parts.push(`<path d="M60 ${y(value)}H${width - 20}" stroke="#ddd"/><text x="54" y="${y(value)}" dy="4" text-anchor="end">${words(value)}</text>`);
+    for (const { steps, label } of references.filter((one) => one.label)) {
+      const path = steps.map(([from, value], index) => (value > top ? "" : `M${x(from)} ${y(value)}H${x(steps[index + 1]?.[0] ?? duration)}`)).join("");
+      const end = endOf({ steps, label }, top);
+      const above = Number(y(end.value)) - 5;
+      if (path !== "") parts.push(`<path d="${path}" fill="none" stroke="#666" stroke-dasharray="5 4"/>`);
+      parts.push(`<text x="${width - 22}" y="${above < base + 8 ? above + 17 : above}" text-anchor="end" fill="#555" font-size="11">${escaped(end.label)}</text>`);
+    }
     for (const { times, count, values, svgStyle } of lines) {
       const step = Math.max(1, Math.floor(count / 1500));
       let path = "";

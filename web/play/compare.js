@@ -6,13 +6,13 @@ import { byId, offer, show } from "./elements.js";
 import { copyOf, lab, now, setsOf } from "./lab.js";
 import { showResult } from "./outcome.js";
 import { redraw } from "./panels.js";
-import { Series, spanOf } from "./series.js";
+import { Series } from "./series.js";
 import { Simulator } from "./simulator.js";
 
 const heard = {
   started(message) {
     lab.other.run = message;
-    lab.other.series = new Series(message.flows, spanOf(message.duration));
+    lab.other.series = new Series(message);
     markStopped(lab.other);
     redraw();
   },

@@ -7,7 +7,7 @@ import { watch } from "./wire.js";
 
 export function buttons() {
   const isOn = lab.run !== null && lab.outcome === null;
-  byId("knobs").disabled = lab.run === null;
+  for (const id of ["knobs", "sliders"]) byId(id).disabled = lab.run === null;
   byId("play").textContent = lab.playing ? "Pause" : "Play";
   for (const id of ["play", "again", "pin"]) byId(id).disabled = lab.run === null;
   for (const id of ["packet", "rtt-step", "finish"]) byId(id).disabled = !isOn;

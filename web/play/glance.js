@@ -70,7 +70,7 @@ export function heatMap({ document: { environments, reference }, overview }, nam
   const rows = environments.map(({ title }, place) => make("tr", {}, make("th", { scope: "row", textContent: title }), ...buttons[place].map((button) => make("td", {}, button))));
   const table = make("table", { id: "heat" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("span", { className: "hidden", textContent: "environment" })), ...heads)), make("tbody", {}, ...rows));
   const wide = make("div", { className: "wide" }, table);
-  const caption = make("p", { className: "hint", textContent: `Compared with ${reference}: ▲ better, ▼ worse, · no significant difference, = the reference.` });
+  const caption = make("p", { className: "hint", textContent: `Compared with ${reference}: ▲ better, ▼ worse, · no significant difference, = the reference. Each cell uses its own 95 % interval, without correction.` });
   return [make("p", { className: "by" }, make("label", { textContent: "By ", htmlFor: "heat-by" }), by), caption, wide, told];
 }
 

@@ -17,6 +17,8 @@ const lessons = new Map();
 /** The lesson that is shown, if any. */
 let lesson = null;
 let lessonsRead = null;
+let isFolded = false;
+const isNarrow = matchMedia("(max-width: 900px)");
 
 async function readLessons() {
   const names = JSON.parse(await textOf("play/lessons/index.json"));
@@ -33,22 +35,46 @@ function stepElement(step) {
   const button = make("button", { type: "button", textContent: step.label, title: step.sets.join("\n") });
   button.addEventListener("click", () => {
     tryOut(step.sets);
-    // On narrow screens the charts are above the text, so scroll to them.
-    if (matchMedia("(max-width: 900px)").matches) byId("stage").scrollIntoView();
+    foldLesson();
+    // On narrow screens the charts are below the text, so scroll to them.
+    if (isNarrow.matches) byId("stage").scrollIntoView();
   });
   step.found = step.expectations.map(() => make("b", { textContent: "" }));
   const figures = step.expectations.map(({ label, least, most, unit }, index) => make("p", {}, `${label}: ${least} to ${most}${unit === "" ? "" : ` ${unit}`} `, step.found[index]));
   return make("li", {}, button, ...figures);
 }
 
+/** Folds the text of the lesson after the first change. Its experiments stay visible. */
+export function foldLesson() {
+  if (lesson === null || isFolded) return;
+  isFolded = true;
+  byId("lesson-before").open = false;
+}
+
+/** Shows or hides the lesson, and the column for it. */
+function place(isShown) {
+  byId("lesson").hidden = !isShown;
+  byId("main").classList.toggle("with-lesson", isShown);
+}
+
+const text = (id, elements) => byId(id).querySelector("div").replaceChildren(...elements);
+
 function showLesson(name) {
   lesson = lessons.get(name);
+  isFolded = false;
   byId("lesson-list").value = name;
-  byId("lesson").hidden = false;
+  place(true);
   byId("lesson-title").textContent = lesson.title;
+  byId("lesson-before").open = true;
+  byId("lesson-after").open = false;
   const steps = make("ol", { className: "steps" }, ...lesson.steps.map(stepElement));
   const how = make("p", { className: "hint" }, ...inline("Each button restarts the lesson with its change. After a whole run, the result appears next to the expected range."));
-  byId("lesson-text").replaceChildren(...blocks(lesson.before), steps, how, ...blocks(lesson.after));
+  const before = blocks(lesson.before);
+  // The last element is the heading of the experiments.
+  const headings = before.splice(before.findLastIndex(({ tagName }) => tagName === "H3"));
+  text("lesson-before", before);
+  byId("lesson-steps").replaceChildren(...headings, steps, how);
+  text("lesson-after", blocks(lesson.after));
   const own = `#lesson=${name}`;
   if (location.hash !== own) history.replaceState(null, "", own);
   tryOut([]);
@@ -57,7 +83,7 @@ function showLesson(name) {
 function hideLesson() {
   lesson = null;
   byId("lesson-list").value = "";
-  byId("lesson").hidden = true;
+  place(false);
 }
 
 /** Shows the results next to the expected ranges if the run is one that the lesson proposes. */
@@ -94,6 +120,12 @@ export async function open() {
 }
 
 export function wireOpening() {
+  // On narrow screens the settings are a sheet at the lower edge.
+  const fold = () => {
+    byId("sheet").open = !isNarrow.matches;
+  };
+  fold();
+  isNarrow.addEventListener("change", fold);
   lessonsRead = readLessons().catch((error) => show(`The lessons cannot be read: ${error.message}.`));
   byId("lesson-list").addEventListener("change", () => {
     unpin();

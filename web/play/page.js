@@ -9,11 +9,11 @@ import { byId, offer, show } from "./elements.js";
 import { wireAway } from "./away.js";
 import { layOutFlows, markStopped, wireFlows } from "./flows.js";
 import { begin, copyOf, lab, reached } from "./lab.js";
-import { compareWithLesson, open, wireOpening } from "./opening.js";
+import { compareWithLesson, foldLesson, open, wireOpening } from "./opening.js";
 import { hideResult, showChanges, showResult, wireChanges } from "./outcome.js";
 import { draw, layOutCharts, wireCharts } from "./panels.js";
 import { words } from "./scales.js";
-import { Series, spanOf } from "./series.js";
+import { Series } from "./series.js";
 import { fillQueues, ruleRead, showSettings, wireSettings } from "./settings.js";
 import { Simulator } from "./simulator.js";
 import { makeSliders, release } from "./sliders.js";
@@ -31,7 +31,7 @@ const heard = {
     lab.run = message;
     lab.begun = true;
     lab.good = copyOf(lab.setup);
-    lab.series = new Series(lab.run.flows, spanOf(lab.run.duration));
+    lab.series = new Series(lab.run);
     markStopped();
     layOutFlows();
     layOutCharts();
@@ -40,7 +40,7 @@ const heard = {
     showPinned();
     mistakes([]);
     hideResult();
-    byId("rate-span").textContent = `${words(spanOf(lab.run.duration), 3)} s`;
+    if (lab.setup.sets.size + lab.setup.changes.length > 0) foldLesson();
   },
   rows({ rows, packets, order, rests }) {
     lab.series.add(rows);
@@ -51,6 +51,7 @@ const heard = {
   },
   changed({ changes }) {
     lab.setup.changes = changes;
+    foldLesson();
     markStopped();
     showChanges();
     showPinned();

@@ -1,7 +1,6 @@
 // The charts of the run, drawn when new samples arrive.
 
 import { Chart, lightStyle, styleOf } from "./charts.js";
-import { firstRtt } from "./bottleneck.js";
 import { showChosen } from "./chosen.js";
 import { buttons } from "./controls.js";
 import { byId } from "./elements.js";
@@ -24,10 +23,7 @@ function linesOfSeries(name, series, change = (style) => style) {
   const flow = ({ values }, position) => ({ ...part, values, style: change(styleOf(position)), svgStyle: change(lightStyle(position)) });
   if (name === "queue") return [flow(series.queue, 0)];
   const lines = series.flows.map((one, position) => flow(one[name], position));
-  if (name !== "rate") return lines;
-  const ink = getComputedStyle(document.documentElement).getPropertyValue("--soft");
-  const link = { ...part, values: series.linkRate.values, style: { colour: ink, dash: [3, 3], width: 1 }, svgStyle: { colour: "#666", dash: [3, 3] } };
-  return [link, ...lines];
+  return name === "rate" ? lines.map((line) => ({ ...line, revision: series.revision })) : lines;
 }
 
 /** The style of B. */
@@ -39,6 +35,13 @@ export function linesOf(name) {
   return [...linesOfSeries(name, lab.series), ...(other === null ? [] : linesOfSeries(name, other, dotted))];
 }
 
+/** The reference lines of a panel: all lines of A, and the different lines of B. */
+export function referencesOf(name) {
+  const own = lab.series.references(name);
+  const others = lab.other?.series?.references(name) ?? [];
+  return [...own, ...others.filter(({ label }) => !own.some((one) => one.label === label)).map((one) => ({ ...one, label: `B: ${one.label}`, dash: [1, 3] }))];
+}
+
 /** The 99th percentile of a panel, which ends its axis. */
 export const limitOf = (name) => Math.max(lab.series.limit(name), lab.other?.series?.limit(name) ?? 0);
 
@@ -46,7 +49,7 @@ export const limitOf = (name) => Math.max(lab.series.limit(name), lab.other?.ser
 const hasPhasePlane = () => lab.series.flows.length > 1 && lab.series.flows.slice(0, 2).every(({ spare }) => !spare);
 
 /** Segments that the path holds without a queue, NaN without a single rate or RTT. */
-const pipe = () => (lab.series.last(lab.series.linkRate) * 1e6 * (firstRtt() ?? NaN)) / (1500 * 8);
+const pipe = () => lab.series.bdp.at(-1)?.[1] ?? NaN;
 
 export function draw(time) {
   requestAnimationFrame(draw);
@@ -56,6 +59,7 @@ export function draw(time) {
   lab.stale = false;
   for (const [name, chart] of Object.entries(charts)) {
     chart.lines = linesOf(name);
+    chart.references = referencesOf(name);
     if (name === "queue") chart.events = [{ counts: lab.series.drops.values, mark: "drop" }, { counts: lab.series.marks.values, mark: "mark" }];
     chart.draw(limitOf(name));
   }

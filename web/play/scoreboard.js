@@ -43,9 +43,9 @@ export function ranking({ document: { ranking: entries, panel, score, environmen
 }
 
 /** The comparison of the best candidate with each competitor. */
-export function rivals({ document: { rivals: found, environments }, overview: { digits } }, named) {
-  const line = ({ rival, difference, judgement, delay_ratio, beside: [worst] }) =>
-    row(named(rival), [
+export function rivals({ document: { competitors: found, environments }, overview: { digits } }, named) {
+  const line = ({ competitor, difference, judgement, delay_ratio, beside: [worst] }) =>
+    row(named(competitor), [
       marked(difference === null ? "" : intervalText(difference, digits), judgement),
       cell(delay_ratio === null ? "" : `${delay_ratio.toFixed(2)} ×`),
       cell(worst === undefined ? "" : shareText(worst.share), LEFT[worst?.band] ? "n worse" : "n", ...(LEFT[worst?.band] ? [make("span", { className: "mark", textContent: ` ${LEFT[worst.band]}` })] : [])),
@@ -58,14 +58,14 @@ export function rivals({ document: { rivals: found, environments }, overview: { 
 const shareText = (share) => intervalText(share, 2);
 
 /** The fair-share ratio of each competitor against each algorithm, or null without competitors. */
-export function shares({ document: { rivals: found, environments, candidates } }, named) {
-  const met = found.flatMap(({ rival, beside }) => beside.map(({ environment, share }) => ({ rival, environment, share })));
+export function shares({ document: { competitors: found, environments, candidates } }, named) {
+  const met = found.flatMap(({ competitor, beside }) => beside.map(({ environment, share }) => ({ competitor, environment, share })));
   if (met.length === 0) return null;
   met.sort((one, other) => one.share.mean - other.share.mean);
-  const line = ({ rival, environment }) => {
+  const line = ({ competitor, environment }) => {
     const { title, scores } = environments.find(({ id }) => id === environment);
     const part = ({ metrics: { watch } }) => cell(`${partOf(watch.mean)} ${shareText(watch)}`, watch.mean < 0.2 ? "n worse" : "n");
-    return row(named(rival), [words(title), ...scores.map(part)]);
+    return row(named(competitor), [words(title), ...scores.map(part)]);
   };
   return table("Fair-share ratios of competitors", [["competitor", ""], ["environment", ""], ...candidates.map(({ label }) => [named(label).textContent, "n"])], [make("tbody", {}, ...met.map(line))]);
 }

@@ -83,7 +83,7 @@ export function makeSliders() {
       use(value);
     });
     Object.assign(slider, { range, number, heldTo: 0 });
-    byId("sliders").append(make("div", { className: "control slider" }, make("label", { htmlFor: id, textContent: label }), range, number, make("small", { id: `${id}-unit`, textContent: unit })));
+    byId("sliders").append(make("div", { className: "slider" }, make("label", { htmlFor: id, textContent: label }), number, make("small", { id: `${id}-unit`, textContent: unit }), range));
   }
 }
 

@@ -29,6 +29,18 @@ function complain(error) {
   else post("failed", { message: String(error.message ?? error), ended: error instanceof WebAssembly.RuntimeError || error instanceof RangeError });
 }
 
+/** The packets that a queue holds, from its words, or NaN. */
+const limitOf = (words) => Number(/(\d+) packets?/.exec(words)?.[1] ?? NaN);
+
+/** The share of payload in the largest packets of some groups of flows. */
+function payload(flows) {
+  const shares = flows.map(({ mss, header, timestamps }) => {
+    const [data, rest] = [mss, header].map((size) => Number(/^(\d+) B$/.exec(size ?? "")?.[1] ?? NaN));
+    return data / (data + rest + (timestamps ? 12 : 0));
+  });
+  return Math.max(...shares.filter(Number.isFinite), 0) || 1;
+}
+
 /** A run, the changes made to it, and how far it is drawn. */
 class Drive {
   constructor({ turn, order, text, sets, files, changes, until, speed, playing, watched }) {
@@ -41,6 +53,7 @@ class Drive {
     const cc = groups.filter((index) => description.flows[index].cc !== null);
     this.spare = Array.from({ length: Math.min(SPARE, SPARE_OF_GROUP * cc.length) }, (_, index) => cc[index % cc.length]);
     this.live = scenario.start({ spare: this.spare });
+    this.payload = payload(scenario.resolved.flows);
     /** The group of each flow, by its number. */
     this.groups = scenario.resolved.flows.map(({ name }) => name);
     this.groupOf = [...description.flows.keys(), ...this.spare].map((index) => description.flows[index].group);
@@ -56,6 +69,7 @@ class Drive {
     const own = this.live.flowNames.length - this.spare.length;
     this.drawn = [...this.live.flowNames.keys()].filter((index) => index < Math.min(own, DRAWN) || index >= own);
     this.bottleneck = this.live.linkNames.indexOf(description.bottleneck);
+    this.limit = limitOf(description.links.find(({ name }) => name === description.bottleneck)?.queue ?? "");
     this.back = this.live.linkNames.indexOf(`${description.bottleneck}.reverse`);
     this.flight = new Flight(this.live, description, this.bottleneck, this.drawn.map((index, position) => this.route(description, index, position, own)));
     this.post("started", {
@@ -91,7 +105,7 @@ class Drive {
   /** One row: the time, the state of the bottleneck, and the state of each drawn flow. */
   row(out) {
     const link = this.live.link(Math.max(0, this.bottleneck));
-    out.push(this.live.now, link.rate_bps, link.backlog_packets, link.drops, link.marks, link.losses);
+    out.push(this.live.now, link.rate_bps, link.backlog_packets, link.drops, link.marks, link.losses, this.payload * link.forwarded_bytes, link.delay_s, this.limit);
     for (const index of this.drawn) {
       const flow = this.live.flow(index);
       out.push(flow.cwnd_segments, flow.srtt_s, flow.delivered_bytes, flow.ssthresh_segments, flow.unacked_segments, flow.retransmits);
@@ -116,8 +130,14 @@ class Drive {
     if (kind === "rate") this.live.setRate(index, value);
     else if (kind === "delay") this.live.setDelay(index, value);
     else if (kind === "loss") this.live.setLoss(index, value);
-    else if (kind === "limit") this.live.setLimit(index, value);
-    else if (kind === "queue") this.post("queue", { at: this.live.now, words: this.live.setQueue(index, value) });
+    else if (kind === "limit") {
+      this.live.setLimit(index, value);
+      if (index === this.bottleneck) this.limit = value;
+    } else if (kind === "queue") {
+      const words = this.live.setQueue(index, value);
+      if (index === this.bottleneck) this.limit = limitOf(words);
+      this.post("queue", { at: this.live.now, words });
+    }
     else if (kind === "algorithm") for (const flow of this.members(index)) this.live.setAlgorithm(flow, value);
     else if (kind === "begin") this.live.beginFlow(index);
     else if (kind === "end") this.live.endFlow(index);

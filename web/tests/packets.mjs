@@ -12,8 +12,13 @@ const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
 const isShown = (id) => `!document.getElementById("${id}").hidden`;
 /** Whether the words under the packets agree with the engine about the queue. */
 const AGREE = `${WIRE}.startsWith(/^(\\d+) packets queued/.exec(${LINK})[1] + " queued")`;
-/** The picture, as the address of an image. */
-const PICTURE = "document.getElementById('chart-wire').toDataURL()";
+const PROGRESS = "document.getElementById('progress').value";
+/** Whether the picture shows something. One packet later it may look the same. */
+const DRAWN = `(() => {
+  const wire = document.getElementById("chart-wire");
+  const { width, height } = wire;
+  return wire.toDataURL() !== Object.assign(document.createElement("canvas"), { width, height }).toDataURL();
+})()`;
 
 /** From packet to packet, and slowly. */
 async function packets(page) {
@@ -27,10 +32,10 @@ async function packets(page) {
   await page.state("paused");
   await page.until(`${isShown("wire")} && ${WIRE} !== ""`);
   for (let step = 0; step < 3; step += 1) {
-    const before = await page.evaluate(PICTURE);
+    const before = await page.evaluate(PROGRESS);
     await page.click("packet");
     await page.state("paused");
-    await page.until(`${AGREE} && ${PICTURE} !== ${JSON.stringify(before)}`);
+    await page.until(`${AGREE} && ${DRAWN} && ${PROGRESS} > ${before}`);
     // A link of 20 ms carries a packet each 1.2 ms.
     assert.match(await page.evaluate(WIRE), /\b1[678] on the wire/);
   }

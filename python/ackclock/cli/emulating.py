@@ -129,6 +129,8 @@ def chosen(backends: tuple[str, ...], kernel: str | None, is_program: bool) -> t
 _OF_EMULATOR = {
     *("name", "count", "cc", "traffic", "in_profile", "start", "stop", "rtt", "profile", "protocol"),
     *("mss", "header", "framing", "timestamps", "ecn", "recovery", "peer_sack", "max_window"),
+    # The links apply it.
+    "send_jitter",
 }
 #: The most keys that a message names.
 _NAMED = 4
@@ -168,6 +170,14 @@ def tell_invalid(invalid: int, runs: int) -> None:
     """Print to stderr how many runs are not valid, if any."""
     if invalid:
         talk(f"warning: {invalid} of {runs} emulations are invalid: the machine was too busy")
+
+
+def kernel_line(document: dict[str, Any]) -> str:
+    """Return the kernel, the algorithms and the cost of a run in virtual time."""
+    emulation = document["emulation"]
+    algorithms = ", ".join(f"{name} for {group}" for group, name in emulation["algorithms"].items())
+    speed = document["duration_s"] / document["engine_cpu_s"]
+    return f"{emulation['kernel']}: {algorithms}; seed {document['seed']}; {speed:.0f} times real time"
 
 
 def fidelity_table(emulation: dict[str, Any]) -> Table:

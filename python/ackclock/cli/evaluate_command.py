@@ -190,7 +190,7 @@ def command(
         shown = [ranking_table(evaluation.ranking)] if is_ranked else []
         if full or not is_ranked:
             shown += tables(board, only)
-        if full and evaluation.rivals:
+        if full and evaluation.competitors:
             shown.append(rivals_table(evaluation))
         for table in shown:
             show(table)

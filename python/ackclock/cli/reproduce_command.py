@@ -32,7 +32,7 @@ from ackclock.running.job import kind_of
 @click.argument("paper")
 @click.option("--quick", is_flag=True, help="Few replicates and one interpretation, for a first impression.")
 @click.option(
-    "--readings",
+    "--interpretations",
     type=click.IntRange(1),
     help="Number of interpretations of open choices in the paper. Default: all that change one choice.",
 )
@@ -55,7 +55,7 @@ from ackclock.running.job import kind_of
 def command(
     paper: str,
     quick: bool,
-    readings: int | None,
+    interpretations: int | None,
     claims: tuple[str, ...],
     extended: bool,
     replicates: int | None,
@@ -83,7 +83,7 @@ def command(
         reproduction = reproduce(
             paper,
             quick=quick,
-            readings=readings,
+            interpretations=interpretations,
             claims=claims,
             extended=extended,
             replicates=replicates,
@@ -107,7 +107,7 @@ def command(
         for table in reproduction.tables:
             show(paper_table(table, emulated.get(table.id), kind_of(backend)))
         show(claims_table(reproduction))
-        if reproduction.readings:
+        if reproduction.interpretations:
             show(dependence_table(reproduction))
         if reproduction.skipped:
             show(skipped_table(reproduction))

@@ -25,6 +25,7 @@ from ackclock.cli.emulating import (
     chosen,
     emulation_options,
     fidelity_table,
+    kernel_line,
     programs_of,
     tell_faults,
     tell_kernels_keys,
@@ -450,6 +451,9 @@ def _show(document: dict[str, Any], scenario: Scenario, everything: bool) -> Non
     for columns in (_REASONS, _IMPAIRMENTS, _ATTEMPTS):
         counting = [link for link in document["links"] if all(key in link for key, *_ in columns)]
         _show_rows((_NAME_OF_LINK, *columns), counting, "links")
+    if document["backend"] == KERNEL:
+        talk(kernel_line(document))
+        return
     if "emulation" in document:
         show(fidelity_table(document["emulation"]))
         return

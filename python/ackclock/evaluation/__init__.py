@@ -18,7 +18,7 @@ from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
 from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
 from ackclock.evaluation.regret import Regret, RegretBaseline
-from ackclock.evaluation.rivals import Rival, rivals, sentences
+from ackclock.evaluation.rivals import Competitor, rivals, sentences
 from ackclock.evaluation.score import Scoreboard, score
 from ackclock.evaluation.suite import Suite
 from ackclock.evaluation.verdict import verdict
@@ -58,8 +58,9 @@ class Evaluation:
       `standing`, `score`, `failure` and `index`. `standing` is `best`, `tied`, `worse`, `dropped` or
       `failed`. `score` has a `value` and `values` per replicate, and is None for a failed candidate. `index`
       is the place in the given list.
-    - `rivals`: one `Rival` per competing algorithm, with `candidate`, `difference` of scores and `judgement`.
-      `starved` is `yes`, `maybe` or `no`. `beside` contains the environments with their `shares`.
+    - `competitors`: one `Competitor` per competing algorithm, with `candidate`, `difference` of scores and
+      `judgement`. `starved` is `yes`, `maybe` or `no`. `beside` contains the environments with their
+      `shares`.
 
     With several candidates, `board` and `regrets` contain the top of the ranking, best first. An
     evaluation can be pickled.
@@ -81,11 +82,11 @@ class Evaluation:
         if self.best is None:
             return "Every candidate failed."
         marked = [f"NOT VALID ({self.invalid} of {self.runs} runs missed their times):"]
-        told = [verdict(self.board), *sentences(self.rivals, self.ranking.objective)]
+        told = [verdict(self.board), *sentences(self.competitors, self.ranking.objective)]
         return " ".join([*(marked if self.invalid else []), *told])
 
     @cached_property
-    def rivals(self) -> tuple[Rival, ...]:
+    def competitors(self) -> tuple[Competitor, ...]:
         """The comparison of the best candidate with each competing algorithm."""
         return rivals(self.board, self.ranking)
 

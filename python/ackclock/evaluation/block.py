@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ackclock.evaluation import Evaluation
-from ackclock.evaluation.overview import BETTER, WORSE, Overview, overview
+from ackclock.evaluation.overview import CORRECTED, Overview, overview
 from ackclock.evaluation.ranking import Entry
 from ackclock.evaluation.score import COMMON, Metric
 from ackclock.evaluation.verdict import SILENT, worst_result
@@ -88,19 +88,19 @@ def _by_score(found: Overview, best: Entry, reference: Entry) -> str:
             "(use --replicates 2 or more)."
         )
     score, at = found.maps[0], found.labels.index(name)
-    better, worse, total = score.count(at, BETTER), score.count(at, WORSE), len(score.cells)
+    (better, worse), total = score.counts(at), len(score.cells)
     first, second = ("worse", "better") if worse > better else ("better", "worse")
     counts = {"better": better, "worse": worse}
     return (
         f"{name} is {first} than {other} in {counts[first]} of {total} environments and "
-        f"{second} in {counts[second]} (by score, {_replicates(best)})."
+        f"{second} in {counts[second]} (by score, {_replicates(best)}, {CORRECTED})."
     )
 
 
 def _no_difference(best: Entry, reference: Entry) -> str:
     return (
         f"{best.candidate.label} {SILENT} from {reference.candidate.label} "
-        f"({_replicates(best)}, after Holm's correction)."
+        f"({_replicates(best)}, {CORRECTED})."
     )
 
 
@@ -142,7 +142,9 @@ def _means(metric: Metric, entry: Entry, best: Entry, reference: Entry) -> list[
 
 
 def _coexistence(evaluation: Evaluation) -> str:
-    met = [(rival.worst, rival.candidate.label) for rival in evaluation.rivals if rival.worst is not None]
+    met = [
+        (rival.worst, rival.candidate.label) for rival in evaluation.competitors if rival.worst is not None
+    ]
     if not met:
         return ""
     parts: list[str] = []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ackclock._core import holm
 from ackclock.evaluation.planes import whole_plane
 from ackclock.evaluation.ranking import FAILED, Entry
 from ackclock.evaluation.score import COMMON, WATCH, Metric, metrics_of
@@ -19,6 +20,8 @@ SCORE = "score"
 #: The judgement of a cell. `open` is a difference that is not significant. `none` is a metric that does not
 #: apply.
 BETTER, WORSE, OPEN, REFERENCE, NONE, FAILURE = "better", "worse", "open", "reference", "none", "failed"
+#: The definition of all counts of environments.
+CORRECTED = "after Holm's correction"
 SIGNS = {BETTER: "▲", WORSE: "▼", OPEN: "·", REFERENCE: "=", NONE: "", FAILURE: "✕"}
 WORDS = {
     BETTER: "better",
@@ -62,6 +65,19 @@ class HeatMap:
     def count(self, entry: int, judgement: str) -> int:
         """Return the number of environments with this judgement of an algorithm."""
         return sum(row[entry].judgement == judgement for row in self.cells)
+
+    def counts(self, entry: int) -> tuple[int, int]:
+        """Return the numbers of environments in which an algorithm is better and worse than the reference.
+
+        Only differences count that are significant after Holm's correction for all environments. The cells
+        show each environment by its own interval.
+        """
+        found = [row[entry].difference for row in self.cells]
+        differences = [each for each in found if each is not None]
+        significant = holm([each.p_value for each in differences])
+        means = [each.mean for each, is_counted in zip(differences, significant, strict=True) if is_counted]
+        # The differences are costs.
+        return sum(mean < 0 for mean in means), sum(mean > 0 for mean in means)
 
 
 @dataclass(frozen=True)
@@ -211,15 +227,15 @@ def sentences(evaluation: Evaluation, found: Overview) -> list[str]:
 def _compared(found: Overview, name: str, other: str) -> str:
     score, at = found.maps[0], found.labels.index(name)
     total = len(score.cells)
-    better, worse = score.count(at, BETTER), score.count(at, WORSE)
+    better, worse = score.counts(at)
     left = total - better - worse
     rest = f" In {left}, the difference is not significant." if left else ""
-    counts = f"in {better} of {total} environments and worse in {worse}"
+    counts = f"in {better} of {total} environments and worse in {worse}, {CORRECTED}"
     return f"By score, {name} is better than {other} {counts}.{rest}"
 
 
 def _coexistence(evaluation: Evaluation) -> str:
-    met = [(rival.worst, rival) for rival in evaluation.rivals if rival.worst is not None]
+    met = [(rival.worst, rival) for rival in evaluation.competitors if rival.worst is not None]
     if not met:
         return "Coexistence with other algorithms was not tested."
     worst, rival = min(met, key=lambda each: each[0].theirs.mean)

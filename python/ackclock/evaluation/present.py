@@ -9,7 +9,7 @@ from typing import Any
 
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.ranking import BEST, DROPPED, FAILED, SHARES, TIED, WORSE, Entry, Ranking
-from ackclock.evaluation.rivals import FAIR, STARVED, Rival, share_text
+from ackclock.evaluation.rivals import FAIR, STARVED, Competitor, share_text
 from ackclock.evaluation.scoreboard import estimate_json, interval_text, scoreboard_json
 from ackclock.text.table import Column, Table
 
@@ -77,7 +77,7 @@ def rivals_table(evaluation: Evaluation) -> Table:
         caption="\n".join(rivals_notes(evaluation)),
     )
     digits = evaluation.ranking.objective.digits
-    for rival in evaluation.rivals:
+    for rival in evaluation.competitors:
         table.add_row(
             rival.candidate.label,
             difference_text(rival, digits),
@@ -97,7 +97,7 @@ def rivals_notes(evaluation: Evaluation) -> list[str]:
         "paired by replicate. A negative difference is better.",
         "delay ratio: the candidate's queueing delay over the competitor's, as a geometric mean.",
     ]
-    if any(rival.beside for rival in evaluation.rivals):
+    if any(rival.beside for rival in evaluation.competitors):
         notes.append(
             "fair-share ratio: the competitor's goodput over its fair share, in its worst environment. It is "
             f"fair from {FAIR:.2f}, starved below {STARVED:g}, and harmed between them (95 % confidence)."
@@ -109,17 +109,17 @@ def rivals_notes(evaluation: Evaluation) -> list[str]:
     return notes
 
 
-def difference_text(rival: Rival, digits: int) -> str:
+def difference_text(rival: Competitor, digits: int) -> str:
     """Return the difference of scores with its interval, or an empty text without a difference."""
     return "" if rival.difference is None else interval_text(rival.difference, digits)
 
 
-def judgement_text(rival: Rival) -> str:
+def judgement_text(rival: Competitor) -> str:
     """Return the judgement of the score difference."""
     return "" if rival.difference is None else _JUDGEMENTS[rival.judgement]
 
 
-def left_text(rival: Rival) -> str:
+def left_text(rival: Competitor) -> str:
     """Return the band of the competitor's fair-share ratio."""
     return _BANDS[rival.worst.band] if rival.worst else ""
 
@@ -192,7 +192,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         },
         "ranking": [_entry_json(entry) for entry in ranking.entries],
         "panel": [_entry_json(entry) for entry in ranking.panel],
-        "rivals": [_rival_json(rival) for rival in evaluation.rivals],
+        "competitors": [_competitor_json(rival) for rival in evaluation.competitors],
         "rounds": [
             {
                 "replicates": each.replicates,
@@ -245,9 +245,9 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _rival_json(rival: Rival) -> dict[str, Any]:
+def _competitor_json(rival: Competitor) -> dict[str, Any]:
     return {
-        "rival": rival.candidate.label,
+        "competitor": rival.candidate.label,
         "cc": rival.candidate.resolved,
         "difference": None if rival.difference is None else estimate_json(rival.difference),
         "judgement": rival.judgement,

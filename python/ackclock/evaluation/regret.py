@@ -132,10 +132,10 @@ def regrets(
     )
 
 
-def noise_floor_of(costs: Mapping[str, Sequence[float]], rivals: int) -> NoiseFloor:
-    """Return the regret of an algorithm among `rivals` equal algorithms, from one algorithm's replicates.
+def noise_floor_of(costs: Mapping[str, Sequence[float]], competitors: int) -> NoiseFloor:
+    """Return the regret of an algorithm among `competitors` equal ones, from the replicates of one.
 
     `costs`: per replicate, by environment. Each algorithm of a table is a resample of the replicates, joint
     over environments.
     """
-    return NoiseFloor(*_core.noise_floor(list(costs.values()), rivals))
+    return NoiseFloor(*_core.noise_floor(list(costs.values()), competitors))

@@ -154,7 +154,7 @@ def page(
         score_text=score_text,
         standing_text=standing_text,
         ranking_notes=ranking_notes(evaluation.ranking),
-        rivals_found=evaluation.rivals,
+        rivals_found=evaluation.competitors,
         rivals_notes=rivals_notes(evaluation),
         met=sorted(met(board), key=lambda each: each.neighbours.rival.label),
         starved_below=f"{STARVED:g}",

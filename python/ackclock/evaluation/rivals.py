@@ -24,7 +24,7 @@ __all__ = [
     "STARVED",
     "YES",
     "Beside",
-    "Rival",
+    "Competitor",
     "met",
     "rest_of",
     "rivals",
@@ -72,7 +72,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Rival:
+class Competitor:
     """The comparison of the first candidate with a competing algorithm."""
 
     candidate: Candidate
@@ -115,7 +115,7 @@ def rest_of(share: Estimate, neighbours: Neighbours) -> Estimate:
     return _core.rest_of(share, neighbours.of_rival, neighbours.flows)
 
 
-def rivals(board: Scoreboard, ranking: Ranking) -> tuple[Rival, ...]:
+def rivals(board: Scoreboard, ranking: Ranking) -> tuple[Competitor, ...]:
     """Return the panel and all other competitors of the best candidate, without that candidate."""
     best = ranking.best
     if best is None or best.score is None:
@@ -146,7 +146,7 @@ def rivals(board: Scoreboard, ranking: Ranking) -> tuple[Rival, ...]:
     )
     beside = {each.environment.id: each for each in met(board)}
     return tuple(
-        Rival(
+        Competitor(
             everyone[place],
             difference,
             delay_ratio,
@@ -170,7 +170,7 @@ def met(board: Scoreboard) -> list[Beside]:
     return sorted(found, key=lambda each: each.theirs.mean)
 
 
-def sentences(found: Sequence[Rival], objective: Objective) -> list[str]:
+def sentences(found: Sequence[Competitor], objective: Objective) -> list[str]:
     """Compare the first candidate with competing algorithms, in sentences."""
     told = [
         (

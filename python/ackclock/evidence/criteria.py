@@ -31,7 +31,7 @@ _CRITERION = Table(
     {
         "level": Text(),
         "published": Text(),
-        "reading": Text(),
+        "interpretation": Text(),
         "human": Text(),
         "measures": ListOf(_MEASURE, 1),
     },
@@ -70,7 +70,7 @@ class Criterion:
     #: The published sentence, if it is known to differ.
     published: str = ""
     #: The interpretation of the figures.
-    reading: str = ""
+    interpretation: str = ""
     #: The questions that no simulation can answer, with reasons.
     human: str = ""
     measures: tuple[Measure, ...] = ()

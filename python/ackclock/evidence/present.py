@@ -111,8 +111,8 @@ def _section(evidence: Evidence, answer: Answer, folder: Path) -> list[str]:
     lines += [f"> {criterion.quote}", ""]
     if criterion.published:
         lines += [f"As published: “{criterion.published}”", ""]
-    if criterion.reading:
-        lines += [criterion.reading, ""]
+    if criterion.interpretation:
+        lines += [criterion.interpretation, ""]
     if answer.rows:
         labels = [each.label for each in evidence.algorithms]
         lines += [
@@ -183,7 +183,7 @@ def _criterion_json(evidence: Evidence, answer: Answer, folder: Path) -> dict[st
         "quote": criterion.quote,
         "published": criterion.published or None,
         "verdict": criterion.verdict,
-        "reading": criterion.reading or None,
+        "interpretation": criterion.interpretation or None,
         "human": criterion.human or None,
         "figures": [
             {

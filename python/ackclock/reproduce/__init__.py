@@ -71,7 +71,7 @@ class Reproduction:
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
     #: The verdicts under each other interpretation, by claim, if the interpretation changes the claim's runs.
-    readings: tuple[tuple[Reading, Mapping[str, Verdict]], ...]
+    interpretations: tuple[tuple[Reading, Mapping[str, Verdict]], ...]
     reading_replicates: int
     skipped: tuple[Skipped, ...]
     #: The status of each claim over all interpretations.
@@ -91,13 +91,14 @@ class Reproduction:
     @property
     def sentence(self) -> str:
         """The counts of verdicts, preceded by the counts over all interpretations if there are several."""
-        if not self.readings:
+        if not self.interpretations:
             return f"One interpretation. {tally(self.verdicts)}"
         count = Counter(each.status for each in self.support.values())
         alone = f", {count[ONE]} tried under one interpretation" if count[ONE] else ""
         return (
-            f"Over {len(self.readings) + 1} interpretations {count[ROBUST]} of {len(self.verdicts)} claims "
-            f"are robust, {count[DEPENDS]} depend on a choice, {count[NEVER]} never hold{alone}. "
+            f"Over {len(self.interpretations) + 1} interpretations {count[ROBUST]} of "
+            f"{len(self.verdicts)} claims are robust, {count[DEPENDS]} depend on a choice, "
+            f"{count[NEVER]} never hold{alone}. "
             f"As chosen: {tally(self.verdicts)}"
         )
 
@@ -117,7 +118,7 @@ def reproduce(
     name: str,
     *,
     replicates: int | None = None,
-    readings: int | None = None,
+    interpretations: int | None = None,
     claims: Sequence[str] = (),
     quick: bool = False,
     extended: bool = False,
@@ -131,20 +132,20 @@ def reproduce(
 ) -> Reproduction:
     """Run the experiments of a paper and judge its claims.
 
-    `name` is a paper of the package, or a folder with a `paper.toml`. `readings` is the number of
+    `name` is a paper of the package, or a folder with a `paper.toml`. `interpretations` is the number of
     interpretations: the chosen one, those that change one answer, then combinations. By default, all that
     change one answer are run. `claims` lists patterns of the claims to judge, by default all. With patterns,
     only the necessary cells run, and the result contains neither tables nor figures. `quick` runs few
-    replicates, sometimes shorter runs, and one interpretation unless `readings` is larger. `extended` adds
-    experiments beyond the paper. `out` is a folder for the runs, and a second call continues from it.
-    `backend` `linux` adds a column with the TCP of the running kernel in real time. The backend `kernel` adds
-    a column with a kernel in virtual time. The column has as many replicates as `quick`, unless `replicates`
-    is given. `kernel` is the version, name or path of a built kernel, by default the one that was built last.
-    `tell` receives the number of these runs.
+    replicates, sometimes shorter runs, and one interpretation unless `interpretations` is larger.
+    `extended` adds experiments beyond the paper. `out` is a folder for the runs, and a second call continues
+    from it. `backend` `linux` adds a column with the TCP of the running kernel in real time. The backend
+    `kernel` adds a column with a kernel in virtual time. The column has as many replicates as `quick`, unless
+    `replicates` is given. `kernel` is the version, name or path of a built kernel, by default the one that was
+    built last. `tell` receives the expected time of these runs.
     Raises `AckclockError`.
     """
     replicates = optional_number("replicates", replicates, least=1)
-    readings = optional_number("readings", readings, least=1)
+    interpretations = optional_number("interpretations", interpretations, least=1)
     seed = whole_number("seed", seed)
     backend = chosen_backend(backend, kernel)
     paper = Paper.load(name)
@@ -158,7 +159,11 @@ def reproduce(
     few = min(count, paper.alternative_replicates)
     chosen = plan(paper, Batch(CHOSEN, count, sets, extended, only), seed)
     others, skipped = _plans(
-        paper, chosen, Batch(CHOSEN, few, sets, only=only), seed, readings if readings or not quick else 1
+        paper,
+        chosen,
+        Batch(CHOSEN, few, sets, only=only),
+        seed,
+        interpretations if interpretations or not quick else 1,
     )
     jobs = (job for each in (chosen, *others) for job in each.jobs)
     with Store(out) as store:
@@ -180,7 +185,7 @@ def reproduce(
         verdicts=verdicts,
         tables=tables,
         figures=figures,
-        readings=judged,
+        interpretations=judged,
         reading_replicates=few,
         skipped=tuple(skipped),
         support={verdict.claim.id: _support(paper, verdict, judged) for verdict in verdicts},
@@ -225,19 +230,19 @@ def _emulate(
 
 
 def _plans(
-    paper: Paper, chosen: Plan, batch: Batch, seed: int, readings: int | None
+    paper: Paper, chosen: Plan, batch: Batch, seed: int, interpretations: int | None
 ) -> tuple[list[Plan], list[Skipped]]:
     """Return the plans of all interpretations but the chosen one, and the skipped interpretations.
 
-    `batch` contains the settings of each plan. `readings` includes the chosen interpretation.
+    `batch` contains the settings of each plan. `interpretations` includes the chosen interpretation.
     """
     plans: list[Plan] = []
     skipped: list[Skipped] = []
     alone = singles(paper.choices)
-    more = () if readings is None else combinations(paper.choices, seed)
+    more = () if interpretations is None else combinations(paper.choices, seed)
     in_vain = 0
     for reading in itertools.chain(alone, more):
-        if (readings is not None and len(plans) + 1 >= readings) or in_vain >= _PATIENCE:
+        if (interpretations is not None and len(plans) + 1 >= interpretations) or in_vain >= _PATIENCE:
             break
         try:
             planned = plan(paper, replace(batch, reading=reading), seed)

@@ -51,9 +51,11 @@ def write_page(
         reproduction=reproduction,
         paper=reproduction.paper,
         figures=figures,
-        judged_again={name for _, verdicts in reproduction.readings for name in verdicts},
+        judged_again={name for _, verdicts in reproduction.interpretations for name in verdicts},
         singles=[
-            (reading, verdicts) for reading, verdicts in reproduction.readings if len(reading.instead) == 1
+            (reading, verdicts)
+            for reading, verdicts in reproduction.interpretations
+            if len(reading.instead) == 1
         ],
         support_lines=support_lines,
         origin_text=origin_text,

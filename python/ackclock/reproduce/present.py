@@ -159,7 +159,7 @@ def dependence_table(reproduction: Reproduction) -> table.Table:
         "depends on",
         title="choices that decide verdicts",
         caption=(
-            f"{len(reproduction.readings) + 1} interpretations; all but the chosen one with "
+            f"{len(reproduction.interpretations) + 1} interpretations; all but the chosen one with "
             f"{reproduction.reading_replicates} replicates, so more claims are undecidable there"
         ),
     )
@@ -226,7 +226,7 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
         ],
         "claims": [
             _claim_json(verdict)
-            | {"readings": _support_json(reproduction.support[verdict.claim.id], verdict.claim.digits)}
+            | {"interpretations": _support_json(reproduction.support[verdict.claim.id], verdict.claim.digits)}
             | _emulated_json(reproduction, verdict.claim.id)
             for verdict in reproduction.verdicts
         ],
@@ -245,14 +245,14 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
         ),
         "tables": [_table_json(table) for table in reproduction.tables],
         "figures": [_figure_json(figure) for figure in reproduction.figures],
-        "readings": [
+        "interpretations": [
             _reading_json(reading)
             | {
                 "replicates": reproduction.reading_replicates,
                 "verdicts": {name: verdict.verdict for name, verdict in verdicts.items()},
                 "measured": {name: verdict.measured for name, verdict in verdicts.items()},
             }
-            for reading, verdicts in reproduction.readings
+            for reading, verdicts in reproduction.interpretations
         ],
         "skipped": [_reading_json(each.reading) | {"reason": each.reason} for each in reproduction.skipped],
     }

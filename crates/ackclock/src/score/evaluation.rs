@@ -134,7 +134,7 @@ impl Evaluation {
             },
             "ranking": self.ranking.places.iter().map(|place| self.entry(place)).collect::<Value>(),
             "panel": self.panel().into_iter().map(|(index, at)| self.entry(&Place::of_panel(index, at))).collect::<Value>(),
-            "rivals": rivals.iter().map(|rival| self.rival(rival)).collect::<Value>(),
+            "competitors": rivals.iter().map(|rival| self.rival(rival)).collect::<Value>(),
             "rounds": [{
                 "replicates": self.runs.replicates, "candidates": self.runs.candidates.len(), "alpha": self.ranking.alpha, "work": 0.0,
                 "dropped": self.ranking.dropped, "failed": self.ranking.failed,
@@ -319,7 +319,7 @@ impl Evaluation {
             })
         });
         json!({
-            "rival": rival.algorithm.label,
+            "competitor": rival.algorithm.label,
             "cc": rival.algorithm.cc,
             "difference": rival.difference,
             "judgement": rival.difference.map_or("", |difference| difference.judgement().word()),
