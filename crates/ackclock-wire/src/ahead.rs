@@ -45,7 +45,7 @@ impl Ahead {
                 for link in path.iter().rev() {
                     let known = &mut rest[side as usize][*link];
                     *known = Some(known.map_or(left, |known: Duration| known.min(left)));
-                    left = left + plan.links[*link].delay;
+                    left += plan.links[*link].delay;
                 }
                 least[side as usize] = least[side as usize].min(left);
             }
