@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock::sim::Plan;
 use ackclock::units::{Duration, Instant};
+use ackclock_bpf::guest::GuestTypes;
 use ackclock_wire::{Delivery, Network, Side, Watch};
 
 use crate::commands::Commands;
@@ -52,6 +53,8 @@ pub struct Calendar<'a> {
     pub network: Network,
     pub watch: Watch<'a>,
     pub reports: Reports<'a>,
+    /// The structures of the guests' kernel.
+    pub types: GuestTypes,
     outboxes: [Outbox; 2],
 }
 
@@ -78,7 +81,8 @@ impl<'a> Calendar<'a> {
         reports: Reports<'a>,
     ) -> Self {
         let (watch, outboxes) = (Watch::new(plan), Default::default());
-        Calendar { plan, guests, commands, network, watch, reports, outboxes }
+        let types = GuestTypes::default();
+        Calendar { plan, guests, commands, network, watch, reports, types, outboxes }
     }
 
     /// Lets both guests boot, until they wait for the start of the run.
@@ -95,6 +99,11 @@ impl<'a> Calendar<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The senders' guest registers a congestion control before the run.
+    pub fn add_algorithm(&mut self, record: &[u8]) {
+        self.guests[Side::Sender as usize].shared().push(BOOT.as_nanos(), Kind::Algorithm, 0, record);
     }
 
     /// Runs to the end of the plan.
@@ -199,12 +208,15 @@ impl<'a> Calendar<'a> {
 
     /// Waits for a guest, and takes its records.
     fn wait(&mut self, side: usize) -> Result<(), KernelError> {
-        let Calendar { guests, outboxes, reports, plan, .. } = self;
+        let Calendar { guests, outboxes, reports, types, plan, .. } = self;
         let outbox = &mut outboxes[side];
         guests[side].wait(|record: Record<'_>| {
             match record.kind {
                 Kind::Packet => outbox.push(time(record.time), record.content),
                 Kind::State => reports.take(record.flow, record.content)?,
+                Kind::Fields => types
+                    .add(record.content)
+                    .map_err(|error| KernelError::Refused { key: "kernel".to_owned(), message: error.to_string() })?,
                 Kind::Failed => {
                     let flow = plan.flows.get(record.flow).map_or_else(String::new, |flow| flow.name.to_string());
                     let message = String::from_utf8_lossy(record.content).into_owned();

@@ -47,6 +47,10 @@ pub enum Kind {
     State,
     /// The error of a command.
     Failed,
+    /// A congestion control, to the guest.
+    Algorithm,
+    /// The place of a field in the guest's structures.
+    Fields,
 }
 
 impl Kind {

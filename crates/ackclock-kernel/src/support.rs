@@ -1,9 +1,9 @@
-//! Checks whether the backend supports a plan, and names the kernel's algorithms.
+//! Checks whether the backend supports a plan.
 
-use ackclock::cc::CcSpec;
 use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, Transport};
 
+use crate::algorithm;
 use crate::error::KernelError;
 
 /// Connections that are made at most.
@@ -52,7 +52,7 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), KernelError> {
     if flow.transport.protocol == Protocol::Quic {
         return refuse("protocol", "the kernel has TCP only");
     }
-    algorithm(flow)?;
+    algorithm::of(flow)?;
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
         return refuse("traffic", "the kernel in virtual time has bulk, transfer and rate-limited");
     }
@@ -86,35 +86,4 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), KernelError> {
 /// Whether both ends use selective acknowledgements.
 pub fn has_sack(transport: &Transport) -> bool {
     transport.recovery == LossRecovery::Sack && transport.peer_sack
-}
-
-/// The kernel's name of a flow's algorithm.
-///
-/// # Errors
-/// If the kernel has none that does the same.
-pub fn algorithm(flow: &FlowPlan) -> Result<&'static str, KernelError> {
-    let refused = |message: String| Err(KernelError::Refused { key: format!("flows.{}.cc", flow.group), message });
-    let Some(spec) = flow.cc.spec() else {
-        return refused(format!("the kernel has no {} (--backend kernel)", flow.cc.name()));
-    };
-    let is_default = CcSpec::by_name(spec.name()).as_ref() == Some(spec);
-    match spec {
-        CcSpec::Reno(_) | CcSpec::Aimd(_) if is_default => Ok("reno"),
-        CcSpec::Bbr1(_) if is_default => Ok("bbr"),
-        CcSpec::Cubic(cubic) => {
-            // The arithmetic is not a parameter of the kernel's CUBIC.
-            let ackclock::cc::Cubic { arithmetic, hz, .. } = *cubic;
-            let same = ackclock::cc::Cubic { arithmetic, hz, ..Default::default() };
-            if *cubic == same {
-                Ok("cubic")
-            } else {
-                refused("the kernel has cubic with its default parameters only (--backend kernel)".to_owned())
-            }
-        }
-        spec if matches!(spec.name(), "bbr1" | "aimd" | "reno") => {
-            let name = spec.name();
-            refused(format!("the kernel has {name} with its default parameters only (--backend kernel)"))
-        }
-        _ => refused(format!("the kernel has no {}; it has reno, cubic and bbr1 (--backend kernel)", flow.cc.name())),
-    }
 }

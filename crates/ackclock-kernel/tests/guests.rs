@@ -17,7 +17,11 @@ fn image() -> Option<Image> {
     let built = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path().join("linux")));
     let kernel =
         built.filter(|path| path.is_file()).max_by_key(|path| path.metadata().and_then(|file| file.modified()).ok())?;
-    Some(Image { kernel, snaplen: 96 })
+    Some(Image { kernel, objects: objects(), snaplen: 96 })
+}
+
+fn objects() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/ackclock/kernel/objects")
 }
 
 fn plan(more: &str, sets: &[&str]) -> Plan {
@@ -98,10 +102,10 @@ fn jitter_loss_and_marks_of_the_path_reach_the_kernel() {
 fn a_missing_kernel_and_a_program_that_is_none_are_one_message() {
     let plan = plan("", &[]);
     let stop = AtomicBool::new(false);
-    let missing = Image { kernel: "/nowhere/linux".into(), snaplen: 0 };
+    let missing = Image { kernel: "/nowhere/linux".into(), objects: objects(), snaplen: 0 };
     let message = ackclock_kernel::run(&plan, &missing, &stop).err().unwrap().to_string();
     assert!(message.starts_with("starting the kernel of a guest: "), "{message}");
-    let other = Image { kernel: "/bin/true".into(), snaplen: 0 };
+    let other = Image { kernel: "/bin/true".into(), ..missing };
     let message = ackclock_kernel::run(&plan, &other, &stop).err().unwrap().to_string();
     assert_eq!(message, "the kernel of the senders' host ended");
 }

@@ -27,11 +27,11 @@ pub enum InKernel {
 }
 
 impl InKernel {
-    /// The congestion control of a flow.
+    /// The congestion control of a flow. Messages name the backend.
     ///
     /// # Errors
     /// If there is none that does the same.
-    pub fn of(flow: &FlowPlan) -> Result<InKernel, EmulationError> {
+    pub fn of(flow: &FlowPlan, backend: &str) -> Result<InKernel, EmulationError> {
         let spec = flow.cc.spec();
         if let Some(name) = spec.and_then(own) {
             return Ok(InKernel::Own(name));
@@ -42,12 +42,12 @@ impl InKernel {
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
             Some(spec) if matches!(spec.name(), "cubic" | "bbr1") => {
                 let name = spec.name();
-                refused(flow, format!("the kernel has {name} with its default parameters only (--backend linux)"))
+                refused(flow, format!("the kernel has {name} with its default parameters only (--backend {backend})"))
             }
             _ => refused(
                 flow,
                 format!(
-                    "the kernel has no {}; with --backend linux these run in it: reno, cubic, bbr1, {}, rules, and \
+                    "the kernel has no {}; with --backend {backend} these run in it: reno, cubic, bbr1, {}, rules, and \
                      compiled objects (kind = \"bpf\")",
                     flow.cc.name(),
                     PROGRAMS.join(", ")
@@ -57,7 +57,7 @@ impl InKernel {
     }
 
     /// The name for users.
-    fn title(&self) -> String {
+    pub fn title(&self) -> String {
         match self {
             InKernel::Own(name) => (*name).to_owned(),
             InKernel::Program(spec) => format!("{} (eBPF)", spec.name()),
@@ -67,7 +67,10 @@ impl InKernel {
     }
 
     /// The program with its parameters.
-    fn object(&self, folder: &Path) -> Result<BpfObject, String> {
+    ///
+    /// # Errors
+    /// The obstacle to reading it, or a parameter that it lacks.
+    pub fn object(&self, folder: &Path) -> Result<BpfObject, String> {
         let said = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         match self {
             InKernel::Own(_) => Err("the kernel has it".to_owned()),
@@ -150,7 +153,7 @@ impl Algorithms {
     pub fn load(plan: &Plan, folder: &Path) -> Result<Self, EmulationError> {
         let mut all = Algorithms::default();
         for flow in &plan.flows {
-            let wanted = InKernel::of(flow)?;
+            let wanted = InKernel::of(flow, "linux")?;
             let place = match all.loaded.iter().position(|(there, ..)| *there == wanted) {
                 Some(place) => place,
                 None => {
@@ -207,7 +210,7 @@ mod tests {
             cc = 'reno'
         ";
         let scenario = Scenario::from_toml(text, "s.toml", &[format!("flows.test.cc={cc}")]).unwrap();
-        InKernel::of(&scenario.plan(None, 0).flows[0]).map_err(|error| error.to_string())
+        InKernel::of(&scenario.plan(None, 0).flows[0], "linux").map_err(|error| error.to_string())
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), EmulationError> 
             "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC",
         );
     }
-    InKernel::of(flow)?;
+    InKernel::of(flow, "linux")?;
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
         return refuse("traffic", "the emulator has bulk, transfer and rate-limited");
     }
