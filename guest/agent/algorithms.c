@@ -177,7 +177,7 @@ static struct bpf_prog *new_program(const struct ackclock_program **at, const u8
 
 		if (references[index].is_call) {
 			insn->src_reg = 0;
-			insn->imm = BPF_CAST_CALL(calls[value]) - __bpf_call_base;
+			insn->imm = (const u8 *)calls[value] - (const u8 *)__bpf_call_base;
 		} else {
 			value += (u64)data;
 			insn[0].src_reg = 0;

@@ -54,10 +54,21 @@ pub enum Kind {
 }
 
 impl Kind {
+    const ALL: [Kind; 10] = [
+        Kind::Packet,
+        Kind::Corrupted,
+        Kind::Open,
+        Kind::Write,
+        Kind::End,
+        Kind::Look,
+        Kind::State,
+        Kind::Failed,
+        Kind::Algorithm,
+        Kind::Fields,
+    ];
+
     fn of(number: u16) -> Option<Kind> {
-        let all =
-            [Kind::Packet, Kind::Corrupted, Kind::Open, Kind::Write, Kind::End, Kind::Look, Kind::State, Kind::Failed];
-        all.into_iter().find(|kind| *kind as u16 == number)
+        Self::ALL.into_iter().find(|kind| *kind as u16 == number)
     }
 }
 
