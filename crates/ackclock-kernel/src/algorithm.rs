@@ -1,4 +1,4 @@
-//! Congestion controls of a plan in a guest: the kernel's own by their names, ours and users' as programs of eBPF.
+//! Congestion controls of a plan in a guest. The kernel's own have names. All others are programs of eBPF.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -9,7 +9,7 @@ use ackclock_wire::Side;
 
 use crate::shared::Kind;
 
-/// Time between two looks at the connections, and the part of the shortest base RTT that bounds it.
+/// Time between two reports of the connections, and the part of the shortest base RTT that bounds it.
 const TICK: Duration = Duration::from_millis(5);
 const PER_RTT: u64 = 4;
 const LEAST_TICK: Duration = Duration::from_millis(1);

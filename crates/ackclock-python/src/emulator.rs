@@ -32,7 +32,7 @@ pub struct Needed {
     pub kernel: Kernel,
 }
 
-/// Runs a plan with the TCP of a kernel: in virtual time if one is given, and else of the running one in real time.
+/// Runs a plan with the TCP of a given kernel in virtual time, or with the running kernel.
 #[cfg(target_os = "linux")]
 pub fn emulated(plan: &Plan, needed: Needed, stop: &AtomicBool) -> Result<Outcome, Error> {
     match needed.kernel.clone() {

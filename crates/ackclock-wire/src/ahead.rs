@@ -19,7 +19,7 @@ pub(crate) struct Ahead {
     /// Those that have not happened.
     due: BinaryHeap<Reverse<Arrival>>,
     order: u64,
-    /// By side and link: the shortest time from the end of the link to the host, or none without such a path.
+    /// By side and link: the shortest time from the link to the host, if a path connects them.
     rest: [Vec<Option<Duration>>; 2],
     /// By side: the shortest time from the other host.
     pub(crate) least: [Duration; 2],
