@@ -72,6 +72,11 @@ fn time(guests: u64) -> Instant {
     Instant::from_nanos(guests.saturating_sub(BOOT.as_nanos()))
 }
 
+/// The time so much later, or the largest one.
+fn later(at: Instant, by: Duration) -> Instant {
+    Instant::from_nanos(at.as_nanos().saturating_add(by.as_nanos()))
+}
+
 impl<'a> Calendar<'a> {
     pub fn new(
         plan: &'a Plan,
@@ -172,12 +177,15 @@ impl<'a> Calendar<'a> {
 
     /// The time up to which a guest may run on its own.
     fn permitted(&self, side: Side, now: Instant, end: Instant) -> Instant {
-        let other = 1 - side as usize;
-        let other = self.next_packet(other).as_nanos();
-        let answer = Instant::from_nanos(other.saturating_add(self.network.least_delay(side).as_nanos()));
+        let other = SIDES[1 - side as usize];
+        let (back, forth) = (self.network.least_delay(side), self.network.least_delay(other));
+        // The other guest sends a packet by itself, or answers one that this guest has sent.
+        let unsolicited = later(self.next_packet(other as usize), back);
+        let answer = self.outboxes[side as usize].next().map_or(Instant::MAX, |sent| later(sent, forth + back));
         let news = self.network.earliest_news(side).unwrap_or(Instant::MAX);
         let after_end = end + Duration::from_nanos(1);
-        answer.min(news).min(now + LONGEST).min(after_end).max(now + Duration::from_nanos(1))
+        let limits = [unsolicited, answer, news, now + LONGEST, after_end];
+        limits.into_iter().fold(Instant::MAX, Instant::min).max(now + Duration::from_nanos(1))
     }
 
     /// A guest runs up to `until`, with the commands and packets before.

@@ -99,6 +99,31 @@ fn jitter_loss_and_marks_of_the_path_reach_the_kernel() {
 }
 
 #[test]
+fn senders_that_wait_for_timeouts_keep_in_step() {
+    let sets = [
+        "topology.loss={ kind = 'bernoulli', probability = 0.09 }",
+        "topology.access={ rate = '100 Mbit/s', delay = '10 ms' }",
+        "flows.test.cc={ kind = 'aimd', increase = 0.5, remaining = 0.5 }",
+        "duration=200 s",
+    ];
+    let Some(result) = result(&plan("count = 2\nmss = '1000 B'", &sets)) else { return };
+    assert!(result.flows.iter().all(|flow| flow.timeouts > 10), "{:?}", result.flows);
+}
+
+#[test]
+fn programs_and_rules_run_as_their_algorithms_do() {
+    // A sawtooth of AIMD(2, 0.8) between 0.8 W and W, with W of the path and its queue.
+    for cc in ["{ kind = 'aimd', increase = 2, remaining = 0.8 }", "{ kind = 'rule', grow = '2 / w', cut = '0.8 * w' }"]
+    {
+        let sets = [format!("flows.test.cc={cc}"), "duration=20 s".to_owned(), "warmup=5 s".to_owned()];
+        let sets: Vec<_> = sets.iter().map(String::as_str).collect();
+        let Some(result) = result(&plan("", &sets)) else { return };
+        let mean = result.flows[0].cwnd_mean_segments.unwrap();
+        assert!((mean - 0.9 * (10e6 * 0.04 / 12_000.0 + 34.0)).abs() < 4.0, "{cc}: {mean}");
+    }
+}
+
+#[test]
 fn a_missing_kernel_and_a_program_that_is_none_are_one_message() {
     let plan = plan("", &[]);
     let stop = AtomicBool::new(false);
