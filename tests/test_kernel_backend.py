@@ -21,7 +21,11 @@ SCENARIO = """
 schema = 2
 duration = "4 s"
 warmup = "1 s"
-topology = { kind = "dumbbell", rate = "10 Mbit/s", delay = "20 ms", queue = { kind = "drop-tail", limit = "34 packets" } }
+[topology]
+kind = "dumbbell"
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = { kind = "drop-tail", limit = "34 packets" }
 [[flows]]
 name = "test"
 cc = "cubic"
