@@ -39,6 +39,10 @@ def _built() -> None:
         store.find()
     except InputError:
         pytest.skip("no kernel is built: make kernel")
+    try:
+        store.check_host()
+    except InputError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

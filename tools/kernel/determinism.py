@@ -15,7 +15,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from ackclock import Scenario, kernel
+from ackclock import Scenario, _core, kernel
 from ackclock.kernels import store
 
 #: Seconds of virtual time.
@@ -99,7 +99,7 @@ class Side:
             run = core.emulate(
                 seed, 0, capture=("sender", names, 96), objects=kernel.folder(), kernel=self._kernel
             )
-        except Exception as error:  # noqa: BLE001 - a panic of a guest is a result to report
+        except (_core.BackendError, _core.RunError) as error:
             return f"{type(error).__name__}: {error}", b""
         document = json.loads(run.to_json())
         del document["engine_cpu_s"]
