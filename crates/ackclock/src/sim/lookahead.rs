@@ -135,9 +135,8 @@ fn last(path: &[usize]) -> usize {
 
 /// Whether nothing but arriving data makes the receiver send.
 fn answers_at_once(flow: &FlowPlan) -> bool {
-    let Transport { delayed_ack, receive_buffer, sack_compression, .. } = &*flow.transport;
-    let has_timer = delayed_ack.is_some() || *sack_compression;
-    !has_timer && receive_buffer.is_none() && flow.traffic.receiver_only_answers()
+    let Transport { delayed_ack, receive_buffer, .. } = &*flow.transport;
+    delayed_ack.is_none() && receive_buffer.is_none() && flow.traffic.receiver_only_answers()
 }
 
 /// Whether nothing but ACKs and timers makes the sender send, and nothing depends on its end.

@@ -154,7 +154,7 @@ impl Receiver {
         // Without quick ACKs, and with a fixed buffer, the growth has no effect.
         let grows = transport.window_growth_acks && transport.quick_acks > 0 && transport.receive_buffer.is_none();
         let growth = grows.then(|| Box::new(WindowGrowth::new(transport, base_rtt)));
-        let compresses = transport.sack_compression && transport.peer_sack;
+        let compresses = transport.sack_compression && transport.peer_sack && transport.delayed_ack.is_some();
         let compression = compresses.then(|| Box::new(Compression::new(transport.mss, base_rtt)));
         Receiver { growth, compression, ..Self::new(transport) }
     }

@@ -232,7 +232,8 @@ fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
 #[test]
 fn acks_are_compressed_while_data_is_missing() {
     let compressed = |base_rtt_ms, count: u64| {
-        let transport = Transport { mss: 100, sack_compression: true, ..Transport::default() };
+        let delayed_ack = Some(Duration::from_millis(40));
+        let transport = Transport { mss: 100, sack_compression: true, delayed_ack, ..Transport::default() };
         let mut it = Receiver::on_path(&transport, Duration::from_millis(base_rtt_ms));
         let mut at_once = 0;
         for number in 1..=count {
@@ -254,7 +255,8 @@ fn acks_are_compressed_while_data_is_missing() {
         [true, true, true, false]
     );
     // The D-SACK block waits as well.
-    let transport = Transport { mss: 100, sack_compression: true, dsack: true, ..Transport::default() };
+    let delayed_ack = Some(Duration::from_millis(40));
+    let transport = Transport { mss: 100, sack_compression: true, dsack: true, delayed_ack, ..Transport::default() };
     let mut it = Receiver::on_path(&transport, Duration::from_millis(40));
     for number in [1, 2, 3, 4, 2, 5] {
         it.on_data(Instant::ZERO, &data(number), false);

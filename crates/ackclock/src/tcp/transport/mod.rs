@@ -272,7 +272,7 @@ transport_keys! {
     /// millisecond at Linux's pacing rate.
     push_acks: bool = [false, Linux: true] => transport;
     /// While data is missing, the receiver sends three ACKs at once, and then one per millisecond at most (Linux). A
-    /// twentieth of the base RTT replaces the millisecond if that is shorter.
+    /// twentieth of the base RTT replaces the millisecond if that is shorter. It needs `delayed_ack`.
     sack_compression: bool = [false, Linux: true] => transport;
     /// Segments whose ACKs may be delayed. `new-data`: new data in order (RFC 5681 §4.2). `last-segment`: also a copy
     /// of the last segment in order. `gaps`: also segments that fill part of a gap.
