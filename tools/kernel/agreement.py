@@ -25,8 +25,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock import Scenario, _core, kernel
-from ackclock.kernels import store
+from ackclock import Scenario, _core
+from ackclock.running.backend import chosen
+from ackclock.running.job import SIM, execute, kernel_of
+from ackclock.running.work import Study
 from ackclock.statistics.estimates import estimate
 
 RESULTS = Path(__file__).with_name("agreement.json")
@@ -100,14 +102,19 @@ def judge(name: str, simulated: Sequence[float], emulated: Sequence[float]) -> s
     return "undecided" if abs(found.mean) - half <= bound else "outside"
 
 
-def compare(cell: Cell, length_s: float, runs: int, image: tuple[str, str, str]) -> dict[str, Any]:
+def compare(cell: Cell, length_s: float, runs: int, backend: str) -> dict[str, Any]:
     """Return the figures of both sides of a cell, and the verdict."""
-    core = cell.scenario(length_s)._core
-    sides: dict[str, list[dict[str, float]]] = {"simulated": [], "kernel": []}
-    for seed in range(1, runs + 1):
-        sides["simulated"].append(measures(core.run(seed, samples=False).to_json()))
-        emulated = core.emulate(seed, samples=False, objects=kernel.folder(), kernel=image)
-        sides["kernel"].append(measures(emulated.to_json()))
+    scenario = cell.scenario(length_s)
+
+    def side(name: str) -> list[dict[str, float]]:
+        jobs = [
+            job
+            for seed in range(1, runs + 1)
+            for job in Study.of(scenario, seed=seed, samples=False, backend=name).jobs
+        ]
+        return [measures(execute(job).result_json) for job in jobs]
+
+    sides = {"simulated": side(SIM), "kernel": side(backend)}
     verdicts = {
         name: judge(name, *([run[name] for run in sides[side]] for side in ("simulated", "kernel")))
         for name in BOUNDS
@@ -137,18 +144,17 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--kernel")
     asked = parser.parse_args()
-    chosen = [asked.cc, asked.rates, asked.rtts, asked.buffers]
+    axes_given = [asked.cc, asked.rates, asked.rtts, asked.buffers]
     if asked.slice:
-        chosen = [["reno", "cubic", "aimd(2, 0.8)"], [10.0], [40.0, 200.0], [1.0, 4.0]]
+        axes_given = [["reno", "cubic", "aimd(2, 0.8)"], [10.0], [40.0, 200.0], [1.0, 4.0]]
         asked.length, asked.runs = 20.0, 3
     every = (list(ALGORITHMS), RATES_MBPS, RTTS_MS, BUFFERS_BDP)
-    axes: Any = [given or default for given, default in zip(chosen, every, strict=True)]
+    axes: Any = [given or default for given, default in zip(axes_given, every, strict=True)]
     cells = [Cell(*values) for values in itertools.product(*axes)]
-    found = store.find(asked.kernel)
-    image = (str(found.image), str(found.initrd), found.title)
+    backend = chosen("kernel", asked.kernel)
     rows = []
     with ThreadPoolExecutor(2) as workers:
-        for row in workers.map(lambda cell: compare(cell, asked.length, asked.runs, image), cells):
+        for row in workers.map(lambda cell: compare(cell, asked.length, asked.runs, backend), cells):
             rows.append(row)
             if row["verdict"] != "inside" or sys.stderr.isatty():
                 print(f"{len(rows)} of {len(cells)}  {line(row)}", flush=True)
@@ -156,8 +162,13 @@ def main() -> int:
         name: sum(row["verdict"] == name for row in rows) for name in ("inside", "undecided", "outside")
     }
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
-    if not any(chosen):
-        about = {"kernel": found.version, "length_s": asked.length, "runs": asked.runs, "build": _core.BUILD}
+    if not any(axes_given):
+        about = {
+            "kernel": kernel_of(backend),
+            "length_s": asked.length,
+            "runs": asked.runs,
+            "build": _core.BUILD,
+        }
         RESULTS.write_text(json.dumps({**about, "cells": rows}, indent=1) + "\n")
     return 1 if counts["outside"] else 0
 

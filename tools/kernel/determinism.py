@@ -15,8 +15,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from ackclock import Scenario, _core, kernel
-from ackclock.kernels import store
+from ackclock import Scenario
+from ackclock.errors import BackendError, RunError
+from ackclock.running.backend import chosen
+from ackclock.running.job import Capture, Job, execute
+from ackclock.running.work import Study
 
 #: Seconds of virtual time.
 DURATION = "6 s"
@@ -83,27 +86,15 @@ def scenario(draw: random.Random) -> Scenario:
     return Scenario(duration=DURATION, warmup="1 s", topology=topology, flows=flows)
 
 
-class Side:
-    """Runs of one kernel."""
-
-    def __init__(self, which: str | None) -> None:
-        found = store.find(which)
-        self._kernel = (found.image, found.initrd, found.title)
-
-    def run(self, given: tuple[int, Scenario]) -> tuple[str, bytes]:
-        """Return the result of a run without its cost, and its packets. An error is the result of a run."""
-        seed, scenario = given
-        core = scenario._core
-        names = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"]]
-        try:
-            run = core.emulate(
-                seed, 0, capture=("sender", names, 96), objects=kernel.folder(), kernel=self._kernel
-            )
-        except (_core.BackendError, _core.RunError) as error:
-            return f"{type(error).__name__}: {error}", b""
-        document = json.loads(run.to_json())
-        del document["engine_cpu_s"]
-        return json.dumps(document), run.pcapng(96)
+def run(job: Job) -> tuple[str, bytes]:
+    """Return the result of a run without its cost, and its packets. An error is the result of a run."""
+    try:
+        outcome = execute(job)
+    except (BackendError, RunError) as error:
+        return f"{type(error).__name__}: {error}", b""
+    document = json.loads(outcome.result_json)
+    del document["engine_cpu_s"]
+    return json.dumps(document), outcome.pcapng or b""
 
 
 def burn() -> None:
@@ -120,22 +111,28 @@ def main() -> int:
     parser.add_argument("--kernel")
     asked = parser.parse_args()
     draw = random.Random(asked.seed)
-    given = [(draw.randrange(1 << 30), scenario(draw)) for _ in range(asked.runs)]
-    side = Side(asked.kernel)
-    first = [side.run(each) for each in given]
+    backend, packets = chosen("kernel", asked.kernel), Capture("sender", (), snaplen=96)
+    jobs = [
+        job
+        for _ in range(asked.runs)
+        for job in Study.of(
+            scenario(draw), seed=draw.randrange(1 << 30), samples=False, capture=packets, backend=backend
+        ).jobs
+    ]
+    first = [run(job) for job in jobs]
     load = [multiprocessing.Process(target=burn, daemon=True) for _ in range(multiprocessing.cpu_count())]
     for process in load:
         process.start()
     with ThreadPoolExecutor(2) as workers:
-        second = list(workers.map(side.run, given))
+        second = list(workers.map(run, jobs))
     for process in load:
         process.kill()
-    failed = [number for number, (result, packets) in enumerate(first) if not packets]
+    failed = [number for number, (_, captured) in enumerate(first) if not captured]
     differ = [number for number in range(asked.runs) if first[number] != second[number]]
     for number in sorted({*failed, *differ}):
-        seed, each = given[number]
-        what = first[number][0] if number in failed else "differs from its repetition"
-        print(f"run {number}, seed {seed}: {what}\n{each.resolved_json}", file=sys.stderr)
+        job = jobs[number]
+        message = first[number][0] if number in failed else "differs from its repetition"
+        print(f"run {number}, seed {job.seed}: {message}\n{job.scenario_json}", file=sys.stderr)
     print(f"{asked.runs} runs, {len(failed)} failed, {len(differ)} differ from their repetition")
     return 1 if failed or differ else 0
 

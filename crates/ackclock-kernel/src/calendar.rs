@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ackclock::sim::Plan;
 use ackclock::units::{Duration, Instant};
 use ackclock_bpf::guest::GuestTypes;
-use ackclock_wire::{Delivery, Network, Side, Watch};
+use ackclock_wire::{Delivery, Network, Refused, Side, Watch};
 
 use crate::commands::Commands;
 use crate::error::KernelError;
@@ -62,6 +62,11 @@ fn nothing(_: Delivery<'_>) -> Instant {
     Instant::ZERO
 }
 
+/// The kernel does not suit this backend.
+fn refused(message: String) -> KernelError {
+    Refused { key: "kernel".to_owned(), message }.into()
+}
+
 /// The time of a guest.
 fn guests_time(at: Instant) -> u64 {
     at.as_nanos() + BOOT.as_nanos()
@@ -100,7 +105,7 @@ impl<'a> Calendar<'a> {
             }
             if !self.guests[side].shared().is_ready() {
                 let message = "the guest has no agent of ackclock, or a longer boot than 1 s".to_owned();
-                return Err(KernelError::Refused { key: "kernel".to_owned(), message });
+                return Err(refused(message));
             }
         }
         Ok(())
@@ -221,10 +226,8 @@ impl<'a> Calendar<'a> {
         guests[side].wait(|record: Record<'_>| {
             match record.kind {
                 Kind::Packet => outbox.push(time(record.time), record.content),
-                Kind::State => reports.take(record.flow, record.content)?,
-                Kind::Fields => types
-                    .add(record.content)
-                    .map_err(|error| KernelError::Refused { key: "kernel".to_owned(), message: error.to_string() })?,
+                Kind::State => reports.take(record.flow, record.content),
+                Kind::Fields => types.add(record.content).map_err(|error| refused(error.to_string()))?,
                 Kind::Failed => {
                     let flow = plan.flows.get(record.flow).map_or_else(String::new, |flow| flow.name.to_string());
                     let message = String::from_utf8_lossy(record.content).into_owned();

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use ackclock_wire::Refused;
+
 /// Why a run in virtual time did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
@@ -9,13 +11,8 @@ pub enum KernelError {
     #[error("interrupted")]
     Interrupted,
     /// The scenario contains a feature that the backend does not support.
-    #[error("{key}: {message}")]
-    Refused {
-        /// The key of the scenario.
-        key: String,
-        /// The error, and a hint.
-        message: String,
-    },
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// The guest's kernel has ended.
     #[error("the kernel of {host} ended{}", last_lines(.lines))]
     Ended {

@@ -15,9 +15,7 @@ mod guest;
 mod readings;
 mod run;
 mod shared;
-mod support;
 mod sys;
 
 pub use error::KernelError;
 pub use run::{Image, KernelRun, run};
-pub use support::check;

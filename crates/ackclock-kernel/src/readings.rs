@@ -5,8 +5,6 @@ use ackclock::sim::{Plan, Traffic};
 use ackclock::units::{Duration, Instant};
 use ackclock_wire::{Reading, Readings, TcpInfo, Watched, record_sample};
 
-use crate::error::KernelError;
-
 /// `struct ackclock_state` of guest/agent/shared.h.
 const STATE_LEN: usize = 24 + TcpInfo::LEN;
 
@@ -19,15 +17,13 @@ pub struct Reports<'a> {
     before: Vec<Reading>,
     /// By sample, and by sampled flow.
     sampled: Vec<Reading>,
-    /// Reports of the last look.
-    last: usize,
 }
 
 impl<'a> Reports<'a> {
     /// Of a run with these looks.
     pub fn new(plan: &'a Plan, looks: &'a [Instant]) -> Self {
         let flows = vec![Reading::default(); plan.flows.len()];
-        Reports { plan, looks, now: flows.clone(), before: flows, sampled: Vec::new(), last: 0 }
+        Reports { plan, looks, now: flows.clone(), before: flows, sampled: Vec::new() }
     }
 
     /// The number of the sample that is taken at this time.
@@ -38,13 +34,13 @@ impl<'a> Reports<'a> {
     }
 
     /// A guest reports a connection.
-    pub fn take(&mut self, flow: usize, content: &[u8]) -> Result<(), KernelError> {
+    pub fn take(&mut self, flow: usize, content: &[u8]) {
         if content.len() < STATE_LEN || flow >= self.now.len() {
-            return Ok(());
+            return;
         }
         let number = |at: usize| u64::from_ne_bytes(content[at..at + 8].try_into().unwrap_or_default());
         let (look, received, is_receiver) = (number(0) as usize, number(8), number(16) != 0);
-        let Some(at) = self.looks.get(look).copied() else { return Ok(()) };
+        let Some(at) = self.looks.get(look).copied() else { return };
         let is_start = at == Instant::ZERO + self.plan.warmup;
         let sampled = self.sample(at).filter(|_| flow < self.plan.sampled_flows());
         let place = sampled.map(|sample| sample * self.plan.sampled_flows() + flow);
@@ -59,7 +55,7 @@ impl<'a> Reports<'a> {
             if is_start {
                 self.before[flow].received = received;
             }
-            return Ok(());
+            return;
         }
         let info = TcpInfo::new(content[24..STATE_LEN].try_into().unwrap_or([0; TcpInfo::LEN]));
         let elapsed = look.checked_sub(1).map_or(Duration::ZERO, |last| at.since(self.looks[last]));
@@ -74,8 +70,6 @@ impl<'a> Reports<'a> {
         if is_start {
             keep(&mut self.before[flow]);
         }
-        self.last += usize::from(look + 1 == self.looks.len());
-        Ok(())
     }
 
     /// The states of all connections at the start and at the end of the window, and the samples.

@@ -5,21 +5,20 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{Plan, RunResult, Traffic};
-use ackclock::tcp::{EcnMode, TIMESTAMPS_LEN};
 use ackclock::units::{Duration, Instant};
-use ackclock_wire::{Ended, IP_LEN, Network, Side, Tap};
+use ackclock_wire::{Backend, Ended, Network, Side, Tap, check, largest_packet, sysctls};
 
-use crate::algorithm::Algorithms;
 use crate::calendar::Calendar;
 use crate::commands::{Commands, looks};
 use crate::error::{KernelError, Tried};
 use crate::guest::{Boot, Guest, TIME_OF_DAY};
 use crate::readings::Reports;
 use crate::shared::Shared;
-use crate::{support, sys};
+use crate::{algorithm, sys};
 
-/// Windows that no path of a scenario fills.
-const MOST_BUFFER: u64 = 1 << 28;
+/// This backend in messages.
+pub const BACKEND: Backend =
+    Backend { name: "kernel", subject: "the kernel in virtual time", quic: "the kernel has TCP only" };
 
 /// The kernel of the guests.
 #[derive(Clone, Debug)]
@@ -75,9 +74,9 @@ impl Drop for Folder {
 /// Fails if the plan contains an unsupported feature, the system denies a request, or a guest ends. It fails with
 /// [`KernelError::Interrupted`] soon after `stop` became true. Every run cleans up after itself.
 pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, KernelError> {
-    support::check(plan)?;
+    check(plan, &BACKEND)?;
     let cpu = sys::thread_cpu_ns();
-    let algorithms = Algorithms::read(plan, &image.objects)?;
+    let algorithms = algorithm::read(plan, &image.objects)?;
     let folder = Folder::new().tried("the folder of a run")?;
     let looks = looks(plan);
     let mut network = Network::in_virtual_time(plan);
@@ -103,12 +102,13 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
         Guest::start(&boot, shared.tried("the memory of a guest")?)
     };
     let guests = [guest(Side::Sender, "the senders' host")?, guest(Side::Receiver, "the receivers' host")?];
-    let commands = [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, &algorithms.names(), &looks));
+    let commands =
+        [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, |flow| algorithms.name(flow), &looks));
     let mut calendar = Calendar::new(plan, guests, commands, network, Reports::new(plan, &looks));
     calendar.boot()?;
     // The guests have all files open that they need. Nothing is left if this process is killed.
     drop(folder);
-    let records = algorithms.records(plan, &calendar.types)?;
+    let records = algorithm::records(&algorithms, &calendar.types)?;
     records.iter().for_each(|record| calendar.add_algorithm(record));
     calendar.run(stop)?;
     let Calendar { mut network, watch, reports, guests, .. } = calendar;
@@ -121,28 +121,10 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     Ok(KernelRun { result, capture, algorithms: algorithms.titles(plan), cpu })
 }
 
-/// Bytes of IP of the largest packet that a flow sends.
-fn largest_packet(plan: &Plan) -> u32 {
-    let of_flow = |transport: &ackclock::tcp::Transport| {
-        transport.mss + 2 * IP_LEN as u32 + if transport.timestamps { TIMESTAMPS_LEN } else { 0 }
-    };
-    plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
-}
-
 /// The common settings of a plan's flows, as words of the kernel's command line.
 fn settings(plan: &Plan) -> Vec<String> {
-    let transport = &plan.flows[0].transport;
-    let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
-    [
-        ("ipv4.tcp_no_metrics_save", "1".to_owned()),
-        ("ipv4.tcp_rmem", format!("\"4096 131072 {MOST_BUFFER}\"")),
-        ("ipv4.tcp_wmem", format!("\"4096 16384 {MOST_BUFFER}\"")),
-        ("ipv4.tcp_timestamps", switch(transport.timestamps)),
-        ("ipv4.tcp_sack", switch(support::has_sack(transport))),
-        ("ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),
-        ("core.netdev_max_backlog", "100000".to_owned()),
-    ]
-    .into_iter()
-    .map(|(name, value)| format!("sysctl.net.{name}={value}"))
-    .collect()
+    let backlog = ("core.netdev_max_backlog", "100000".to_owned());
+    let all = sysctls(plan).into_iter().chain([backlog]);
+    let quoted = |value: String| if value.contains(' ') { format!("\"{value}\"") } else { value };
+    all.map(|(name, value)| format!("sysctl.net.{name}={}", quoted(value))).collect()
 }

@@ -127,11 +127,6 @@ impl Account {
         self.counters.wire_bytes
     }
 
-    /// When the last byte of a transfer was acknowledged.
-    pub fn finished(&self) -> Option<Instant> {
-        self.finished
-    }
-
     /// A segment leaves the sender. Whether it is data.
     pub(crate) fn sent(&mut self, now: Instant, segment: &Segment, wire_len: u32) -> bool {
         if segment.syn && self.numbers.initial.is_none() {

@@ -5,19 +5,22 @@
 
 mod account;
 mod ahead;
+mod in_kernel;
 mod network;
 mod packet;
 mod reading;
 mod result;
 mod side;
+mod support;
 mod tap;
 mod watch;
 
 pub use account::Account;
+pub use in_kernel::{Algorithms, InKernel};
 pub use network::{Certain, Delivery, Network};
-pub use packet::IP_LEN;
 pub use reading::{Reading, Readings, TcpInfo, record_sample};
 pub use result::{Ended, host_limited_share};
 pub use side::Side;
+pub use support::{Backend, Refused, check, largest_packet, options_len, sysctls};
 pub use tap::Tap;
 pub use watch::{Watch, Watched};

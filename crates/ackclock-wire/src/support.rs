@@ -1,0 +1,197 @@
+//! Checks whether a backend with the TCP of a kernel supports a plan, and the settings of such a kernel.
+
+use ackclock::sim::{FlowPlan, Plan, Traffic};
+use ackclock::tcp::{EcnMode, LossRecovery, Protocol, TIMESTAMPS_LEN, Transport};
+
+use crate::in_kernel::InKernel;
+use crate::packet::IP_LEN;
+
+/// Connections that are made at most.
+const MOST_FLOWS: usize = 1000;
+/// Windows that no path of a scenario fills.
+const MOST_BUFFER: u64 = 1 << 28;
+
+/// A feature of the scenario that a backend does not support.
+#[derive(Debug, thiserror::Error)]
+#[error("{key}: {message}")]
+pub struct Refused {
+    /// The key of the scenario.
+    pub key: String,
+    /// The error, and a hint.
+    pub message: String,
+}
+
+impl Refused {
+    pub(crate) fn new(key: String, message: String) -> Self {
+        Refused { key, message }
+    }
+
+    /// The congestion control of a flow.
+    pub fn algorithm(flow: &FlowPlan, message: String) -> Self {
+        Refused::new(format!("flows.{}.cc", flow.group), message)
+    }
+}
+
+/// A backend in messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Backend {
+    /// The value of `--backend`.
+    pub name: &'static str,
+    /// The subject of sentences.
+    pub subject: &'static str,
+    /// The message for flows of QUIC.
+    pub quic: &'static str,
+}
+
+/// A feature that a backend does not support.
+///
+/// # Errors
+/// The first key that says such a thing.
+pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
+    let subject = backend.subject;
+    let refuse = |key: String, message: &str| Err(Refused::new(key, format!("{message} (--backend {})", backend.name)));
+    if let Some(channel) = plan.channels.first() {
+        return refuse(format!("channels.{}", channel.name), &format!("{subject} has no channels"));
+    }
+    if let Some(meter) = plan.meters.first() {
+        return refuse(format!("meters.{}", meter.name), &format!("{subject} has no meters"));
+    }
+    if let Some(group) = plan.arrivals.first() {
+        return refuse(
+            format!("flows.{}.traffic", group.name),
+            &format!("{subject} has no arrivals; it has bulk, transfer and rate-limited"),
+        );
+    }
+    if let Some(row) = plan.datagrams.first() {
+        return refuse(format!("flows.{}.traffic", row.group), &format!("{subject} sends no datagrams"));
+    }
+    if plan.sampling.packets {
+        return refuse("sampling.packets".to_owned(), &format!("{subject} traces no packets; use --pcap"));
+    }
+    if plan.flows.is_empty() {
+        return refuse("flows".to_owned(), "there is nothing to emulate without a flow");
+    }
+    if plan.flows.len() > MOST_FLOWS {
+        return refuse("flows".to_owned(), &format!("{subject} has at most {MOST_FLOWS} flows"));
+    }
+    plan.flows.iter().try_for_each(|flow| check_flow(flow, &plan.flows[0].transport, backend))
+}
+
+fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(), Refused> {
+    let subject = backend.subject;
+    let refuse = |key: &str, message: &str| {
+        Err(Refused::new(format!("flows.{}.{key}", flow.group), format!("{message} (--backend {})", backend.name)))
+    };
+    if flow.transport.protocol == Protocol::Quic {
+        return refuse("protocol", backend.quic);
+    }
+    InKernel::of(flow, backend)?;
+    if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
+        return refuse("traffic", &format!("{subject} has bulk, transfer and rate-limited"));
+    }
+    if flow.start == FlowPlan::ON_REQUEST {
+        return refuse("start", &format!("{subject} has no flows on request"));
+    }
+    let transport = &*flow.transport;
+    if transport.max_window.is_some() {
+        return refuse("max_window", "the kernel sets its receive window by itself");
+    }
+    if transport.header < 40 {
+        return refuse("header", "the kernel's headers of TCP and IP have 40 B");
+    }
+    if !(88..=65_000).contains(&transport.mss) {
+        return refuse("mss", "the kernel takes 88 B to 65000 B");
+    }
+    if transport.ecn == EcnMode::AccEcn {
+        return refuse("ecn", &format!("{subject} has \"off\" and \"classic\""));
+    }
+    let common = [
+        ("timestamps", transport.timestamps == first.timestamps),
+        ("ecn", transport.ecn == first.ecn),
+        ("recovery", has_sack(transport) == has_sack(first)),
+    ];
+    match common.iter().find(|(_, is_common)| !is_common) {
+        Some((key, _)) => refuse(key, "it is a setting of the host, so it must be the same in all flows"),
+        None => Ok(()),
+    }
+}
+
+/// Whether both ends use selective acknowledgements.
+fn has_sack(transport: &Transport) -> bool {
+    transport.recovery == LossRecovery::Sack && transport.peer_sack
+}
+
+/// Bytes of the options of a segment, which the kernel counts as part of its segment size.
+pub fn options_len(transport: &Transport) -> u32 {
+    if transport.timestamps { TIMESTAMPS_LEN } else { 0 }
+}
+
+/// Bytes of IP of the largest packet that a flow sends.
+pub fn largest_packet(plan: &Plan) -> u32 {
+    let of_flow = |transport: &Transport| transport.mss + 2 * IP_LEN as u32 + options_len(transport);
+    plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
+}
+
+/// The common settings of the flows of a supported plan, as sysctls below `net`.
+pub fn sysctls(plan: &Plan) -> [(&'static str, String); 6] {
+    let transport = &plan.flows[0].transport;
+    let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
+    [
+        ("ipv4.tcp_no_metrics_save", switch(true)),
+        ("ipv4.tcp_rmem", format!("4096 131072 {MOST_BUFFER}")),
+        ("ipv4.tcp_wmem", format!("4096 16384 {MOST_BUFFER}")),
+        ("ipv4.tcp_timestamps", switch(transport.timestamps)),
+        ("ipv4.tcp_sack", switch(has_sack(transport))),
+        ("ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackclock_scenario::Scenario;
+
+    const EMULATOR: Backend = Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP" };
+
+    fn refusal(sets: &[&str]) -> Option<String> {
+        let text = "
+            schema = 1
+            duration = '1 s'
+            topology = { kind = 'dumbbell', rate = '10 Mbit/s', delay = '10 ms' }
+            [[flows]]
+            name = 'test'
+            cc = 'reno'
+            [[flows]]
+            name = 'other'
+            cc = 'cubic'
+        ";
+        let scenario = Scenario::from_toml(text, "s.toml", sets).unwrap();
+        check(&scenario.plan(None, 0), &EMULATOR).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn bulk_flows_of_the_kernels_algorithms_pass() {
+        assert_eq!(refusal(&[]), None);
+        assert_eq!(refusal(&["flows.test.cc=aimd", "flows.other.cc=bbr1"]), None);
+        assert_eq!(refusal(&["flows.test.cc=new-aimd", "flows.other.cc=miad"]), None);
+        assert_eq!(refusal(&["flows.test.traffic={ kind = 'transfer', size = '1 MB' }"]), None);
+        assert_eq!(refusal(&["replicates.rtt=0.05", "replicates.rate=0.02"]), None);
+    }
+
+    #[test]
+    fn what_the_emulator_has_not_is_named_by_its_key() {
+        for (set, key) in [
+            ("flows.test.cc=aild", "flows.test.cc"),
+            ("flows.test.protocol=quic", "flows.test.protocol"),
+            ("flows.test.max_window=10", "flows.test.max_window"),
+            ("flows.other.timestamps=true", "flows.other.timestamps"),
+            ("flows.other.ecn=classic", "flows.other.ecn"),
+            ("flows.test.ecn=accecn", "flows.test.ecn"),
+            ("sampling.packets=true", "sampling.packets"),
+            ("flows.test.mss=40 B", "flows.test.mss"),
+        ] {
+            let message = refusal(&[set]).unwrap_or_default();
+            assert!(message.starts_with(&format!("{key}: ")), "{set}: {message}");
+        }
+    }
+}
