@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
-use ackclock_wire::{Side, options_len};
+use ackclock_wire::{Side, kernels_flows, options_len};
 
 use crate::shared::Kind;
 
@@ -44,7 +44,7 @@ impl Commands {
     pub fn new<'a>(plan: &Plan, side: Side, algorithm: impl Fn(usize) -> &'a str, looks: &[Instant]) -> Self {
         let mut applications = Vec::new();
         if side == Side::Sender {
-            for (index, flow) in plan.flows.iter().enumerate() {
+            for (index, flow) in kernels_flows(plan) {
                 application(index, flow, algorithm(index), Instant::ZERO + plan.duration, &mut applications);
             }
         }
@@ -127,7 +127,7 @@ fn open(index: usize, flow: &FlowPlan, algorithm: &str) -> Vec<u8> {
 pub fn looks(plan: &Plan) -> Vec<Instant> {
     let (start, end) = (Instant::ZERO, Instant::ZERO + plan.duration);
     let delay = |path: &[usize]| path.iter().map(|link| plan.links[*link].delay.as_nanos()).sum::<u64>();
-    let shortest = plan.flows.iter().map(|flow| delay(&flow.forward) + delay(&flow.reverse)).min();
+    let shortest = kernels_flows(plan).map(|(_, flow)| delay(&flow.forward) + delay(&flow.reverse)).min();
     let tick = Duration::from_nanos(shortest.unwrap_or(0) / PER_RTT).clamp(LEAST_TICK, TICK);
     let every = |step: Duration| {
         (0..).map(move |number| start + Duration::from_nanos(step.as_nanos() * number)).take_while(move |at| *at < end)

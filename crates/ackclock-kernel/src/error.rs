@@ -2,6 +2,7 @@
 
 use std::io;
 
+use ackclock::sim::RunError;
 use ackclock_wire::Refused;
 
 /// Why a run in virtual time did not come to its end.
@@ -13,6 +14,9 @@ pub enum KernelError {
     /// The scenario contains a feature that the backend does not support.
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// The simulation of the other flows cannot continue.
+    #[error(transparent)]
+    Simulation(RunError),
     /// The guest's kernel has ended.
     #[error("the kernel of {host} ended{}", last_lines(.lines))]
     Ended {
@@ -47,6 +51,15 @@ pub enum KernelError {
         /// Why it failed.
         error: io::Error,
     },
+}
+
+impl From<RunError> for KernelError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Interrupted => KernelError::Interrupted,
+            other => KernelError::Simulation(other),
+        }
+    }
 }
 
 fn last_lines(lines: &[String]) -> String {

@@ -12,6 +12,7 @@ mod calendar;
 mod commands;
 mod error;
 mod guest;
+mod network;
 mod readings;
 mod run;
 mod shared;

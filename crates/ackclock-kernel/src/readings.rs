@@ -1,9 +1,9 @@
 //! The states of the connections that the guests report at each look.
 
 use ackclock::probe::FlowSamples;
-use ackclock::sim::{Plan, Traffic};
+use ackclock::sim::{Plan, Stack, Traffic};
 use ackclock::units::{Duration, Instant};
-use ackclock_wire::{Reading, Readings, TcpInfo, Watched, record_sample};
+use ackclock_wire::{Reading, TcpInfo};
 
 /// `struct ackclock_state` of guest/agent/shared.h.
 const STATE_LEN: usize = 24 + TcpInfo::LEN;
@@ -29,8 +29,7 @@ impl<'a> Reports<'a> {
     /// The number of the sample that is taken at this time.
     fn sample(&self, at: Instant) -> Option<usize> {
         let interval = self.plan.sampling.interval?.as_nanos();
-        let is_sample = at.as_nanos().is_multiple_of(interval) && at < Instant::ZERO + self.plan.duration;
-        is_sample.then(|| (at.as_nanos() / interval) as usize)
+        at.as_nanos().is_multiple_of(interval).then(|| (at.as_nanos() / interval) as usize)
     }
 
     /// A guest reports a connection.
@@ -72,16 +71,18 @@ impl<'a> Reports<'a> {
         }
     }
 
-    /// The states of all connections at the start and at the end of the window, and the samples.
-    pub fn finish(mut self, watched: &Watched) -> Readings {
-        let (count, mut samples) = (self.plan.sampled_flows(), FlowSamples::default());
-        self.sampled.resize(watched.wire_bytes.len(), Reading::default());
-        for (place, (reading, wire_bytes)) in self.sampled.iter().zip(&watched.wire_bytes).enumerate() {
-            let interval = self.plan.sampling.interval.unwrap_or_default().as_nanos();
-            let at = Instant::from_nanos((place / count) as u64 * interval);
-            record_sample(&mut samples, at, (place % count) as u32, reading, *wire_bytes);
+    /// The state of a flow at the start and at the end of the window.
+    pub fn window(&self, flow: usize) -> (&Reading, &Reading) {
+        (&self.before[flow], &self.now[flow])
+    }
+
+    /// Puts the states of the kernel's flows into samples. `wire_bytes` has the order of their rows.
+    pub fn fill(mut self, samples: &mut FlowSamples, wire_bytes: &[u64]) {
+        self.sampled.resize(wire_bytes.len(), Reading::default());
+        for (row, (reading, wire_bytes)) in self.sampled.iter().zip(wire_bytes).enumerate() {
+            if self.plan.flows[row % self.plan.sampled_flows()].stack == Stack::Outside {
+                reading.put_into(samples, row, *wire_bytes);
+            }
         }
-        samples.complete();
-        Readings { before: self.before, after: self.now, samples }
     }
 }

@@ -4,21 +4,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use ackclock::sim::{Plan, RunResult, Traffic};
-use ackclock::units::{Duration, Instant};
-use ackclock_wire::{Backend, Ended, Network, Side, Tap, check, largest_packet, sysctls};
+use ackclock::sim::{CapturePoint, Plan, RunResult, Stack};
+use ackclock::units::Duration;
+use ackclock_wire::{Backend, Side, Tap, check, largest_packet, sysctls};
 
 use crate::calendar::Calendar;
 use crate::commands::{Commands, looks};
 use crate::error::{KernelError, Tried};
 use crate::guest::{Boot, Guest, TIME_OF_DAY};
+use crate::network::Network;
 use crate::readings::Reports;
 use crate::shared::Shared;
 use crate::{algorithm, sys};
 
 /// This backend in messages.
 pub const BACKEND: Backend =
-    Backend { name: "kernel", subject: "the kernel in virtual time", quic: "the kernel has TCP only" };
+    Backend { name: "kernel", subject: "the kernel in virtual time", quic: "the kernel has TCP only", simulates: true };
 
 /// The kernel of the guests.
 #[derive(Clone, Debug)]
@@ -75,18 +76,14 @@ impl Drop for Folder {
 /// [`KernelError::Interrupted`] soon after `stop` became true. Every run cleans up after itself.
 pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, KernelError> {
     check(plan, &BACKEND)?;
+    let tap = Tap::of(plan, image.snaplen, TIME_OF_DAY);
+    let simulated = simulated(plan);
+    let plan = &simulated;
     let cpu = sys::thread_cpu_ns();
     let algorithms = algorithm::read(plan, &image.objects)?;
     let folder = Folder::new().tried("the folder of a run")?;
     let looks = looks(plan);
-    let mut network = Network::in_virtual_time(plan);
-    network.tap = Tap::of(plan, image.snaplen, TIME_OF_DAY);
-    for (flow, account) in plan.flows.iter().zip(&mut network.accounts) {
-        account.size = match flow.traffic {
-            Traffic::Transfer { bytes } => Some(bytes),
-            _ => None,
-        };
-    }
+    let network = Network::new(plan, tap);
     let response = network.least_delay(Side::Sender) + network.least_delay(Side::Receiver);
     let settings = settings(plan);
     let guest = |side: Side, host: &'static str| {
@@ -111,14 +108,22 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     let records = algorithm::records(&algorithms, &calendar.types)?;
     records.iter().for_each(|record| calendar.add_algorithm(record));
     calendar.run(stop)?;
-    let Calendar { mut network, watch, reports, guests, .. } = calendar;
+    let Calendar { network, reports, guests, .. } = calendar;
     let guests_cpu: u64 = guests.into_iter().map(Guest::end).sum();
-    let watched = watch.finish(Instant::ZERO + plan.duration, &mut network);
-    let readings = reports.finish(&watched);
-    let capture = network.tap.take();
-    let result = Ended { plan, network, watched, readings, programs_group: None }.into_result();
+    let (result, capture) = network.finish(reports, stop)?;
     let cpu = Duration::from_nanos(sys::thread_cpu_ns() - cpu + guests_cpu);
     Ok(KernelRun { result, capture, algorithms: algorithms.titles(plan), cpu })
+}
+
+/// The plan of the simulation around the kernel's flows.
+fn simulated(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    for flow in plan.flows.iter_mut().filter(|flow| flow.stack == Stack::Backend) {
+        flow.stack = Stack::Outside;
+    }
+    // Only packets that pass links are seen by the simulation. Recording stops it from looking ahead.
+    plan.capture = plan.capture.filter(|capture| matches!(capture.point, CapturePoint::Link(_)));
+    plan
 }
 
 /// The common settings of a plan's flows, as words of the kernel's command line.

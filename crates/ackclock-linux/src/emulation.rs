@@ -22,6 +22,7 @@ pub const BACKEND: Backend = Backend {
     name: "linux",
     subject: "the emulator",
     quic: "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC",
+    simulates: false,
 };
 /// Time for threads to be there before the clock starts.
 const PREPARATION: Duration = Duration::from_millis(50);
@@ -78,7 +79,7 @@ pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulatio
     let takes_part = |flow: &FlowPlan| group != Some(&*flow.group);
     let mut network = Network::new(plan);
     let least_stall = fidelity::least_stall(plan);
-    for (flow, account) in plan.flows.iter().zip(&mut network.accounts) {
+    for (flow, account) in plan.flows.iter().zip(&mut network.flows.accounts) {
         account.least_stall = least_stall;
         account.is_backlogged = flow.traffic == Traffic::Bulk && flow.stop.is_none();
         account.size = match flow.traffic {
@@ -136,7 +137,7 @@ fn measure(
     applied: &Readings,
     cpu: Option<CpuTime>,
 ) -> Measured {
-    let accounts = &forwarded.network.accounts;
+    let accounts = &forwarded.network.flows.accounts;
     Measured {
         elapsed: forwarded.watched.ended_at().since(Instant::ZERO),
         stalls: accounts.iter().map(|account| account.stalls).sum(),

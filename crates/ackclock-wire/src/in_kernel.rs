@@ -7,7 +7,7 @@ use ackclock::cc::{CcSpec, ForeignValue, RuleText};
 use ackclock::sim::{FlowPlan, Plan};
 use ackclock_bpf::{BpfObject, compile_rule};
 
-use crate::support::{Backend, Refused};
+use crate::support::{Backend, Refused, kernels_flows};
 
 /// Algorithms that also exist as eBPF programs, by their names in scenarios.
 const PROGRAMS: [&str; 8] = ["aimd", "aiad", "mimd", "miad", "aimd-fc", "aimd-fc+", "new-aimd", "mr-aimd"];
@@ -139,8 +139,8 @@ fn set(object: &mut BpfObject, spec: &CcSpec) -> Result<(), String> {
 #[derive(Debug)]
 pub struct Algorithms<T> {
     known: Vec<(InKernel, String, T)>,
-    /// By flow.
-    of_flows: Vec<usize>,
+    /// By flow. None for a simulated one.
+    of_flows: Vec<Option<usize>>,
 }
 
 impl<T> Algorithms<T> {
@@ -154,8 +154,8 @@ impl<T> Algorithms<T> {
         backend: &Backend,
         mut prepare: impl FnMut(usize, &FlowPlan, &InKernel) -> Result<(String, T), E>,
     ) -> Result<Self, E> {
-        let mut all = Algorithms { known: Vec::new(), of_flows: Vec::with_capacity(plan.flows.len()) };
-        for flow in &plan.flows {
+        let mut all = Algorithms { known: Vec::new(), of_flows: vec![None; plan.flows.len()] };
+        for (index, flow) in kernels_flows(plan) {
             let wanted = InKernel::of(flow, backend)?;
             let place = match all.known.iter().position(|(known, ..)| *known == wanted) {
                 Some(place) => place,
@@ -165,14 +165,14 @@ impl<T> Algorithms<T> {
                     all.known.len() - 1
                 }
             };
-            all.of_flows.push(place);
+            all.of_flows[index] = Some(place);
         }
         Ok(all)
     }
 
-    /// The name of a flow's, as `TCP_CONGESTION` takes it.
+    /// The name of a flow's, as `TCP_CONGESTION` takes it. Empty for a simulated flow.
     pub fn name(&self, flow: usize) -> &str {
-        &self.known[self.of_flows[flow]].1
+        self.of_flows[flow].map_or("", |place| &self.known[place].1)
     }
 
     /// Each congestion control with its name and its state.
@@ -183,7 +183,7 @@ impl<T> Algorithms<T> {
     /// The congestion control of each group of flows, for users.
     pub fn titles(&self, plan: &Plan) -> BTreeMap<String, String> {
         let rows = plan.flows.iter().zip(&self.of_flows);
-        rows.map(|(flow, place)| (flow.group.to_string(), self.known[*place].0.title())).collect()
+        rows.filter_map(|(flow, place)| Some((flow.group.to_string(), self.known[(*place)?].0.title()))).collect()
     }
 }
 
@@ -192,7 +192,8 @@ mod tests {
     use super::*;
     use ackclock_scenario::Scenario;
 
-    const EMULATOR: Backend = Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP" };
+    const EMULATOR: Backend =
+        Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP", simulates: false };
 
     fn objects() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ackclock/kernel/objects")

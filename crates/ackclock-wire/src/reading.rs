@@ -148,6 +148,21 @@ impl Reading {
         self.ecn_events += has_entered(CWR);
     }
 
+    /// Puts the state into a row of samples, with the flow's bytes on the wire so far.
+    pub fn put_into(&self, columns: &mut FlowSamples, row: usize, wire_bytes: u64) {
+        let info = &self.sender;
+        columns.cwnd_segments[row] = f64::from(info.cwnd());
+        columns.ssthresh_segments[row] = info.ssthresh();
+        // tcp_packets_in_flight() of the kernel.
+        let in_flight = (info.unacked() + info.retrans()).saturating_sub(info.sacked() + info.lost());
+        columns.in_flight_segments[row] = in_flight;
+        columns.srtt_ns[row] = u64::from(info.srtt_us()) * 1_000;
+        columns.phase[row] = self.phase() as u8;
+        columns.sent_bytes[row] = wire_bytes;
+        columns.delivered_bytes[row] = self.received;
+        columns.retransmits[row] = u64::from(info.total_retrans());
+    }
+
     fn phase(&self) -> Phase {
         match self.sender.ca_state() {
             RECOVERY => Phase::FastRecovery,
@@ -171,17 +186,7 @@ pub struct Readings {
 
 /// Adds a row to the samples: the flow at this position, with its bytes on the wire so far.
 pub fn record_sample(columns: &mut FlowSamples, at: Instant, position: u32, reading: &Reading, wire_bytes: u64) {
-    let info = &reading.sender;
-    columns.time_ns.push(at.as_nanos());
-    columns.flow.push(position);
-    columns.cwnd_segments.push(f64::from(info.cwnd()));
-    columns.ssthresh_segments.push(info.ssthresh());
-    // tcp_packets_in_flight() of the kernel.
-    let in_flight = (info.unacked() + info.retrans()).saturating_sub(info.sacked() + info.lost());
-    columns.in_flight_segments.push(in_flight);
-    columns.srtt_ns.push(u64::from(info.srtt_us()) * 1_000);
-    columns.phase.push(reading.phase() as u8);
-    columns.sent_bytes.push(wire_bytes);
-    columns.delivered_bytes.push(reading.received);
-    columns.retransmits.push(u64::from(info.total_retrans()));
+    let row = columns.time_ns.len();
+    columns.add_row(at.as_nanos(), position);
+    reading.put_into(columns, row, wire_bytes);
 }

@@ -1,6 +1,6 @@
 //! Checks whether a backend with the TCP of a kernel supports a plan, and the settings of such a kernel.
 
-use ackclock::sim::{FlowPlan, Plan, Traffic};
+use ackclock::sim::{FlowPlan, Plan, Stack, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, TIMESTAMPS_LEN, Transport};
 
 use crate::in_kernel::InKernel;
@@ -41,6 +41,13 @@ pub struct Backend {
     pub subject: &'static str,
     /// The message for flows of QUIC.
     pub quic: &'static str,
+    /// Whether the simulation runs the other flows, and with them channels, meters, arrivals and datagrams.
+    pub simulates: bool,
+}
+
+/// The flows of a plan that a kernel runs, with their indices.
+pub fn kernels_flows(plan: &Plan) -> impl Iterator<Item = (usize, &FlowPlan)> {
+    plan.flows.iter().enumerate().filter(|(_, flow)| flow.stack != Stack::Simulated)
 }
 
 /// A feature that a backend does not support.
@@ -50,31 +57,48 @@ pub struct Backend {
 pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     let subject = backend.subject;
     let refuse = |key: String, message: &str| Err(Refused::new(key, format!("{message} (--backend {})", backend.name)));
+    if !backend.simulates {
+        check_without_simulation(plan, subject, refuse)?;
+    }
+    let is_kernels = |slot: &FlowPlan| slot.stack != Stack::Simulated;
+    if let Some(group) = plan.arrivals.iter().find(|group| group.slots.iter().any(is_kernels)) {
+        let hint = if backend.simulates { "; to simulate them, set stack = \"simulated\"" } else { "" };
+        return refuse(
+            format!("flows.{}.traffic", group.name),
+            &format!("{subject} has no arrivals, but bulk, transfer and rate-limited{hint}"),
+        );
+    }
+    if plan.sampling.packets {
+        return refuse("sampling.packets".to_owned(), &format!("{subject} traces no packets; use --pcap"));
+    }
+    let Some((_, first)) = kernels_flows(plan).next() else {
+        return refuse("flows".to_owned(), "the kernel runs no flow of this scenario; use --backend sim");
+    };
+    if kernels_flows(plan).count() > MOST_FLOWS {
+        return refuse("flows".to_owned(), &format!("{subject} has at most {MOST_FLOWS} flows"));
+    }
+    kernels_flows(plan).try_for_each(|(_, flow)| check_flow(flow, &first.transport, backend))
+}
+
+/// Checks a plan for a backend without a simulation.
+fn check_without_simulation(
+    plan: &Plan,
+    subject: &str,
+    refuse: impl Fn(String, &str) -> Result<(), Refused>,
+) -> Result<(), Refused> {
     if let Some(channel) = plan.channels.first() {
         return refuse(format!("channels.{}", channel.name), &format!("{subject} has no channels"));
     }
     if let Some(meter) = plan.meters.first() {
         return refuse(format!("meters.{}", meter.name), &format!("{subject} has no meters"));
     }
-    if let Some(group) = plan.arrivals.first() {
-        return refuse(
-            format!("flows.{}.traffic", group.name),
-            &format!("{subject} has no arrivals; it has bulk, transfer and rate-limited"),
-        );
-    }
     if let Some(row) = plan.datagrams.first() {
         return refuse(format!("flows.{}.traffic", row.group), &format!("{subject} sends no datagrams"));
     }
-    if plan.sampling.packets {
-        return refuse("sampling.packets".to_owned(), &format!("{subject} traces no packets; use --pcap"));
+    match plan.flows.iter().find(|flow| flow.stack == Stack::Simulated) {
+        Some(flow) => refuse(format!("flows.{}.stack", flow.group), &format!("{subject} simulates no flow")),
+        None => Ok(()),
     }
-    if plan.flows.is_empty() {
-        return refuse("flows".to_owned(), "there is nothing to emulate without a flow");
-    }
-    if plan.flows.len() > MOST_FLOWS {
-        return refuse("flows".to_owned(), &format!("{subject} has at most {MOST_FLOWS} flows"));
-    }
-    plan.flows.iter().try_for_each(|flow| check_flow(flow, &plan.flows[0].transport, backend))
 }
 
 fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(), Refused> {
@@ -87,7 +111,8 @@ fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(
     }
     InKernel::of(flow, backend)?;
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
-        return refuse("traffic", &format!("{subject} has bulk, transfer and rate-limited"));
+        let hint = if backend.simulates { "; to simulate the flow, set stack = \"simulated\"" } else { "" };
+        return refuse("traffic", &format!("{subject} has bulk, transfer and rate-limited{hint}"));
     }
     if flow.start == FlowPlan::ON_REQUEST {
         return refuse("start", &format!("{subject} has no flows on request"));
@@ -129,12 +154,13 @@ pub fn options_len(transport: &Transport) -> u32 {
 /// Bytes of IP of the largest packet that a flow sends.
 pub fn largest_packet(plan: &Plan) -> u32 {
     let of_flow = |transport: &Transport| transport.mss + 2 * IP_LEN as u32 + options_len(transport);
-    plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
+    kernels_flows(plan).map(|(_, flow)| of_flow(&flow.transport)).max().unwrap_or(1500)
 }
 
 /// The common settings of the flows of a supported plan, as sysctls below `net`.
 pub fn sysctls(plan: &Plan) -> [(&'static str, String); 6] {
-    let transport = &plan.flows[0].transport;
+    let (_, flow) = kernels_flows(plan).next().expect("invariant: a supported plan has a flow of the kernel");
+    let transport = &flow.transport;
     let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
     [
         ("ipv4.tcp_no_metrics_save", switch(true)),
@@ -151,7 +177,8 @@ mod tests {
     use super::*;
     use ackclock_scenario::Scenario;
 
-    const EMULATOR: Backend = Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP" };
+    const EMULATOR: Backend =
+        Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP", simulates: false };
 
     fn refusal(sets: &[&str]) -> Option<String> {
         let text = "

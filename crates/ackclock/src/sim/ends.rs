@@ -13,10 +13,10 @@ use super::limits::{most_in_flight, planned};
 use super::network::{Network, Routes};
 use super::order::{order_by_key, ranks};
 use super::packet::{Body, Owner, Packet};
-use super::plan::{ArrivalsPlan, FlowPlan, Plan};
+use super::plan::{ArrivalsPlan, FlowPlan, Plan, Stack};
 use super::source::Application;
 use super::view::ChangeError;
-use crate::cc::{Algorithm, CongestionControl};
+use crate::cc::{Algorithm, CcSpec, CongestionControl};
 use crate::engine::ComponentId;
 use crate::prefetch::PREFETCHES;
 use crate::qdisc::{Ecn, Queued};
@@ -63,9 +63,18 @@ impl<'plan> Ends<'plan> {
             .iter()
             .enumerate()
             .map(|(number, index)| {
-                let flow = tcp_flows[*index];
-                let forward = routes.past(flow.meter, &flow.forward);
-                let reverse = routes.over(&flow.reverse);
+                let idle;
+                let mut flow = tcp_flows[*index];
+                if flow.stack == Stack::Outside {
+                    // Nothing is built of an algorithm that runs outside.
+                    idle = FlowPlan {
+                        cc: CcSpec::by_name("reno").expect("invariant: Reno is built in").into(),
+                        ..flow.clone()
+                    };
+                    flow = &idle;
+                }
+                let (forward, reverse) = (&tcp_flows[*index].forward, &tcp_flows[*index].reverse);
+                let (forward, reverse) = (routes.past(flow.meter, forward), routes.over(reverse));
                 let key = rngs.key(&flow.name);
                 let flags = hashes.flags(key, flow.in_profile);
                 let application = Application::new(flow, rngs);
@@ -248,6 +257,7 @@ impl<'plan> Ends<'plan> {
                 let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
                 self.after_data(now, index, ack, network);
             }
+            Body::Outside(body) => network.arrived_outside(now, owner, packet, body),
             Body::Ack(mut ack) => {
                 self.ask_ahead(network, link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];

@@ -2,7 +2,9 @@
 
 use super::delays::QueueingDelay;
 use super::endpoint::{Answer, Outgoing, ReceivingEnd, SendingEnd};
+use super::measures::OutsideFlow;
 use super::network::{Network, Route};
+use super::outcome::Direction;
 use super::packet::{Body, Flags, PacketMeta};
 use super::plan::FlowPlan;
 use super::source::Application;
@@ -48,6 +50,8 @@ pub(super) struct Flow {
     /// The start of the flow or of a slot's transfer, or the future for one that has not begun.
     pub(super) started: Instant,
     pub(super) slot: Option<Slot>,
+    /// At the end of the run, the measures of ends outside of the simulation.
+    pub(super) outside: Option<Box<OutsideFlow>>,
 }
 
 impl Flow {
@@ -80,6 +84,7 @@ impl Flow {
             awaited: u64::MAX,
             started: plan.start,
             slot: None,
+            outside: None,
         }
     }
 
@@ -138,6 +143,15 @@ impl Flow {
     pub(super) fn meta(&self, route: Route, wire_len: u32) -> PacketMeta {
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
+    }
+
+    /// The properties of a packet that its ends outside of the simulation send.
+    pub(super) fn outside_meta(&self, direction: Direction, wire_len: u32, ecn: Ecn) -> PacketMeta {
+        let route = match direction {
+            Direction::Forward => self.forward,
+            Direction::Reverse => self.reverse,
+        };
+        PacketMeta { ecn, ..self.meta(route, wire_len) }
     }
 
     /// Sends all permitted packets at `now`.
@@ -201,7 +215,7 @@ impl Flow {
         match &mut self.application {
             Application::Web(web) => Some(&mut web.log),
             Application::Interactive(interactive) => Some(&mut interactive.log),
-            Application::Writer(_) | Application::Slot => None,
+            Application::Writer(_) | Application::Slot | Application::None => None,
         }
     }
 
@@ -225,6 +239,15 @@ impl Flow {
     pub(super) fn await_keystroke(&mut self) {
         if let Application::Interactive(interactive) = &self.application {
             self.awaited = interactive.awaited().unwrap_or(u64::MAX);
+        }
+    }
+
+    /// Payload delivered, and bytes on the wire of all data sent so far. Of ends outside of the simulation, only within
+    /// the window.
+    pub(super) fn volume(&self) -> (u64, u64) {
+        match &self.outside {
+            Some(outside) => (outside.measures.delivered, outside.measures.wire_bytes),
+            None => (self.receiver.delivered(), self.wire_bytes_sent()),
         }
     }
 

@@ -177,6 +177,17 @@ pub struct Datagram {
     pub sent_at: Instant,
 }
 
+/// The contents of a packet of a flow whose ends are outside of the simulation.
+#[derive(Clone, Copy, Debug)]
+pub struct OutsideBody {
+    /// Its identity for its owner.
+    pub token: u32,
+    /// Its kind for counters.
+    pub kind: Kind,
+    /// Whether some of its bits are wrong.
+    pub is_corrupted: bool,
+}
+
 /// The contents of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
@@ -195,7 +206,9 @@ pub enum Body {
         /// Its payload.
         len: u32,
     },
-    /// Any of them with wrong bits.
+    /// A packet of a flow whose ends are outside of the simulation.
+    Outside(OutsideBody),
+    /// Any of the others with wrong bits.
     Corrupted {
         /// The kind of the packet.
         kind: Kind,
@@ -228,6 +241,7 @@ impl Body {
             Body::Quic(quic::Packet::Ack(ack)) => (ack.connection + ack.largest + 1, 0),
             Body::Datagram(datagram) => (datagram.number, datagram.len),
             Body::Request { number, len } => (*number, *len),
+            Body::Outside(body) => (u64::from(body.token), 0),
             Body::Corrupted { seq, len, .. } => (*seq, *len),
         }
     }
@@ -238,7 +252,7 @@ impl Body {
             Body::Data(_) | Body::Datagram(_) | Body::Quic(quic::Packet::Data(_)) => Kind::Data,
             Body::Ack(_) | Body::Quic(quic::Packet::Ack(_)) => Kind::Ack,
             Body::Request { .. } => Kind::Request,
-            Body::Corrupted { kind, .. } => *kind,
+            Body::Outside(OutsideBody { kind, .. }) | Body::Corrupted { kind, .. } => *kind,
         }
     }
 }
@@ -377,6 +391,10 @@ impl Bodies {
     /// Some bits of a body have become wrong.
     pub fn corrupt(&mut self, id: BodyId) {
         let body = &mut self.places[id.0 as usize];
+        if let Body::Outside(body) = body {
+            body.is_corrupted = true;
+            return;
+        }
         let ((seq, len), kind) = (body.position(), body.kind());
         *body = Body::Corrupted { kind, seq, len };
     }

@@ -50,15 +50,19 @@ impl Plan {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
     }
 
-    /// Replaces the descriptions of user-supplied algorithms in the plan by the results of `make`. Flows that share
+    /// Replaces the descriptions of user-supplied algorithms of chosen flows by the results of `make`. Flows that share
     /// one continue to share it.
     ///
     /// # Errors
     /// The first of `make`.
-    pub fn bind<E>(&mut self, mut make: impl FnMut(&CcSpec) -> Result<Algorithm, E>) -> Result<(), E> {
+    pub fn bind<E>(
+        &mut self,
+        is_chosen: impl Fn(&FlowPlan) -> bool,
+        mut make: impl FnMut(&CcSpec) -> Result<Algorithm, E>,
+    ) -> Result<(), E> {
         let mut made: Vec<(Arc<Algorithm>, Arc<Algorithm>)> = Vec::new();
         let slots = self.arrivals.iter_mut().flat_map(|group| &mut group.slots);
-        for flow in self.flows.iter_mut().chain(slots) {
+        for flow in self.flows.iter_mut().chain(slots).filter(|flow| is_chosen(flow)) {
             let Some(spec) = flow.cc.spec().filter(|spec| spec.is_foreign()) else { continue };
             flow.cc = match made.iter().find(|(before, _)| Arc::ptr_eq(before, &flow.cc)) {
                 Some((_, bound)) => bound.clone(),
@@ -217,6 +221,8 @@ pub struct FlowPlan {
     pub cc_context: Arc<CcContext>,
     /// Sizes, timers and loss recovery. Flows of a group share them.
     pub transport: Arc<Transport>,
+    /// The place of its sender and receiver.
+    pub stack: Stack,
     /// The traffic of the application.
     pub traffic: Traffic,
     /// Whether its packets are in profile.
@@ -239,6 +245,18 @@ impl FlowPlan {
     pub(super) fn crosses(&self, link: usize) -> bool {
         self.forward.contains(&link) || self.reverse.contains(&link)
     }
+}
+
+/// The place of a flow's sender and receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stack {
+    /// The transport of the backend.
+    #[default]
+    Backend,
+    /// The simulation, with any backend.
+    Simulated,
+    /// Outside of the simulation: a backend sets it for the flows of its own transport.
+    Outside,
 }
 
 /// The writes of an application.
