@@ -33,7 +33,7 @@ pub struct OutsidePacket {
 }
 
 impl Simulation<'_> {
-    /// A packet of such a flow sets out at `now`, at most 1 ns before the end of the last step.
+    /// A packet of a flow sets out at `now`, at most 1 ns before the end of the last step.
     ///
     /// # Panics
     /// If the plan has no flow of this index.
