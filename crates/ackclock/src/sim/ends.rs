@@ -19,7 +19,7 @@ use super::view::ChangeError;
 use crate::cc::{Algorithm, CcSpec, CongestionControl};
 use crate::engine::ComponentId;
 use crate::prefetch::PREFETCHES;
-use crate::qdisc::{Ecn, Queued};
+use crate::qdisc::Queued;
 use crate::quic;
 use crate::rng::RngStreams;
 use crate::units::{Duration, Instant};
@@ -138,6 +138,7 @@ impl<'plan> Ends<'plan> {
     pub(super) fn set_algorithm(&mut self, index: usize, algorithm: &Algorithm, now: Instant, network: &mut Network) {
         let seed = RngStreams::from_root(self.plan.seed).key(&self.plan.flows[index].name);
         self.change_sender(index, now, network, |sender, plan| sender.set_algorithm(now, plan, seed, algorithm));
+        self.flows[self.flow_rank[index]].on_new_algorithm();
     }
 
     /// A sender that has not finished is changed, and polled now.
@@ -254,7 +255,7 @@ impl<'plan> Ends<'plan> {
                 self.delays.note_data(flow.place, owner.queueing_delay());
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
-                let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
+                let ack = flow.receiver.on_data(now, &segment, packet.ecn());
                 self.after_data(now, index, ack, network);
             }
             Body::Outside(body) => network.arrived_outside(now, owner, packet, body),
@@ -298,7 +299,7 @@ impl<'plan> Ends<'plan> {
                 flow.queueing_delay.note(owner.queueing_delay());
                 self.delays.note_data(flow.place, owner.queueing_delay());
                 if data.connection == flow.base {
-                    let ack = flow.receiver.on_data_packet(now, &data, packet.ecn() == Ecn::Ce);
+                    let ack = flow.receiver.on_data_packet(now, &data, packet.ecn());
                     self.after_data(now, index, ack, network);
                 }
             }

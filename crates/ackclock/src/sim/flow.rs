@@ -9,6 +9,7 @@ use super::packet::{Body, Flags, PacketMeta};
 use super::plan::FlowPlan;
 use super::source::Application;
 use super::transfer::{Slot, TransferLog};
+use crate::cc::CongestionControl;
 use crate::prefetch::prefetch;
 use crate::qdisc::Ecn;
 use crate::quic;
@@ -18,8 +19,6 @@ use crate::units::Instant;
 /// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
 const SACK_OPTION_LEN: u32 = 4;
 const SACK_BLOCK_LEN: u32 = 8;
-/// The AccECN option with two counters (RFC 9768 §3.2.3).
-const ACCECN_OPTION_LEN: u32 = 8;
 
 /// A sender, its application, and its receiver. Fields that packets use are adjacent.
 #[derive(Debug)]
@@ -45,6 +44,8 @@ pub(super) struct Flow {
     pub(super) finished: Option<(Instant, f64)>,
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
+    /// The ECN field of data that a queue may mark.
+    codepoint: Ecn,
     pub(super) sender: SendingEnd,
     pub(super) application: Application,
     /// The start of the flow or of a slot's transfer, or the future for one that has not begun.
@@ -66,9 +67,11 @@ impl Flow {
         place: u32,
     ) -> Self {
         let overhead = plan.transport.data_overhead();
+        let sender = SendingEnd::new(plan, key);
         Flow {
             number,
-            sender: SendingEnd::new(plan, key),
+            codepoint: sender.cc().codepoint(),
+            sender,
             receiver: ReceivingEnd::new(plan),
             // A slot is idle.
             finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
@@ -145,6 +148,11 @@ impl Flow {
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
+    /// The sender has another algorithm.
+    pub(super) fn on_new_algorithm(&mut self) {
+        self.codepoint = self.sender.cc().codepoint();
+    }
+
     /// The properties of a packet that its ends outside of the simulation send.
     pub(super) fn outside_meta(&self, direction: Direction, wire_len: u32, ecn: Ecn) -> PacketMeta {
         let route = match direction {
@@ -180,7 +188,7 @@ impl Flow {
 
     /// Sends a packet of QUIC to the receiver.
     fn send_packet(&self, now: Instant, packet: quic::DataPacket, network: &mut Network) {
-        let ecn = if packet.ect { Ecn::Ect } else { Ecn::NotEct };
+        let ecn = if packet.ect { self.codepoint } else { Ecn::NotEct };
         let meta = PacketMeta { ecn, ..self.meta(self.forward, packet.len + self.data_overhead) };
         let packet = quic::DataPacket { connection: self.base, ..packet };
         network.send(now, meta, Body::Quic(quic::Packet::Data(packet)));
@@ -190,7 +198,7 @@ impl Flow {
     #[inline]
     fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
-        let ecn = if segment.ecn.ect() { Ecn::Ect } else { Ecn::NotEct };
+        let ecn = if segment.ecn.ect() { self.codepoint } else { Ecn::NotEct };
         let meta = PacketMeta { ecn, ..self.meta(self.forward, segment.len + self.data_overhead) };
         network.send(now, meta, Body::Data(segment));
     }
@@ -204,7 +212,7 @@ impl Flow {
             blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
         };
         let ecn_len = match ack.ecn {
-            EcnFeedback::AccEcn { option: Some(_), .. } => ACCECN_OPTION_LEN,
+            EcnFeedback::AccEcn { option: Some(option), .. } => option.len_on_wire(),
             _ => 0,
         };
         network.send(now, self.meta(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));

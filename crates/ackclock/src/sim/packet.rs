@@ -30,7 +30,9 @@ impl Packet {
         debug_assert!(wire_len >> Self::LEN_BITS == 0, "invariant: a packet is far below a gigabyte");
         Packet {
             route_hop_body: u64::from(route) << Self::HOP_SHIFT | u64::from(body.0),
-            header: (ecn as u64) << Self::ECN_SHIFT | u64::from(wire_len) << Self::LEN_SHIFT | u64::from(flags.0),
+            header: u64::from(ecn.bits()) << Self::ECN_SHIFT
+                | u64::from(wire_len) << Self::LEN_SHIFT
+                | u64::from(flags.0),
         }
     }
 
@@ -121,15 +123,11 @@ impl Queued for Packet {
     }
 
     fn ecn(&self) -> Ecn {
-        match self.header >> Self::ECN_SHIFT {
-            0 => Ecn::NotEct,
-            1 => Ecn::Ect,
-            _ => Ecn::Ce,
-        }
+        Ecn::from_bits((self.header >> Self::ECN_SHIFT) as u8)
     }
 
     fn mark(&mut self) {
-        self.header = self.header & !(0b11 << Self::ECN_SHIFT) | (Ecn::Ce as u64) << Self::ECN_SHIFT;
+        self.header |= u64::from(Ecn::Ce.bits()) << Self::ECN_SHIFT;
     }
 
     #[inline]
@@ -431,12 +429,12 @@ mod tests {
     #[test]
     fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
         let flags = Flags::new(0x1abc_def0, true);
-        let cover = PacketMeta { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect, wire_len: 65_535 };
+        let cover = PacketMeta { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect1, wire_len: 65_535 };
         let mut packet = Packet::new(BodyId(u32::MAX), &cover);
         let told = |packet: &Packet| (packet.wire_len(), packet.flow_hash(), packet.in_profile());
         assert_eq!(
             (packet.body(), packet.next_hop(), packet.ecn()),
-            (BodyId(u32::MAX), u32::MAX as usize - 1, Ecn::Ect)
+            (BodyId(u32::MAX), u32::MAX as usize - 1, Ecn::Ect1)
         );
         assert_eq!(told(&packet), (65_535, 0x1abc_def0, true));
         packet.set_in_profile(false);
