@@ -241,12 +241,15 @@ def write(rows: Sequence[Mapping[str, Any]], kernel: kernels.Kernel) -> None:
     new = [{**each, "made": made, "version": ackclock.__version__} for each in rows]
     by_name = {each["cell"]: each for each in (*known, *new)}
     names = [cell.name for cell in grid()]
-    all_rows = [by_name.get(name, {"verdict": emulations.NOT_MEASURED}) for name in names]
+    missing = {
+        cell.name: {"cell": cell.name, **asdict(cell), "verdict": emulations.NOT_MEASURED} for cell in grid()
+    }
+    all_rows = [by_name.get(name, missing[name]) for name in names]
     kept = [by_name[name] for name in names if name in by_name]
     places = " and ".join(dict.fromkeys(each["made"] for each in kept))
     document = {"made": f"{places}: {emulations.summary(all_rows)}", "rows": kept}
     RESULTS.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    agreement_page.PICTURE.write_text(agreement_page.picture(kept), encoding="utf-8")
+    agreement_page.PICTURE.write_text(agreement_page.picture(all_rows), encoding="utf-8")
 
 
 def main() -> int:

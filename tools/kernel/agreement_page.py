@@ -15,13 +15,14 @@ RESULTS = Path(__file__).with_name("agreement.json")
 SIDE, GAP, LEFT, TOP = 20, 6, 64, 58
 #: Panels side by side.
 COLUMNS = 2
-#: The symbol of a cell, its class and its meaning.
+#: The symbol of a cell and its class, by verdict. Cells outside show a letter of `LETTERS`.
 SYMBOLS = {
-    "inside": ("●", "inside", "inside all bounds"),
-    "undecided": ("?", "undecided", "undecided"),
-    "explained": ("", "explained", "outside, cause known"),
-    "outside": ("", "outside", "outside"),
-    "invalid": ("x", "outside", "a run failed"),
+    "inside": ("●", "inside"),
+    "undecided": ("?", "undecided"),
+    "explained": ("", "explained"),
+    "outside": ("", "outside"),
+    "invalid": ("x", "outside"),
+    "not measured yet": ("-", "none"),
 }
 #: The letter of the measure with the largest excess.
 LETTERS = {"goodput": "G", "cwnd": "W", "recoveries": "R"}
@@ -102,7 +103,7 @@ def picture(rows: Sequence[Mapping[str, Any]]) -> str:
             )
             for line_number, mbit in enumerate(rates):
                 top = y + TOP + line_number * SIDE
-                parts.append(_cell(left, top, by_place.get((name, mbit, rtt, bdp))))
+                parts.append(_cell(left, top, by_place[name, mbit, rtt, bdp]))
         for line_number, mbit in enumerate(rates):
             base = y + TOP + line_number * SIDE + 14
             parts.append(f'<text x="{x + LEFT - 6}" y="{base}" text-anchor="end">{mbit} Mbit/s</text>')
@@ -115,11 +116,10 @@ def picture(rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _cell(left: int, top: int, row: Mapping[str, Any] | None) -> str:
-    symbol, kind, title = ("-", "none", "not measured") if row is None else SYMBOLS[row["verdict"]]
-    if row is not None:
-        symbol = symbol or worst(row)
-        title = f"{row['cell']}: {row['verdict']}"
+def _cell(left: int, top: int, row: Mapping[str, Any]) -> str:
+    symbol, kind = SYMBOLS[row["verdict"]]
+    symbol = symbol or worst(row)
+    title = f"{row['cell']}: {row['verdict']}"
     middle = left + SIDE / 2
     return (
         f'<g><title>{escape(title)}</title><rect class="{kind}" x="{left + 1}" y="{top + 1}" '
@@ -134,6 +134,7 @@ def _legend(x: int, y: int) -> str:
         ("?", "undecided", "undecided: random variation explains the excess"),
         ("G W R", "explained", "outside, cause known"),
         ("G W R", "outside", "outside"),
+        ("-", "none", "not measured yet"),
     ]
     parts = [
         f'<rect class="{kind}" x="{x + 8}" y="{y + 14 + 22 * at}" width="46" height="18" rx="3"/>'
@@ -142,5 +143,5 @@ def _legend(x: int, y: int) -> str:
         for at, (symbol, kind, words) in enumerate(lines)
     ]
     below = ("G goodput, W mean window, R recoveries", "Columns: RTT, and queue in BDP (.25, 1, 4)")
-    parts += [f'<text x="{x + 8}" y="{y + 122 + 18 * at}">{words}</text>' for at, words in enumerate(below)]
+    parts += [f'<text x="{x + 8}" y="{y + 138 + 16 * at}">{words}</text>' for at, words in enumerate(below)]
     return "".join(parts)

@@ -1,7 +1,7 @@
 """Measures the speed, the start and the memory of Linux kernels in virtual time.
 
     python tools/kernel/virtual_speed.py            all figures, half a minute on an idle machine
-    python tools/kernel/virtual_speed.py --write    also write virtual_speed.json, which the documentation shows
+    python tools/kernel/virtual_speed.py --write    also write virtual_speed.json, for the documentation
 
     speed          simulated seconds per CPU second of ackclock and both guests
     start          the shortest time of a run of 1 ms on the wall clock

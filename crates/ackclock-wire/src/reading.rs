@@ -192,3 +192,27 @@ pub fn record_sample(columns: &mut FlowSamples, at: Instant, position: u32, read
     columns.delivered_bytes.push(reading.received);
     columns.retransmits.push(u64::from(info.total_retrans()));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The congestion events of looks at these states and recoveries.
+    fn events(looks: &[(u8, Option<u32>)]) -> u64 {
+        let mut reading = Reading::default();
+        for (state, recovery) in looks {
+            let mut bytes = [0; TcpInfo::LEN];
+            bytes[1] = *state;
+            reading.look(TcpInfo::new(bytes), *recovery, Duration::ZERO, true);
+        }
+        reading.congestion_events
+    }
+
+    #[test]
+    fn a_recovery_that_follows_at_once_is_an_event_where_the_recovery_is_known() {
+        let recovery = |point| (RECOVERY, Some(point));
+        assert_eq!(events(&[(0, Some(0)), recovery(10), recovery(10), recovery(20), (0, Some(20))]), 2);
+        assert_eq!(events(&[(0, Some(20)), recovery(30), (LOSS, Some(40)), (LOSS, Some(50))]), 2);
+        assert_eq!(events(&[(RECOVERY, None), (RECOVERY, None), (0, None)]), 1);
+    }
+}

@@ -165,7 +165,6 @@ fn the_ack_that_ends_a_fast_recovery_may_let_the_window_grow() {
     for recovery in [LossRecovery::Reno, LossRecovery::NewReno] {
         assert_eq!(after_recovery(recovery, ExitGrowth::Always), 4.25);
     }
-    // Of the 8 segments 3 were reported before, and 5 count.
     assert_eq!(after_recovery(LossRecovery::Sack, ExitGrowth::Always), 4.25);
 }
 
