@@ -173,6 +173,7 @@ static void report(struct flow *flow, u64 look)
 	state->look = look;
 	state->received = flow->received;
 	state->is_receiver = flow->is_receiver;
+	state->high_seq = tcp_sk(flow->sock->sk)->high_seq;
 	memcpy(state->info, &info, min(sizeof(info), sizeof(state->info)));
 }
 

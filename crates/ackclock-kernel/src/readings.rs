@@ -6,7 +6,9 @@ use ackclock::units::{Duration, Instant};
 use ackclock_wire::{Reading, TcpInfo};
 
 /// `struct ackclock_state` of guest/agent/shared.h.
-const STATE_LEN: usize = 24 + TcpInfo::LEN;
+const STATE_LEN: usize = INFO + TcpInfo::LEN;
+/// The place of its `struct tcp_info`.
+const INFO: usize = 32;
 
 /// Takes the reports of both guests.
 pub struct Reports<'a> {
@@ -56,13 +58,14 @@ impl<'a> Reports<'a> {
             }
             return;
         }
-        let info = TcpInfo::new(content[24..STATE_LEN].try_into().unwrap_or([0; TcpInfo::LEN]));
+        let info = TcpInfo::new(content[INFO..STATE_LEN].try_into().unwrap_or([0; TcpInfo::LEN]));
         let elapsed = look.checked_sub(1).map_or(Duration::ZERO, |last| at.since(self.looks[last]));
         let plan = &self.plan.flows[flow];
         let has_stopped = plan.stop.is_some_and(|stop| stop < at) || matches!(plan.traffic, Traffic::Transfer { .. });
         let is_active = !has_stopped || info.unacked() > 0 || info.not_sent() > 0;
         let reading = &mut self.now[flow];
-        reading.look(info, elapsed.min(at.since(plan.start.min(at))), is_active);
+        let recovery = Some(number(24) as u32);
+        reading.look(info, recovery, elapsed.min(at.since(plan.start.min(at))), is_active);
         let reading = *reading;
         let keep = |kept: &mut Reading| *kept = Reading { received: kept.received, ..reading };
         place.into_iter().for_each(|place| keep(&mut self.sampled[place]));

@@ -192,7 +192,7 @@ impl<'a> Connection<'a> {
         if self.state == State::Waiting {
             return Ok(());
         }
-        self.reading.look(sys::tcp_info(self.sender.as_fd())?, elapsed, is_active);
+        self.reading.look(sys::tcp_info(self.sender.as_fd())?, None, elapsed, is_active);
         self.read();
         if let Some(receiver) = &self.receiver {
             self.reading.received = sys::tcp_info(receiver.as_fd())?.bytes_received();

@@ -128,6 +128,8 @@ pub struct Reading {
     pub received: u64,
     /// The congestion window over time, in segments times nanoseconds.
     pub integral: f64,
+    /// The recovery of the last look, where it is known.
+    pub recovery: Option<u32>,
     /// Congestion events, as states that were entered between two looks show them.
     pub congestion_events: u64,
     /// Of them, those for marks.
@@ -136,15 +138,20 @@ pub struct Reading {
 
 impl Reading {
     /// Takes a new state of the sender. A flow that is active has data to send since the last look.
-    pub fn look(&mut self, sender: TcpInfo, elapsed: Duration, is_active: bool) {
+    ///
+    /// `recovery` is the sequence number that ends the last recovery, where it is known. It tells a recovery from
+    /// one that followed at once.
+    pub fn look(&mut self, sender: TcpInfo, recovery: Option<u32>, elapsed: Duration, is_active: bool) {
         let before = self.sender.ca_state();
+        let is_another = std::mem::replace(&mut self.recovery, recovery) != recovery;
         self.sender = sender;
         if is_active {
             self.integral += f64::from(sender.cwnd()) * elapsed.as_nanos() as f64;
         }
         let state = sender.ca_state();
         let has_entered = |other: u8| u64::from(before != other && state == other);
-        self.congestion_events += has_entered(CWR) + has_entered(RECOVERY) + has_entered(LOSS);
+        let follows = u64::from(is_another && before == RECOVERY && state == RECOVERY);
+        self.congestion_events += has_entered(CWR) + has_entered(RECOVERY) + has_entered(LOSS) + follows;
         self.ecn_events += has_entered(CWR);
     }
 
@@ -189,4 +196,28 @@ pub fn record_sample(columns: &mut FlowSamples, at: Instant, position: u32, read
     let row = columns.time_ns.len();
     columns.add_row(at.as_nanos(), position);
     reading.put_into(columns, row, wire_bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The congestion events of looks at these states and recoveries.
+    fn events(looks: &[(u8, Option<u32>)]) -> u64 {
+        let mut reading = Reading::default();
+        for (state, recovery) in looks {
+            let mut bytes = [0; TcpInfo::LEN];
+            bytes[1] = *state;
+            reading.look(TcpInfo::new(bytes), *recovery, Duration::ZERO, true);
+        }
+        reading.congestion_events
+    }
+
+    #[test]
+    fn a_recovery_that_follows_at_once_is_an_event_where_the_recovery_is_known() {
+        let recovery = |point| (RECOVERY, Some(point));
+        assert_eq!(events(&[(0, Some(0)), recovery(10), recovery(10), recovery(20), (0, Some(20))]), 2);
+        assert_eq!(events(&[(0, Some(20)), recovery(30), (LOSS, Some(40)), (LOSS, Some(50))]), 2);
+        assert_eq!(events(&[(RECOVERY, None), (RECOVERY, None), (0, None)]), 1);
+    }
 }
