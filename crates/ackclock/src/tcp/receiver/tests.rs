@@ -329,7 +329,7 @@ fn each_segment_is_acknowledged_while_the_window_grows() {
     assert_eq!(runs[..4], [(1, 22), (2, 5), (1, 24), (2, 8)]);
 }
 
-/// Segments of a run with losses at 10 Mbit/s and 10 ms, with departures and arrivals in tenths of a millisecond.
+/// Segments of a run with losses: number, departure and arrival in tenths of a millisecond.
 const WITH_GAPS: [(u64, u64, u64); 24] = [
     (0, 105, 176),
     (1, 105, 188),
