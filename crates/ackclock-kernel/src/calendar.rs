@@ -15,6 +15,7 @@ use crate::commands::Commands;
 use crate::error::KernelError;
 use crate::guest::Guest;
 use crate::readings::Reports;
+use crate::settings;
 use crate::shared::{Kind, Record};
 
 /// The time of a guest at the start of the run. It boots before.
@@ -205,11 +206,7 @@ impl<'a> Calendar<'a> {
             match record.kind {
                 Kind::Packet => outbox.push(time(record.time), record.content),
                 Kind::State => reports.take(record.flow, record.content)?,
-                Kind::Failed => {
-                    let flow = plan.flows.get(record.flow).map_or_else(String::new, |flow| flow.name.to_string());
-                    let message = String::from_utf8_lossy(record.content).into_owned();
-                    return Err(KernelError::Denied { flow, message });
-                }
+                Kind::Failed => return Err(settings::denied(plan, plan.flows.get(record.flow), record.content)),
                 _ => {}
             }
             Ok(())

@@ -13,6 +13,7 @@ mod error;
 mod guest;
 mod readings;
 mod run;
+mod settings;
 mod shared;
 mod support;
 mod sys;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{Plan, RunResult, Traffic};
-use ackclock::tcp::{EcnMode, TIMESTAMPS_LEN};
+use ackclock::tcp::TIMESTAMPS_LEN;
 use ackclock::units::{Duration, Instant};
 use ackclock_wire::{Ended, IP_LEN, Network, Side, Tap};
 
@@ -15,10 +15,7 @@ use crate::error::{KernelError, Tried};
 use crate::guest::{Boot, Guest, TIME_OF_DAY};
 use crate::readings::Reports;
 use crate::shared::Shared;
-use crate::{support, sys};
-
-/// Windows that no path of a scenario fills.
-const MOST_BUFFER: u64 = 1 << 28;
+use crate::{settings, support, sys};
 
 /// The kernel of the guests.
 #[derive(Clone, Debug)]
@@ -86,7 +83,7 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
         };
     }
     let response = network.least_delay(Side::Sender) + network.least_delay(Side::Receiver);
-    let settings = settings(plan);
+    let settings = settings::words(plan);
     let guest = |side: Side, host: &'static str| {
         let shared = Shared::new(side as u32, largest_packet(plan), response.as_nanos().max(1));
         let boot = Boot {
@@ -124,22 +121,4 @@ fn largest_packet(plan: &Plan) -> u32 {
         transport.mss + 2 * IP_LEN as u32 + if transport.timestamps { TIMESTAMPS_LEN } else { 0 }
     };
     plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
-}
-
-/// The common settings of a plan's flows, as words of the kernel's command line.
-fn settings(plan: &Plan) -> Vec<String> {
-    let transport = &plan.flows[0].transport;
-    let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
-    [
-        ("ipv4.tcp_no_metrics_save", "1".to_owned()),
-        ("ipv4.tcp_rmem", format!("\"4096 131072 {MOST_BUFFER}\"")),
-        ("ipv4.tcp_wmem", format!("\"4096 16384 {MOST_BUFFER}\"")),
-        ("ipv4.tcp_timestamps", switch(transport.timestamps)),
-        ("ipv4.tcp_sack", switch(support::has_sack(transport))),
-        ("ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),
-        ("core.netdev_max_backlog", "100000".to_owned()),
-    ]
-    .into_iter()
-    .map(|(name, value)| format!("sysctl.net.{name}={value}"))
-    .collect()
 }

@@ -5,6 +5,7 @@ use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, Transport};
 
 use crate::error::KernelError;
+use crate::settings;
 
 /// Connections that are made at most.
 const MOST_FLOWS: usize = 1000;
@@ -41,7 +42,8 @@ pub fn check(plan: &Plan) -> Result<(), KernelError> {
     if plan.flows.len() > MOST_FLOWS {
         return refuse("flows".to_owned(), &format!("the kernel in virtual time has at most {MOST_FLOWS} flows"));
     }
-    plan.flows.iter().try_for_each(|flow| check_flow(flow, &plan.flows[0].transport))
+    plan.flows.iter().try_for_each(|flow| check_flow(flow, &plan.flows[0].transport))?;
+    settings::check(plan)
 }
 
 fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), KernelError> {
@@ -92,29 +94,35 @@ pub fn has_sack(transport: &Transport) -> bool {
 ///
 /// # Errors
 /// If the kernel has none that does the same.
-pub fn algorithm(flow: &FlowPlan) -> Result<&'static str, KernelError> {
+pub fn algorithm(flow: &FlowPlan) -> Result<&str, KernelError> {
     let refused = |message: String| Err(KernelError::Refused { key: format!("flows.{}.cc", flow.group), message });
     let Some(spec) = flow.cc.spec() else {
         return refused(format!("the kernel has no {} (--backend kernel)", flow.cc.name()));
     };
     let is_default = CcSpec::by_name(spec.name()).as_ref() == Some(spec);
     match spec {
+        CcSpec::Kernel(algorithm) => Ok(&algorithm.name),
         CcSpec::Reno(_) | CcSpec::Aimd(_) if is_default => Ok("reno"),
         CcSpec::Bbr1(_) if is_default => Ok("bbr"),
         CcSpec::Cubic(cubic) => {
             // The arithmetic is not a parameter of the kernel's CUBIC.
             let ackclock::cc::Cubic { arithmetic, hz, .. } = *cubic;
             let same = ackclock::cc::Cubic { arithmetic, hz, ..Default::default() };
-            if *cubic == same {
-                Ok("cubic")
-            } else {
-                refused("the kernel has cubic with its default parameters only (--backend kernel)".to_owned())
-            }
+            if *cubic == same { Ok("cubic") } else { refused(only_defaults(spec)) }
         }
-        spec if matches!(spec.name(), "bbr1" | "aimd" | "reno") => {
-            let name = spec.name();
-            refused(format!("the kernel has {name} with its default parameters only (--backend kernel)"))
-        }
-        _ => refused(format!("the kernel has no {}; it has reno, cubic and bbr1 (--backend kernel)", flow.cc.name())),
+        spec if matches!(spec.name(), "bbr1" | "aimd" | "reno") => refused(only_defaults(spec)),
+        _ => refused(format!(
+            "the kernel has no {}; it runs reno, cubic, bbr1, and its own by name, as in {{ kind = \"kernel\", name = \
+             \"westwood\" }} (--backend kernel)",
+            flow.cc.name()
+        )),
     }
+}
+
+fn only_defaults(spec: &CcSpec) -> String {
+    let name = spec.name();
+    format!(
+        "the parameters of {name} are the simulator's; give the kernel's as {{ kind = \"kernel\", name = \"...\", ... }} \
+         (--backend kernel)"
+    )
 }

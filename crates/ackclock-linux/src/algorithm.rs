@@ -17,7 +17,7 @@ const PROGRAMS: [&str; 8] = ["aimd", "aiad", "mimd", "miad", "aimd-fc", "aimd-fc
 #[derive(Clone, Debug, PartialEq)]
 pub enum InKernel {
     /// An algorithm that the kernel has.
-    Own(&'static str),
+    Own(String),
     /// One of [`PROGRAMS`], with its parameters.
     Program(CcSpec),
     /// A rule given as text.
@@ -34,9 +34,17 @@ impl InKernel {
     pub fn of(flow: &FlowPlan) -> Result<InKernel, EmulationError> {
         let spec = flow.cc.spec();
         if let Some(name) = spec.and_then(own) {
-            return Ok(InKernel::Own(name));
+            return Ok(InKernel::Own(name.to_owned()));
         }
         match spec {
+            Some(CcSpec::Kernel(algorithm)) if algorithm.parameters.is_empty() => {
+                Ok(InKernel::Own(algorithm.name.clone()))
+            }
+            Some(CcSpec::Kernel(algorithm)) => {
+                let keys: Vec<_> = algorithm.parameters.keys().map(String::as_str).collect();
+                let keys = keys.join(", ");
+                refused(flow, format!("module parameters need --backend kernel; remove {keys} (--backend linux)"))
+            }
             Some(CcSpec::Bpf(program)) => Ok(InKernel::Object((&*program.object).into(), program.parameters.clone())),
             Some(CcSpec::Rule(rule)) => Ok(InKernel::Rule(rule.clone())),
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
@@ -59,7 +67,7 @@ impl InKernel {
     /// The name for users.
     fn title(&self) -> String {
         match self {
-            InKernel::Own(name) => (*name).to_owned(),
+            InKernel::Own(name) => name.clone(),
             InKernel::Program(spec) => format!("{} (eBPF)", spec.name()),
             InKernel::Rule(_) => "rule (eBPF)".to_owned(),
             InKernel::Object(path, _) => format!("{} (eBPF)", path.display()),
@@ -155,7 +163,7 @@ impl Algorithms {
                 Some(place) => place,
                 None => {
                     let (name, link) = match &wanted {
-                        InKernel::Own(name) => ((*name).to_owned(), None),
+                        InKernel::Own(name) => (name.clone(), None),
                         program => {
                             let (name, link) = load(flow, program, folder)?;
                             (name, Some(link))
@@ -212,11 +220,17 @@ mod tests {
 
     #[test]
     fn what_the_kernel_has_is_its_own() {
-        assert_eq!(in_kernel("aimd"), Ok(InKernel::Own("reno")));
-        assert_eq!(in_kernel("{ kind = 'cubic', arithmetic = 'linux', hz = 250 }"), Ok(InKernel::Own("cubic")));
-        assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr")));
+        assert_eq!(in_kernel("aimd"), Ok(InKernel::Own("reno".to_owned())));
+        assert_eq!(in_kernel("{ kind = 'cubic', arithmetic = 'linux', hz = 250 }"), Ok(InKernel::Own("cubic".to_owned())));
+        assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr".to_owned())));
         let message = in_kernel("{ kind = 'cubic', remaining = 0.6 }").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has cubic with its default"), "{message}");
+        assert_eq!(in_kernel("{ kind = 'kernel', name = 'westwood' }"), Ok(InKernel::Own("westwood".to_owned())));
+        let message = in_kernel("{ kind = 'kernel', name = 'cubic', hystart = 0 }").unwrap_err();
+        assert_eq!(
+            message,
+            "flows.test.cc: module parameters need --backend kernel; remove hystart (--backend linux)"
+        );
         let message = in_kernel("aild").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has no aild; "), "{message}");
     }

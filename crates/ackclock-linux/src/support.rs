@@ -35,6 +35,9 @@ pub fn check(plan: &Plan) -> Result<(), EmulationError> {
     if plan.sampling.packets {
         return refuse("sampling.packets".to_owned(), "the emulator traces no packets; use --pcap");
     }
+    if let Some(name) = plan.sysctls.keys().next() {
+        return refuse(format!("kernel.sysctl.{name}"), "sysctls need --backend kernel");
+    }
     if plan.flows.is_empty() {
         return refuse("flows".to_owned(), "there is nothing to emulate without a flow");
     }

@@ -1,0 +1,144 @@
+//! The settings of a guest's kernel, as words of its command line: sysctls, and parameters of modules.
+
+use std::collections::BTreeMap;
+
+use ackclock::cc::{CcSpec, ForeignValue, KernelAlgorithm};
+use ackclock::quantity::Hint;
+use ackclock::sim::{FlowPlan, Plan};
+use ackclock::tcp::EcnMode;
+
+use crate::error::KernelError;
+use crate::support;
+
+/// Windows that no path of a scenario fills.
+const MOST_BUFFER: u64 = 1 << 28;
+/// Sysctls that keys of the transport set.
+const OF_TRANSPORT: [(&str, &str); 3] = [
+    ("net.ipv4.tcp_timestamps", "timestamps"),
+    ("net.ipv4.tcp_sack", "recovery"),
+    ("net.ipv4.tcp_ecn", "ecn"),
+];
+
+/// The settings of a plan, as words of the kernel's command line. A later word overrides an earlier one.
+pub fn words(plan: &Plan) -> Vec<String> {
+    let transport = &plan.flows[0].transport;
+    let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
+    let own = [
+        ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
+        ("net.ipv4.tcp_rmem", format!("4096 131072 {MOST_BUFFER}")),
+        ("net.ipv4.tcp_wmem", format!("4096 16384 {MOST_BUFFER}")),
+        ("net.ipv4.tcp_timestamps", switch(transport.timestamps)),
+        ("net.ipv4.tcp_sack", switch(support::has_sack(transport))),
+        ("net.ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),
+        ("net.core.netdev_max_backlog", "100000".to_owned()),
+    ];
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let sysctls = own.chain(plan.sysctls.iter().map(|(key, value)| (sysctl(key), written(value))));
+    let sysctls = sysctls.map(|(name, value)| format!("sysctl.{name}=\"{value}\""));
+    let parameters: BTreeMap<_, _> = plan.flows.iter().filter_map(of_kernel).flat_map(parameters).collect();
+    sysctls.chain(parameters.into_iter().map(|(name, value)| format!("{name}={value}"))).collect()
+}
+
+/// Checks the settings of a plan, as far as that needs no kernel.
+pub fn check(plan: &Plan) -> Result<(), KernelError> {
+    for (key, value) in &plan.sysctls {
+        let refuse = |message: String| {
+            Err(KernelError::Refused { key: format!("kernel.sysctl.{key}"), message: format!("{message} (--backend kernel)") })
+        };
+        let name = sysctl(key);
+        let is_path = name.split('.').all(|part| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        });
+        if !is_path || !name.starts_with("net.") {
+            return refuse("expected a name below net, such as tcp_recovery or net.core.default_qdisc".to_owned());
+        }
+        if let Some((_, other)) = OF_TRANSPORT.iter().find(|(known, _)| *known == name) {
+            return refuse(format!("the key {other} of the transport sets it"));
+        }
+        if name != *key && plan.sysctls.contains_key(&name) {
+            return refuse(format!("kernel.sysctl.{name} is the same sysctl; give one of them"));
+        }
+        if written(value).contains(|char: char| char == '"' || char.is_control()) {
+            return refuse("a value has no quotes and no control characters".to_owned());
+        }
+    }
+    // A module has its parameters once in a kernel.
+    let mut first: BTreeMap<&str, (&FlowPlan, BTreeMap<String, String>)> = BTreeMap::new();
+    for flow in &plan.flows {
+        let own: BTreeMap<_, _> = of_kernel(flow).into_iter().flat_map(parameters).collect();
+        let name = support::algorithm(flow)?;
+        let (other, common) = first.entry(name).or_insert_with(|| (flow, own.clone()));
+        if let Some(parameter) = own.keys().chain(common.keys()).find(|key| own.get(*key) != common.get(*key)) {
+            let parameter = parameter.rsplit('.').next().unwrap_or_default();
+            return Err(KernelError::Refused {
+                key: format!("flows.{}.cc.{parameter}", flow.group),
+                message: format!(
+                    "the parameter is a setting of the whole kernel, so flows.{}.cc must have the same value \
+                     (--backend kernel)",
+                    other.group
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The error for a setting or an algorithm that the kernel denies: three lines, as the agent writes them. `flow` is the
+/// flow of a command.
+pub fn denied(plan: &Plan, flow: Option<&FlowPlan>, content: &[u8]) -> KernelError {
+    let text = String::from_utf8_lossy(content);
+    let mut lines = text.splitn(3, '\n').map(str::trim);
+    let (name, error) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let known: Vec<_> = lines.next().unwrap_or_default().split_whitespace().collect();
+    let message = |what: &str, short: &str| match error {
+        "-ENOENT" => format!("the kernel has no {what}; {}", Hint::for_name(short, known.iter().copied())),
+        "-EINVAL" | "-ERANGE" => format!("the kernel does not take this value of {what} ({error})"),
+        _ => format!("the kernel denies {what} ({error})"),
+    };
+    let last = name.rsplit('.').next().unwrap_or_default();
+    if let Some(flow) = flow {
+        if known.is_empty() {
+            return KernelError::Denied { flow: flow.name.to_string(), message: format!("{name} ({error})") };
+        }
+        let key = format!("flows.{}.cc", flow.group);
+        return KernelError::Refused { key, message: message(&format!("algorithm {name}"), name) };
+    }
+    let with = |algorithm: &KernelAlgorithm| parameters(algorithm).iter().any(|(parameter, _)| parameter == name);
+    let of_group = plan.flows.iter().find(|flow| of_kernel(flow).is_some_and(with));
+    let key = match (of_group, plan.sysctls.keys().find(|key| sysctl(key) == name)) {
+        (Some(flow), _) => format!("flows.{}.cc.{last}", flow.group),
+        (None, Some(key)) => format!("kernel.sysctl.{key}"),
+        (None, None) => "kernel".to_owned(),
+    };
+    let what = if of_group.is_some() { "module parameter" } else { "sysctl" };
+    KernelError::Refused { key, message: message(&format!("{what} {name}"), last) }
+}
+
+fn of_kernel(flow: &FlowPlan) -> Option<&KernelAlgorithm> {
+    match flow.cc.spec() {
+        Some(CcSpec::Kernel(algorithm)) => Some(algorithm),
+        _ => None,
+    }
+}
+
+/// The parameters of an algorithm, by the name of its module.
+fn parameters(algorithm: &KernelAlgorithm) -> Vec<(String, String)> {
+    let word = |text: &str| text.replace('-', "_");
+    let module = word(&algorithm.name);
+    let row = |(key, value): (&String, &ForeignValue)| (format!("tcp_{module}.{}", word(key)), written(value));
+    algorithm.parameters.iter().map(row).collect()
+}
+
+/// The full name of a sysctl.
+fn sysctl(key: &str) -> String {
+    if key.contains('.') { key.to_owned() } else { format!("net.ipv4.{key}") }
+}
+
+fn written(value: &ForeignValue) -> String {
+    match value {
+        ForeignValue::Bool(is_on) => u8::from(*is_on).to_string(),
+        ForeignValue::Integer(number) => number.to_string(),
+        ForeignValue::Number(number) => number.to_string(),
+        ForeignValue::Text(text) => text.clone(),
+    }
+}
