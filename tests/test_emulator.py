@@ -204,7 +204,7 @@ def test_a_study_keeps_emulations_apart(cell: Path, tmp_path: Path) -> None:
     assert document["backend"] == "linux" and (tmp_path / "ackclock-out/study-study-linux").is_dir()
     assert [point["replicates"] for point in document["points"]] == [1, 1]
     invalid = sum(point["invalid_runs"] for point in document["points"])
-    assert (f"{invalid} of 2 runs are NOT VALID" in answer.stderr) == (invalid > 0)
+    assert (f"{invalid} of 2 emulations are invalid" in answer.stderr) == (invalid > 0)
 
 
 @emulates

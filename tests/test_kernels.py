@@ -34,6 +34,7 @@ FILES = {
     ),
     "arch/um/os-Linux/Makefile": "obj-y = main.o \\\n\tutil.o\n\nUSER_OBJS := main.o util.o\n",
     "arch/um/os-Linux/user_syms.c": "EXPORT_SYMBOL(memset);\nEXPORT_SYMBOL_PROTO(__xmknod);\n",
+    "arch/um/kernel/time.c": "\ttime_travel_ext_waiting++;\n\ttime_travel_ext_waiting--;\n",
     "drivers/Makefile": "obj-y\t\t\t\t+= cache/\n",
 }
 
@@ -92,6 +93,9 @@ def test_edits_change_each_place_once(tree: Path) -> None:
     assert makefile.startswith("obj-y = ackclock_seed_user.o main.o") and makefile.endswith(
         FILES["arch/um/os-Linux/Makefile"].partition("main.o")[2]
     )
+    clock = (tree / "arch/um/kernel/time.c").read_text()
+    assert clock.startswith('#include "../../../drivers/ackclock/clock.h"\n')
+    assert "waiting--;\n\tackclock_ran();\n" in clock and clock.endswith('drivers/ackclock/clock.c"\n')
     assert (tree / "drivers/Makefile").read_text().endswith("cache/\nobj-y += ackclock/\n")
     assert (
         (tree / "arch/um/os-Linux/user_syms.c")

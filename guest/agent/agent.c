@@ -122,6 +122,7 @@ static int __init ackclock_init(void)
 		error = ackclock_flows_init();
 	if (error)
 		panic("ackclock: the agent cannot start: %pe", ERR_PTR(error));
+	ackclock_algorithms_init();
 	ackclock_shared->ready = 1;
 	/* Nothing in user space is needed. */
 	while (alone) {

@@ -19,6 +19,10 @@ void ackclock_link_receive(const void *packet, u32 len, bool is_corrupted);
 /* words.c: the settings on the command line. */
 void ackclock_words(void);
 
+/* algorithms.c: congestion controls as programs of eBPF. */
+void ackclock_algorithms_init(void);
+int ackclock_algorithm_add(const struct ackclock_algorithm *algorithm);
+
 /* flows.c: the connections. */
 int ackclock_flows_init(void);
 void ackclock_flows_command(const struct ackclock_record *record, const void *content);

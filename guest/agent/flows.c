@@ -313,6 +313,11 @@ static void obey(const struct ackclock_record *record, const void *content)
 	int index;
 
 	switch (record->kind) {
+	case ACKCLOCK_ALGORITHM:
+		index = ackclock_algorithm_add(content);
+		if (index)
+			ackclock_failed(record->flow, "algorithm", index, "");
+		return;
 	case ACKCLOCK_OPEN:
 		return open_flow(record->flow, content);
 	case ACKCLOCK_WRITE:

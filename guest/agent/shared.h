@@ -51,6 +51,10 @@ enum {
 	ACKCLOCK_STATE,
 	/* From the guest: three lines with the name of a failed setting or command, the error, and the known names */
 	ACKCLOCK_FAILED,
+	/* A congestion control, to the guest */
+	ACKCLOCK_ALGORITHM,
+	/* From the guest at its start: the places of fields in its structures */
+	ACKCLOCK_FIELDS,
 };
 
 /* The flow of a record that concerns the whole guest */
@@ -66,6 +70,74 @@ struct ackclock_open {
 	/* TCP_NOTSENT_LOWAT */
 	u32 ahead;
 	char algorithm[16];
+};
+
+/*
+ * A congestion control as programs of eBPF. The data follow, and then the programs. The data have a length that 8
+ * divides.
+ */
+struct ackclock_algorithm {
+	char name[16];
+	u32 flags;
+	u32 programs;
+	u32 data;
+	u32 unused;
+};
+
+/* A program, followed by its instructions and its references. */
+struct ackclock_program {
+	/* enum ackclock_member */
+	u32 member;
+	u32 instructions;
+	u32 references;
+	u32 unused;
+};
+
+/* An instruction that refers to a place in the data, or calls a function of the kernel. */
+struct ackclock_reference {
+	u32 instruction;
+	/* 1: `value` is a number of enum ackclock_call. 0: it is a place in the data. */
+	u32 is_call;
+	u64 value;
+};
+
+enum ackclock_member {
+	ACKCLOCK_INIT,
+	ACKCLOCK_SSTHRESH,
+	ACKCLOCK_CONG_AVOID,
+	ACKCLOCK_CONG_CONTROL,
+	ACKCLOCK_SET_STATE,
+	ACKCLOCK_CWND_EVENT,
+	ACKCLOCK_IN_ACK_EVENT,
+	ACKCLOCK_PKTS_ACKED,
+	ACKCLOCK_UNDO_CWND,
+	ACKCLOCK_MEMBERS,
+};
+
+enum ackclock_call {
+	ACKCLOCK_CALL_SLOW_START,
+	ACKCLOCK_CALL_CONG_AVOID_AI,
+	ACKCLOCK_CALL_RENO_CONG_AVOID,
+	ACKCLOCK_CALL_RENO_SSTHRESH,
+	ACKCLOCK_CALL_RENO_UNDO_CWND,
+	ACKCLOCK_CALL_KTIME,
+	ACKCLOCK_CALL_JIFFIES,
+	ACKCLOCK_CALL_RANDOM,
+	ACKCLOCK_CALL_PROBE_READ,
+	ACKCLOCK_CALL_NOTHING,
+	ACKCLOCK_CALLS,
+};
+
+/* The place of a field. A field without a name is the structure as a whole. */
+struct ackclock_field {
+	char name[24];
+	/* 0: a socket, 1: struct ack_sample, 2: struct rate_sample */
+	u32 structure;
+	u32 bit_offset;
+	/* The bits of a bit field, or 0 */
+	u32 bits;
+	/* Bytes of its type */
+	u32 size;
 };
 
 struct ackclock_state {

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ackclock.errors import InputError
+from ackclock.kernels import store
+
 ROOT = Path(__file__).resolve().parents[2]
 FILE = Path(__file__).with_name("rows.toml")
 LOGS = ROOT / "target" / "evidence"
@@ -31,6 +34,16 @@ def _kernel_tbf() -> bool:
         return False
 
 
+def _built_kernel() -> bool:
+    """Whether a kernel is built that runs on this machine."""
+    try:
+        store.check_host()
+        store.find()
+    except InputError:
+        return False
+    return True
+
+
 #: The requirements of rows: a check for each, and how to install it on Debian and Ubuntu.
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "ns2": (_command("ns"), "apt-get install ns2"),
@@ -46,6 +59,7 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         (ROOT / "target" / "ns3" / "senders").is_file,
         "python tools/ns3/senders.py --install; x86-64 Linux with g++",
     ),
+    "kernel": (_built_kernel, "make kernel"),
     "tc as root": (_kernel_tbf, "apt-get install iproute2; Linux, and the right to make network namespaces"),
     "valgrind": (_command("valgrind"), "apt-get install valgrind"),
 }

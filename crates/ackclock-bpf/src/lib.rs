@@ -4,6 +4,7 @@ pub mod btf;
 mod error;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
+pub mod guest;
 pub mod insn;
 #[cfg(target_os = "linux")]
 pub mod kernel;

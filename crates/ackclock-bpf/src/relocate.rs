@@ -77,6 +77,25 @@ pub struct Place {
     pub is_signed: bool,
 }
 
+/// Structs within a socket, whose names do not tell fields apart.
+const NESTED: [&str; 4] = ["inet_conn", "icsk_inet", "sk", "__sk_common"];
+
+/// The name of a field with the structs around it, and the number of an element, for targets without BTF.
+pub(crate) fn path(steps: &[Step]) -> Option<(String, Option<u32>)> {
+    let mut name = String::new();
+    let mut index = None;
+    for step in steps {
+        match step {
+            Step::Member(part) if name.is_empty() && NESTED.contains(&part.as_str()) => {}
+            Step::Member(part) if name.is_empty() => name.clone_from(part),
+            Step::Member(part) => name = format!("{name}.{part}"),
+            Step::Index(number) if index.is_none() => index = Some(*number),
+            Step::Index(_) => return None,
+        }
+    }
+    Some((name, index))
+}
+
 /// The types where a program is to run.
 pub trait Target {
     /// How messages call it.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock::sim::Plan;
 use ackclock::units::{Duration, Instant};
+use ackclock_bpf::guest::GuestTypes;
 use ackclock_wire::{Delivery, Network, Side, Watch};
 
 use crate::commands::Commands;
@@ -53,6 +54,8 @@ pub struct Calendar<'a> {
     pub network: Network,
     pub watch: Watch<'a>,
     pub reports: Reports<'a>,
+    /// The structures of the guests' kernel.
+    pub types: GuestTypes,
     outboxes: [Outbox; 2],
 }
 
@@ -70,6 +73,11 @@ fn time(guests: u64) -> Instant {
     Instant::from_nanos(guests.saturating_sub(BOOT.as_nanos()))
 }
 
+/// The time so much later, or the largest one.
+fn later(at: Instant, by: Duration) -> Instant {
+    Instant::from_nanos(at.as_nanos().saturating_add(by.as_nanos()))
+}
+
 impl<'a> Calendar<'a> {
     pub fn new(
         plan: &'a Plan,
@@ -79,7 +87,8 @@ impl<'a> Calendar<'a> {
         reports: Reports<'a>,
     ) -> Self {
         let (watch, outboxes) = (Watch::new(plan), Default::default());
-        Calendar { plan, guests, commands, network, watch, reports, outboxes }
+        let types = GuestTypes::default();
+        Calendar { plan, guests, commands, network, watch, reports, types, outboxes }
     }
 
     /// Lets both guests boot, until they wait for the start of the run.
@@ -96,6 +105,11 @@ impl<'a> Calendar<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The senders' guest registers a congestion control before the run.
+    pub fn add_algorithm(&mut self, record: &[u8]) {
+        self.guests[Side::Sender as usize].shared().push(BOOT.as_nanos(), Kind::Algorithm, 0, record);
     }
 
     /// Runs to the end of the plan.
@@ -164,12 +178,15 @@ impl<'a> Calendar<'a> {
 
     /// The time up to which a guest may run on its own.
     fn permitted(&self, side: Side, now: Instant, end: Instant) -> Instant {
-        let other = 1 - side as usize;
-        let other = self.next_packet(other).as_nanos();
-        let answer = Instant::from_nanos(other.saturating_add(self.network.least_delay(side).as_nanos()));
+        let other = SIDES[1 - side as usize];
+        let (back, forth) = (self.network.least_delay(side), self.network.least_delay(other));
+        // The other guest sends a packet by itself, or answers one that this guest has sent.
+        let unsolicited = later(self.next_packet(other as usize), back);
+        let answer = self.outboxes[side as usize].next().map_or(Instant::MAX, |sent| later(sent, forth + back));
         let news = self.network.earliest_news(side).unwrap_or(Instant::MAX);
         let after_end = end + Duration::from_nanos(1);
-        answer.min(news).min(now + LONGEST).min(after_end).max(now + Duration::from_nanos(1))
+        let limits = [unsolicited, answer, news, now + LONGEST, after_end];
+        limits.into_iter().fold(Instant::MAX, Instant::min).max(now + Duration::from_nanos(1))
     }
 
     /// A guest runs up to `until`, with the commands and packets before.
@@ -200,12 +217,15 @@ impl<'a> Calendar<'a> {
 
     /// Waits for a guest, and takes its records.
     fn wait(&mut self, side: usize) -> Result<(), KernelError> {
-        let Calendar { guests, outboxes, reports, plan, .. } = self;
+        let Calendar { guests, outboxes, reports, types, plan, .. } = self;
         let outbox = &mut outboxes[side];
         guests[side].wait(|record: Record<'_>| {
             match record.kind {
                 Kind::Packet => outbox.push(time(record.time), record.content),
                 Kind::State => reports.take(record.flow, record.content)?,
+                Kind::Fields => types
+                    .add(record.content)
+                    .map_err(|error| KernelError::Refused { key: "kernel".to_owned(), message: error.to_string() })?,
                 Kind::Failed => return Err(settings::denied(plan, plan.flows.get(record.flow), record.content)),
                 _ => {}
             }

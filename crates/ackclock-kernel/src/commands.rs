@@ -9,7 +9,7 @@ use ackclock_wire::Side;
 
 use crate::shared::Kind;
 
-/// Time between two looks at the connections, and the part of the shortest base RTT that bounds it.
+/// Time between two reports of the connections, and the part of the shortest base RTT that bounds it.
 const TICK: Duration = Duration::from_millis(5);
 const PER_RTT: u64 = 4;
 const LEAST_TICK: Duration = Duration::from_millis(1);
@@ -139,4 +139,75 @@ pub fn looks(plan: &Plan) -> Vec<Instant> {
     times.sort_unstable();
     times.dedup();
     times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ackclock_scenario::Scenario;
+
+    fn commands(traffic: &str) -> Vec<(u64, Kind, Vec<u8>)> {
+        let text = format!(
+            "
+            schema = 1
+            duration = '1 s'
+            warmup = '0 s'
+            topology = {{ kind = 'dumbbell', rate = '10 Mbit/s', delay = '10 ms' }}
+            [[flows]]
+            name = 'test'
+            cc = 'reno'
+            {traffic}
+            "
+        );
+        let plan = Scenario::from_toml::<&str>(&text, "s.toml", &[]).unwrap().plan(None, 0);
+        let mut commands = Commands::new(&plan, Side::Sender, &["reno"], &[Instant::ZERO]);
+        let mut all = Vec::new();
+        while let Some(command) = commands.take() {
+            all.push((command.at.as_nanos() / 1_000_000, command.kind, command.content));
+        }
+        all
+    }
+
+    #[test]
+    fn a_flow_opens_writes_and_ends_at_its_times() {
+        let kinds = |traffic: &str| -> Vec<_> {
+            commands(traffic).into_iter().map(|(millis, kind, _)| (millis, kind)).collect()
+        };
+        assert_eq!(kinds("")[..], [(0, Kind::Look), (0, Kind::Open), (0, Kind::Write)]);
+        assert_eq!(
+            kinds("start = '200 ms'\nstop = '700 ms'")[..],
+            [(0, Kind::Look), (200, Kind::Open), (200, Kind::Write), (700, Kind::End)]
+        );
+        let transfer = commands("traffic = { kind = 'transfer', size = '5 kB' }");
+        assert_eq!(transfer[2], (0, Kind::Write, 5_000_u64.to_ne_bytes().to_vec()));
+        assert_eq!(transfer[3], (0, Kind::End, Vec::new()));
+    }
+
+    #[test]
+    fn a_source_of_constant_rate_writes_segment_by_segment() {
+        let commands = commands("mss = '1000 B'\ntraffic = { kind = 'rate-limited', rate = '80 kbit/s' }");
+        let writes: Vec<_> = commands.iter().filter(|(_, kind, _)| *kind == Kind::Write).collect();
+        assert_eq!(
+            writes.iter().map(|(millis, ..)| *millis).collect::<Vec<_>>(),
+            [0, 100, 200, 300, 400, 500, 600, 700, 800, 900]
+        );
+    }
+
+    #[test]
+    fn looks_include_samples_the_warm_up_and_the_end() {
+        let text = "
+            schema = 1
+            duration = '1 s'
+            warmup = '333 ms'
+            sampling = { interval = '7 ms' }
+            topology = { kind = 'dumbbell', rate = '10 Mbit/s', delay = '10 ms' }
+            [[flows]]
+            name = 'test'
+            cc = 'reno'
+        ";
+        let plan = Scenario::from_toml::<&str>(text, "s.toml", &[]).unwrap().plan(None, 0);
+        let millis: Vec<_> = looks(&plan).iter().map(|at| at.as_nanos() / 1_000_000).collect();
+        assert_eq!(millis[..5], [0, 5, 7, 10, 14]);
+        assert!(millis.contains(&333) && millis.ends_with(&[1000]) && millis.is_sorted());
+    }
 }

@@ -1,7 +1,7 @@
 //! A guest: its process, and the protocol of its clock (include/uapi/linux/um_timetravel.h).
 //!
-//! The guest waits until the calendar lets it run. It then runs on its own up to a permitted time. The clock and the
-//! request of the guest lie in a second shared memory, so that a stretch of running costs two messages.
+//! The guest waits until the calendar lets it run. It then runs on its own up to a permitted time. A second shared
+//! memory contains the clock and the request of the guest. A stretch of running therefore costs two messages.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -200,7 +200,7 @@ impl Guest {
     }
 }
 
-/// A request at this time or later is none.
+/// A guest without events requests this time or a later one.
 const FOREVER: u64 = i64::MAX as u64 - 1;
 
 impl Guest {

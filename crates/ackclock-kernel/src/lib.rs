@@ -7,6 +7,7 @@
 //! On other systems the crate is empty.
 #![cfg(target_os = "linux")]
 
+mod algorithm;
 mod calendar;
 mod commands;
 mod error;

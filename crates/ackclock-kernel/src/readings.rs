@@ -78,7 +78,7 @@ impl<'a> Reports<'a> {
         Ok(())
     }
 
-    /// The readings of the run.
+    /// The states of all connections at the start and at the end of the window, and the samples.
     pub fn finish(mut self, watched: &Watched) -> Readings {
         let (count, mut samples) = (self.plan.sampled_flows(), FlowSamples::default());
         self.sampled.resize(watched.wire_bytes.len(), Reading::default());

@@ -9,6 +9,7 @@ use ackclock::tcp::TIMESTAMPS_LEN;
 use ackclock::units::{Duration, Instant};
 use ackclock_wire::{Ended, IP_LEN, Network, Side, Tap};
 
+use crate::algorithm::Algorithms;
 use crate::calendar::Calendar;
 use crate::commands::{Commands, looks};
 use crate::error::{KernelError, Tried};
@@ -22,6 +23,8 @@ use crate::{settings, support, sys};
 pub struct Image {
     /// The file.
     pub kernel: PathBuf,
+    /// The folder with the compiled objects of our algorithms.
+    pub objects: PathBuf,
     /// Bytes of each captured packet that are kept.
     pub snaplen: usize,
 }
@@ -71,7 +74,7 @@ impl Drop for Folder {
 pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, KernelError> {
     support::check(plan)?;
     let cpu = sys::thread_cpu_ns();
-    let algorithms: Vec<_> = plan.flows.iter().map(support::algorithm).collect::<Result<_, _>>()?;
+    let algorithms = Algorithms::read(plan, &image.objects)?;
     let folder = Folder::new().tried("the folder of a run")?;
     let looks = looks(plan);
     let mut network = Network::in_virtual_time(plan);
@@ -97,11 +100,13 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
         Guest::start(&boot, shared.tried("the memory of a guest")?)
     };
     let guests = [guest(Side::Sender, "the senders' host")?, guest(Side::Receiver, "the receivers' host")?];
-    let commands = [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, &algorithms, &looks));
+    let commands = [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, &algorithms.names(), &looks));
     let mut calendar = Calendar::new(plan, guests, commands, network, Reports::new(plan, &looks));
     calendar.boot()?;
     // The guests have all files open that they need. Nothing is left if this process is killed.
     drop(folder);
+    let records = algorithms.records(plan, &calendar.types)?;
+    records.iter().for_each(|record| calendar.add_algorithm(record));
     calendar.run(stop)?;
     let Calendar { mut network, watch, reports, guests, .. } = calendar;
     let guests_cpu: u64 = guests.into_iter().map(Guest::end).sum();
@@ -109,10 +114,8 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     let readings = reports.finish(&watched);
     let capture = network.tap.take();
     let result = Ended { plan, network, watched, readings, programs_group: None }.into_result();
-    let titles = plan.flows.iter().zip(&algorithms);
-    let titles = titles.map(|(flow, name)| (flow.group.to_string(), (*name).to_owned())).collect();
     let cpu = Duration::from_nanos(sys::thread_cpu_ns() - cpu + guests_cpu);
-    Ok(KernelRun { result, capture, algorithms: titles, cpu })
+    Ok(KernelRun { result, capture, algorithms: algorithms.titles(plan), cpu })
 }
 
 /// Bytes of IP of the largest packet that a flow sends.

@@ -6,7 +6,9 @@ use ackclock::cc::{CcSpec, ForeignValue, KernelAlgorithm};
 use ackclock::quantity::Hint;
 use ackclock::sim::{FlowPlan, Plan};
 use ackclock::tcp::EcnMode;
+use ackclock_linux::InKernel;
 
+use crate::algorithm;
 use crate::error::KernelError;
 use crate::support;
 
@@ -63,10 +65,10 @@ pub fn check(plan: &Plan) -> Result<(), KernelError> {
         }
     }
     // A module has its parameters once in a kernel.
-    let mut first: BTreeMap<&str, (&FlowPlan, BTreeMap<String, String>)> = BTreeMap::new();
+    let mut first: BTreeMap<String, (&FlowPlan, BTreeMap<String, String>)> = BTreeMap::new();
     for flow in &plan.flows {
+        let InKernel::Own(name) = algorithm::of(flow)? else { continue };
         let own: BTreeMap<_, _> = of_kernel(flow).into_iter().flat_map(parameters).collect();
-        let name = support::algorithm(flow)?;
         let (other, common) = first.entry(name).or_insert_with(|| (flow, own.clone()));
         if let Some(parameter) = own.keys().chain(common.keys()).find(|key| own.get(*key) != common.get(*key)) {
             let parameter = parameter.rsplit('.').next().unwrap_or_default();

@@ -47,13 +47,28 @@ pub enum Kind {
     State,
     /// The error of a setting or a command.
     Failed,
+    /// A congestion control, to the guest.
+    Algorithm,
+    /// The place of a field in the guest's structures.
+    Fields,
 }
 
 impl Kind {
+    const ALL: [Kind; 10] = [
+        Kind::Packet,
+        Kind::Corrupted,
+        Kind::Open,
+        Kind::Write,
+        Kind::End,
+        Kind::Look,
+        Kind::State,
+        Kind::Failed,
+        Kind::Algorithm,
+        Kind::Fields,
+    ];
+
     fn of(number: u16) -> Option<Kind> {
-        let all =
-            [Kind::Packet, Kind::Corrupted, Kind::Open, Kind::Write, Kind::End, Kind::Look, Kind::State, Kind::Failed];
-        all.into_iter().find(|kind| *kind as u16 == number)
+        Self::ALL.into_iter().find(|kind| *kind as u16 == number)
     }
 }
 
@@ -153,5 +168,73 @@ impl Shared {
         self.memory.write(at + 8, &lens.to_ne_bytes());
         self.memory.write(at + RECORD, content);
         self.memory.write(AT_IN_LEN, &((len + size) as u64).to_ne_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The records that the guest has not read: their times and contents.
+    fn waiting(shared: &Shared) -> Vec<(u64, Vec<u8>)> {
+        let (mut at, len) = (shared.memory.u64_at(AT_IN_READ), shared.memory.u64_at(AT_IN_LEN));
+        let mut records = Vec::new();
+        while at < len {
+            let place = HEADER + SIZE + at as usize;
+            let mut content = vec![0; shared.memory.u32_at(place + 8) as usize];
+            shared.memory.read(place + RECORD, &mut content);
+            records.push((shared.memory.u64_at(place), content.clone()));
+            at += (RECORD + content.len().next_multiple_of(8)) as u64;
+        }
+        records
+    }
+
+    #[test]
+    fn the_guest_reads_records_in_the_order_of_their_times() {
+        let mut shared = Shared::new(0, 1500, 1).unwrap();
+        for (time, content) in [(5, &b"five"[..]), (9, b"nine"), (7, b"seven, in between"), (5, b"again"), (9, b"")] {
+            shared.push(time, Kind::Packet, 0, content);
+        }
+        let times: Vec<_> = waiting(&shared).into_iter().map(|(time, content)| (time, content.len())).collect();
+        assert_eq!(times, [(5, 4), (5, 5), (7, 17), (9, 4), (9, 0)]);
+    }
+
+    #[test]
+    fn records_that_were_read_make_room() {
+        let mut shared = Shared::new(0, 1500, 1).unwrap();
+        let content = vec![1; 1 << 16];
+        let mut time = 0;
+        while shared.has_room(content.len()) {
+            shared.push(time, Kind::Packet, 0, &content);
+            time += 1;
+        }
+        let size = (RECORD + content.len()) as u64;
+        // The guest reads all but the last record.
+        shared.memory.write(AT_IN_READ, &(size * (time - 1)).to_ne_bytes());
+        assert!(shared.has_room(content.len()));
+        shared.push(time, Kind::Packet, 0, &content);
+        let times: Vec<_> = waiting(&shared).into_iter().map(|(time, _)| time).collect();
+        assert_eq!(times, [time - 1, time]);
+    }
+
+    #[test]
+    fn records_of_the_guest_are_taken_once_and_cut_records_end_at_their_buffer() {
+        let mut shared = Shared::new(0, 1500, 1).unwrap();
+        let record = |kind: u64, len: u64| [3_u64.to_ne_bytes(), (len | kind << 32 | 7 << 48).to_ne_bytes()].concat();
+        shared.memory.write(HEADER, &record(Kind::State as u64, 3));
+        shared.memory.write(HEADER + RECORD, b"abc");
+        // A kind that nobody knows, and a length beyond the written bytes.
+        shared.memory.write(HEADER + 24, &record(99, 0));
+        shared.memory.write(HEADER + 40, &record(Kind::Packet as u64, u64::from(u32::MAX)));
+        shared.memory.write(AT_OUT_LEN, &60_u64.to_ne_bytes());
+        let mut taken = Vec::new();
+        for _ in 0..2 {
+            let take = |Record { time, kind, flow, content }: Record<'_>| {
+                taken.push((time, kind, flow, content.len()));
+                Ok::<(), ()>(())
+            };
+            shared.drain(take).unwrap();
+        }
+        assert_eq!(taken, [(3, Kind::State, 7, 3), (3, Kind::Packet, 7, 4)]);
     }
 }

@@ -1,9 +1,9 @@
-//! Checks whether the backend supports a plan, and names the kernel's algorithms.
+//! Checks whether the backend supports a plan.
 
-use ackclock::cc::CcSpec;
 use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, Transport};
 
+use crate::algorithm;
 use crate::error::KernelError;
 use crate::settings;
 
@@ -54,7 +54,7 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), KernelError> {
     if flow.transport.protocol == Protocol::Quic {
         return refuse("protocol", "the kernel has TCP only");
     }
-    algorithm(flow)?;
+    algorithm::of(flow)?;
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
         return refuse("traffic", "the kernel in virtual time has bulk, transfer and rate-limited");
     }
@@ -88,41 +88,4 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), KernelError> {
 /// Whether both ends use selective acknowledgements.
 pub fn has_sack(transport: &Transport) -> bool {
     transport.recovery == LossRecovery::Sack && transport.peer_sack
-}
-
-/// The kernel's name of a flow's algorithm.
-///
-/// # Errors
-/// If the kernel has none that does the same.
-pub fn algorithm(flow: &FlowPlan) -> Result<&str, KernelError> {
-    let refused = |message: String| Err(KernelError::Refused { key: format!("flows.{}.cc", flow.group), message });
-    let Some(spec) = flow.cc.spec() else {
-        return refused(format!("the kernel has no {} (--backend kernel)", flow.cc.name()));
-    };
-    let is_default = CcSpec::by_name(spec.name()).as_ref() == Some(spec);
-    match spec {
-        CcSpec::Kernel(algorithm) => Ok(&algorithm.name),
-        CcSpec::Reno(_) | CcSpec::Aimd(_) if is_default => Ok("reno"),
-        CcSpec::Bbr1(_) if is_default => Ok("bbr"),
-        CcSpec::Cubic(cubic) => {
-            // The arithmetic is not a parameter of the kernel's CUBIC.
-            let ackclock::cc::Cubic { arithmetic, hz, .. } = *cubic;
-            let same = ackclock::cc::Cubic { arithmetic, hz, ..Default::default() };
-            if *cubic == same { Ok("cubic") } else { refused(only_defaults(spec)) }
-        }
-        spec if matches!(spec.name(), "bbr1" | "aimd" | "reno") => refused(only_defaults(spec)),
-        _ => refused(format!(
-            "the kernel has no {}; it runs reno, cubic, bbr1, and its own by name, as in {{ kind = \"kernel\", name = \
-             \"westwood\" }} (--backend kernel)",
-            flow.cc.name()
-        )),
-    }
-}
-
-fn only_defaults(spec: &CcSpec) -> String {
-    let name = spec.name();
-    format!(
-        "the parameters of {name} are the simulator's; give the kernel's as {{ kind = \"kernel\", name = \"...\", ... }} \
-         (--backend kernel)"
-    )
 }

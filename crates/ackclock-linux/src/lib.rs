@@ -20,6 +20,7 @@ mod support;
 mod sys;
 
 pub use ackclock_wire::Tap;
+pub use algorithm::InKernel;
 pub use emulation::{Emulation, Options, run};
 pub use error::EmulationError;
 pub use fidelity::Fidelity;

@@ -1,5 +1,6 @@
 //! Checks whether the emulator supports a plan.
 
+use ackclock::cc::{CcSpec, KernelAlgorithm};
 use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, Transport};
 
@@ -62,7 +63,12 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), EmulationError> 
             "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC",
         );
     }
-    InKernel::of(flow)?;
+    InKernel::of(flow, "linux")?;
+    if let Some(CcSpec::Kernel(KernelAlgorithm { parameters, .. })) = flow.cc.spec()
+        && let Some(parameter) = parameters.keys().next()
+    {
+        return refuse(&format!("cc.{parameter}"), "module parameters need --backend kernel");
+    }
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
         return refuse("traffic", "the emulator has bulk, transfer and rate-limited");
     }

@@ -32,11 +32,14 @@ pub struct Needed {
     pub kernel: Kernel,
 }
 
-/// Runs a plan with the TCP of a kernel: in virtual time if one is given, and else of the running one in real time.
+/// Runs a plan with the TCP of a given kernel in virtual time, or with the running kernel.
 #[cfg(target_os = "linux")]
 pub fn emulated(plan: &Plan, needed: Needed, stop: &AtomicBool) -> Result<Outcome, Error> {
     match needed.kernel.clone() {
-        Some((kernel, title)) => in_virtual_time(plan, kernel, &title, needed.snaplen, stop),
+        Some((kernel, title)) => {
+            let image = ackclock_kernel::Image { kernel, objects: needed.objects, snaplen: needed.snaplen as usize };
+            in_virtual_time(plan, &image, &title, stop)
+        }
         None => in_real_time(plan, needed, stop),
     }
 }
@@ -44,16 +47,14 @@ pub fn emulated(plan: &Plan, needed: Needed, stop: &AtomicBool) -> Result<Outcom
 #[cfg(target_os = "linux")]
 fn in_virtual_time(
     plan: &Plan,
-    kernel: PathBuf,
+    image: &ackclock_kernel::Image,
     title: &str,
-    snaplen: u32,
     stop: &AtomicBool,
 ) -> Result<Outcome, Error> {
     use ackclock::sim::RunError;
-    use ackclock_kernel::{Image, KernelError, KernelRun, run};
+    use ackclock_kernel::{KernelError, KernelRun, run};
 
-    let image = Image { kernel, snaplen: snaplen as usize };
-    let done = run(plan, &image, stop).map_err(|error| match error {
+    let done = run(plan, image, stop).map_err(|error| match error {
         KernelError::Interrupted => Error::Run(RunError::Interrupted),
         other => Error::Backend(other.to_string()),
     })?;

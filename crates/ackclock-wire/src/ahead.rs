@@ -19,7 +19,7 @@ pub(crate) struct Ahead {
     /// Those that have not happened.
     due: BinaryHeap<Reverse<Arrival>>,
     order: u64,
-    /// By side and link: the shortest time from the end of the link to the host, or none without such a path.
+    /// By side and link: the shortest time from the link to the host, if a path connects them.
     rest: [Vec<Option<Duration>>; 2],
     /// By side: the shortest time from the other host.
     pub(crate) least: [Duration; 2],
@@ -45,7 +45,7 @@ impl Ahead {
                 for link in path.iter().rev() {
                     let known = &mut rest[side as usize][*link];
                     *known = Some(known.map_or(left, |known: Duration| known.min(left)));
-                    left = left + plan.links[*link].delay;
+                    left += plan.links[*link].delay;
                 }
                 least[side as usize] = least[side as usize].min(left);
             }

@@ -1,7 +1,7 @@
 //! The links of a plan with packets of a real network stack, and the counters of a run.
 //!
-//! A backend owns the hosts and the clock. It passes the packets of its hosts to [`Network`], observes the run with
-//! [`Watch`], and keeps a [`Reading`] of each connection. [`Ended`] turns these into the result of a run.
+//! A backend owns the hosts and the clock. It passes the packets of its hosts to [`Network`]. It observes the run
+//! with [`Watch`], and keeps a [`Reading`] of each connection. [`Ended`] turns these into the result of a run.
 
 mod account;
 mod ahead;

@@ -158,7 +158,7 @@ impl Reading {
     }
 }
 
-/// The readings of a run.
+/// The states of all connections of a run.
 #[derive(Debug, Default)]
 pub struct Readings {
     /// By flow, when the window of measurement began.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import os
 import platform
 import shutil
+import subprocess
+import sys
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,10 @@ IMAGE, INITRD, DOCUMENT = "linux", "initrd.cpio", "kernel.json"
 #: The folder of build trees, and the file in each that names the kernel built from it.
 BUILD, BUILT = "build", "kernel"
 _BUILD_COMMAND = "ackclock kernel build"
+#: Where a guest keeps its memory.
+_MEMORY = "/dev/shm"
+#: A program that succeeds if it may be traced: `PTRACE_TRACEME` is 0.
+_TRACE = "import ctypes, sys; sys.exit(ctypes.CDLL(None).ptrace(0, 0, 0, 0) != 0)"
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,27 @@ def check_machine() -> None:
         raise InputError(
             "--backend kernel needs Linux on an x86-64 processor, "
             f"this is {platform.system()} on {platform.machine()}"
+        )
+
+
+def check_host() -> None:
+    """Raise `InputError` if this machine, or a container around this process, denies the needs of a guest."""
+    check_machine()
+    try:
+        with tempfile.TemporaryFile(dir=_MEMORY) as file:
+            file.truncate(mmap.PAGESIZE)
+            mmap.mmap(file.fileno(), mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_EXEC).close()
+    except OSError as error:
+        raise InputError(
+            f"--backend kernel keeps the memory of guests in {_MEMORY}, with execute permission: "
+            f"{error.strerror}; remount it: mount -o remount,exec {_MEMORY}"
+        ) from None
+    # A process of its own, because a traced one stays traced.
+    traced = subprocess.run([sys.executable, "-S", "-c", _TRACE], check=False, stderr=subprocess.DEVNULL)
+    if traced.returncode != 0:
+        raise InputError(
+            "--backend kernel needs ptrace, which this machine denies; in a container, allow it: "
+            "--cap-add SYS_PTRACE"
         )
 
 

@@ -28,7 +28,7 @@ def chosen(backend: str, kernel: str | None = None) -> str:
         raise ArgumentValueError("kernel", f"needs the backend {KERNEL}, and not {backend}")
     if backend != KERNEL:
         return backend
-    kernels.check_machine()
+    kernels.check_host()
     return with_kernel(kernels.find(kernel).name)
 
 

@@ -27,9 +27,11 @@ use native::Native;
 use socket::Simulator;
 
 pub use controller::{BpfController, BpfFactory, try_out};
+pub(crate) use socket::{ENUMERATORS, SOCKETS};
+pub(crate) use verify::verify as check;
 
 /// Values of variables outside of an object.
-const EXTERNS: [(&str, u64); 1] = [("CONFIG_HZ", 1000)];
+pub(crate) const EXTERNS: [(&str, u64); 1] = [("CONFIG_HZ", 1000)];
 
 /// A program that the kernel may call.
 #[derive(Debug)]

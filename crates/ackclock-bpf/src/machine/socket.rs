@@ -1,7 +1,7 @@
 //! The socket that programs see in the simulator: the fields of the kernel's that congestion controls use.
 
 use crate::btf::Kind;
-use crate::relocate::{Place, Step, Target};
+use crate::relocate::{Place, Step, Target, path};
 
 /// Bytes of private state (`icsk_ca_priv`).
 pub const CA_PRIV_SIZE: usize = 104;
@@ -82,12 +82,11 @@ fields! { OF_A_RATE:
 /// Bytes that `ack_sample` and `rate_sample` need at the most.
 pub const SAMPLE_SIZE: usize = 88;
 
-/// Structs within a socket, whose names do not tell fields apart.
-const NESTED: [&str; 4] = ["inet_conn", "icsk_inet", "sk", "__sk_common"];
-const SOCKETS: [&str; 4] = ["sock", "inet_sock", "inet_connection_sock", "tcp_sock"];
+/// The structs that begin a socket.
+pub const SOCKETS: [&str; 4] = ["sock", "inet_sock", "inet_connection_sock", "tcp_sock"];
 
 /// The enumerators that programs ask for, with the kernel's values.
-const ENUMERATORS: [(&str, u64); 14] = [
+pub const ENUMERATORS: [(&str, u64); 14] = [
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
     ("TCP_CA_CWR", 2),
@@ -122,17 +121,7 @@ impl Target for Simulator {
     const NAME: &'static str = "the simulator's socket";
 
     fn place(&self, structure: &str, steps: &[Step]) -> Option<Place> {
-        let mut name = String::new();
-        let mut index = None;
-        for step in steps {
-            match step {
-                Step::Member(part) if name.is_empty() && NESTED.contains(&part.as_str()) => {}
-                Step::Member(part) if name.is_empty() => name.clone_from(part),
-                Step::Member(part) => name = format!("{name}.{part}"),
-                Step::Index(number) if index.is_none() => index = Some(*number),
-                Step::Index(_) => return None,
-            }
-        }
+        let (name, index) = path(steps)?;
         let table = match structure {
             "ack_sample" => OF_AN_ACK,
             "rate_sample" => OF_A_RATE,

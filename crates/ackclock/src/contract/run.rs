@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_result_that_cannot_be_is_found() {
-        let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 3);
+        let plan = random_plan(&CcSpec::by_name("aimd").unwrap(), 21);
         let result = check_run("aimd", &plan).unwrap();
         let spoiled: [fn(&mut RunResult); 19] = [
             |result| result.totals.policed.bytes += 1,

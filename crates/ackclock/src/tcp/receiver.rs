@@ -443,11 +443,13 @@ impl Receiver {
     /// the first of several duplicate sequences is reported.
     #[cold]
     fn note_duplicate(&mut self, start: u64, end: u64) {
-        self.duplicate = if start < self.next {
+        let duplicate = if start < self.next {
             Some((start, end.min(self.next)))
         } else {
             self.out_of_order.first_overlap(start, end)
         };
+        // A compressed ACK reports it later.
+        self.duplicate = duplicate.or(self.duplicate);
     }
 
     /// The ranges that an ACK may report, the most recent first.

@@ -253,6 +253,12 @@ fn acks_are_compressed_while_data_is_missing() {
         [9, 10, 11, 12].map(|number| it.on_data(Instant::ZERO, &data(number), false).is_some()),
         [true, true, true, false]
     );
+    // The D-SACK block waits as well.
+    let transport = Transport { mss: 100, sack_compression: true, dsack: true, ..Transport::default() };
+    let mut it = Receiver::on_path(&transport, Duration::from_millis(40));
+    [1, 2, 3, 4, 2, 5].map(|number| it.on_data(Instant::ZERO, &data(number), false));
+    let ack = it.on_deadline(Instant::ZERO + Duration::from_millis(1)).unwrap();
+    assert_eq!(ack.sack.duplicate(ack.ack), Some((200, 300)));
     // One of 45 waiting segments is acknowledged, and a twentieth of a short RTT is the delay.
     assert_eq!(compressed(40, 3 + 44).1, 3);
     assert_eq!(compressed(40, 3 + 45).1, 4);

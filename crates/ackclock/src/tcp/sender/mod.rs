@@ -342,8 +342,7 @@ impl Sender {
         if self.frto != Frto::Off {
             self.advance_frto(now, acked_bytes > 0, &delivered);
         }
-        let state_before = self.state;
-        let was_in_recovery = state_before.is_fast_recovery();
+        let before = self.state;
         let inflation = self.inflation;
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
@@ -351,8 +350,7 @@ impl Sender {
             // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
             newly_lost += self.on_duplicate_ack(now);
         }
-        let has_ended = state_before != State::Open && self.state == State::Open;
-        let may_begin = newly_lost > 0 || has_ended && self.strategy.begins_again();
+        let may_begin = newly_lost > 0 || self.begins_again(before);
         self.look_after_losses(now, ack, acked_bytes > 0, may_begin, shows_needless);
         let is_safe = acked_bytes > 0 && newly_lost == 0;
         self.end_reduction_for_mark();
@@ -370,7 +368,7 @@ impl Sender {
             round_ended,
             cwnd_limited,
             // The ACK that ends fast recovery does not also grow the window.
-            in_recovery: was_in_recovery && !self.strategy.grows_at_exit()
+            in_recovery: before.is_fast_recovery() && !self.strategy.grows_at_exit()
                 || self.state.is_fast_recovery()
                 || self.reduces_for_mark,
             rate: self.take_sample(now, ce_bytes),

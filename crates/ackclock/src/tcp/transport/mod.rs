@@ -235,8 +235,8 @@ transport_keys! {
     /// Phase of the sender's clock: it ticks this much before each multiple of `clock_tick`. ns-2 draws the phase for
     /// each sender.
     clock_offset: Duration = [Duration::ZERO] => transport;
-    /// Time that the timer of RACK's reordering window and that of TLP's probe wait in addition. Linux adds two ticks
-    /// of its clock (`TCP_TIMEOUT_MIN`).
+    /// Additional delay of RACK's reordering timer and of TLP's probe. Linux adds two ticks of its clock
+    /// (`TCP_TIMEOUT_MIN`).
     timer_slack: Duration = [Duration::ZERO, Linux: Duration::from_millis(2)] => transport;
     /// Whether a connection begins with SYN and SYN-ACK and ends with FIN (RFC 9293). SYN and SYN-ACK may be lost and
     /// are then retransmitted. Completion times include the handshake.

@@ -159,6 +159,12 @@ impl Sender {
         }
     }
 
+    /// True if the present ACK ends a recovery whose end may begin the next one. `before` is the state before the ACK.
+    #[inline]
+    pub(super) fn begins_again(&self, before: State) -> bool {
+        before != State::Open && self.state == State::Open && self.strategy.begins_again()
+    }
+
     /// Time has shown losses, or a recovery has ended: another one begins for segments that are still missing.
     pub(super) fn on_found_losses(&mut self, now: Instant) {
         if self.state == State::Open && self.board.counts().1 > 0 {

@@ -1,0 +1,171 @@
+"""Runs of a kernel in virtual time by the command line. They need a kernel that `make kernel` has built."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import cli
+
+from ackclock.errors import InputError
+from ackclock.kernels import store
+
+SCENARIO = """
+schema = 2
+duration = "4 s"
+warmup = "1 s"
+[topology]
+kind = "dumbbell"
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = { kind = "drop-tail", limit = "34 packets" }
+[[flows]]
+name = "test"
+cc = "cubic"
+send_jitter = "1 packet"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _built() -> None:
+    try:
+        store.find()
+    except InputError:
+        pytest.skip("no kernel is built: make kernel")
+    try:
+        store.check_host()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> str:
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO)
+    return str(path)
+
+
+def documents(*arguments: str) -> dict[str, Any]:
+    """Return the result of a run without its cost."""
+    answer = cli("run", *arguments, "--backend", "kernel", "--json")
+    assert answer.code == 0, answer.stderr
+    document: dict[str, Any] = json.loads(answer.stdout)
+    del document["engine_cpu_s"]
+    return document
+
+
+def test_a_run_equals_its_repetition_and_another_seed_does_not(scenario: str) -> None:
+    first = documents(scenario)
+    assert first["backend"] == "kernel" and first["emulation"]["valid"]
+    assert first["emulation"]["algorithms"] == {"test": "cubic"}
+    assert documents(scenario) == first
+    assert documents(scenario, "--seed", "9")["flows"] != first["flows"]
+
+
+def test_the_kernel_and_the_simulator_agree(scenario: str) -> None:
+    answer = cli("run", scenario, "--backend", "sim", "--backend", "kernel", "--json")
+    simulated, emulated = (run["flows"][0] for run in json.loads(answer.stdout)["runs"])
+    assert emulated["goodput_bps"] == pytest.approx(simulated["goodput_bps"], rel=0.01)
+    assert emulated["cwnd_mean_segments"] == pytest.approx(simulated["cwnd_mean_segments"], rel=0.05)
+
+
+def test_samples_and_packets_are_written(scenario: str, tmp_path: Path) -> None:
+    folder, capture = tmp_path / "csv", tmp_path / "run.pcapng"
+    arguments = (
+        "--set",
+        "sampling.interval=100 ms",
+        "--csv",
+        str(folder),
+        "--pcap",
+        str(capture),
+        "--at",
+        "sender",
+    )
+    answer = cli("run", scenario, "--backend", "kernel", *arguments)
+    assert answer.code == 0, answer.stderr
+    assert len((folder / "flows.csv").read_text().splitlines()) == 41
+    report = cli("sequence", str(capture), "--out", str(tmp_path / "sequence.svg"))
+    assert report.code == 0, report.stderr
+
+
+def test_a_study_stores_its_results_by_kernel_and_goes_on(scenario: str, tmp_path: Path) -> None:
+    arguments = (
+        "study",
+        scenario,
+        "--backend",
+        "kernel",
+        "--replicates",
+        "2",
+        "--out",
+        str(tmp_path / "study"),
+    )
+    first = cli(*arguments, "--vary", "topology.rate=5 Mbit/s,10 Mbit/s", "--json")
+    assert first.code == 0, first.stderr
+    again = cli(*arguments, "--vary", "topology.rate=5 Mbit/s,10 Mbit/s", "--json")
+    assert again.stdout == first.stdout
+
+
+def test_a_feature_that_the_backend_lacks_is_one_message(scenario: str) -> None:
+    for key, value, message in (
+        (
+            "flows.test.cc",
+            "bbr3",
+            "error: flows.test.cc: the kernel has no bbr3; with --backend kernel these run",
+        ),
+        (
+            "flows.test.protocol",
+            "quic",
+            "error: flows.test.protocol: the kernel has TCP only (--backend kernel)",
+        ),
+        ("flows.test.max_window", "10", "error: flows.test.max_window: the kernel sets its receive window"),
+    ):
+        answer = cli("run", scenario, "--backend", "kernel", "--set", f"{key}={value}")
+        assert (answer.code, answer.stdout) == (2, "")
+        assert answer.stderr.splitlines()[-1].startswith(message), answer.stderr
+
+
+def test_a_killed_run_leaves_no_guest(scenario: str, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "ackclock",
+        "run",
+        scenario,
+        "--backend",
+        "kernel",
+        "--set",
+        "duration=1 h",
+    ]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, env=environment, start_new_session=True) as run:
+        while not (guests := children(run.pid)):
+            time.sleep(0.01)
+            assert run.poll() is None
+        time.sleep(0.5)
+        run.send_signal(signal.SIGKILL)
+    for _ in range(200):
+        if not any(Path(f"/proc/{guest}/cwd").exists() for guest in guests):
+            break
+        time.sleep(0.01)
+    assert [guest for guest in guests if Path(f"/proc/{guest}/cwd").exists()] == []
+    assert list(tmp_path.glob("ackclock-guests-*")) == []
+
+
+def children(parent: int) -> list[int]:
+    """Return the processes whose parent is this one."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == parent:
+            found.append(int(status.parent.name))
+    return found
