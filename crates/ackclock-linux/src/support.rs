@@ -1,6 +1,6 @@
 //! Checks whether the emulator supports a plan.
 
-use ackclock::cc::{CcSpec, KernelAlgorithm};
+use ackclock::cc::CcSpec;
 use ackclock::sim::{FlowPlan, Plan, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, Transport};
 
@@ -64,8 +64,8 @@ fn check_flow(flow: &FlowPlan, first: &Transport) -> Result<(), EmulationError> 
         );
     }
     InKernel::of(flow, "linux")?;
-    if let Some(CcSpec::Kernel(KernelAlgorithm { parameters, .. })) = flow.cc.spec()
-        && let Some(parameter) = parameters.keys().next()
+    if let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec()
+        && let Some(parameter) = algorithm.parameters.keys().next()
     {
         return refuse(&format!("cc.{parameter}"), "module parameters need --backend kernel");
     }
@@ -140,6 +140,8 @@ mod tests {
             ("flows.other.ecn=classic", "flows.other.ecn"),
             ("flows.test.ecn=accecn", "flows.test.ecn"),
             ("sampling.packets=true", "sampling.packets"),
+            ("flows.test.cc={ kind = 'kernel', name = 'cubic', hystart = 0 }", "flows.test.cc.hystart"),
+            ("kernel={ sysctl = { tcp_recovery = 0 } }", "kernel.sysctl.tcp_recovery"),
             ("flows.test.mss=40 B", "flows.test.mss"),
         ] {
             let message = refusal(&[set]).unwrap_or_default();

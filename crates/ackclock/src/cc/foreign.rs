@@ -93,10 +93,10 @@ pub struct BpfProgram {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct KernelAlgorithm {
-    /// Name that the kernel uses, such as "westwood". Linux 6.12 has reno, cubic, bbr, bic, westwood, highspeed, hybla,
-    /// htcp, vegas, nv, scalable, lp, veno, yeah, illinois, dctcp and cdg.
+    /// Name that the kernel uses, such as "westwood". Linux 6.12 also has bic, highspeed, hybla, htcp, vegas, nv, scalable
+    /// and lp. Others are veno, yeah, illinois, dctcp and cdg.
     pub name: String,
-    /// Parameters: those of the kernel's module, such as `hystart = 0` for cubic.
+    /// Parameters of the kernel's module, such as `hystart = 0` for cubic.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, ForeignValue>,
 }
@@ -111,9 +111,8 @@ impl Foreign for KernelAlgorithm {
         let is_word = |text: &str| {
             !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         };
-        let wrong = |key: &str, message: &str| {
-            Err(CcMistake::Foreign { key: key.to_owned(), message: message.to_owned() })
-        };
+        let wrong =
+            |key: &str, message: &str| Err(CcMistake::Foreign { key: key.to_owned(), message: message.to_owned() });
         if !is_word(&self.name) || self.name.len() > LONGEST_NAME {
             return wrong("name", "takes the kernel's name of an algorithm, of 1 to 15 letters, digits, _ and -");
         }
