@@ -53,7 +53,7 @@ void *ackclock_record(u16 kind, u16 flow, u32 len)
 void ackclock_failed(u16 flow, const char *what, int error, const char *known)
 {
 	char text[512];
-	int len = scnprintf(text, sizeof(text), "%s\n%pe\n", what, ERR_PTR(error));
+	int len = scnprintf(text, sizeof(text), "%s\n%d\n", what, error);
 	char *content = ackclock_record(ACKCLOCK_FAILED, flow, len + strlen(known));
 
 	memcpy(content, text, len);

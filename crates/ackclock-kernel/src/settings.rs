@@ -15,11 +15,8 @@ use crate::support;
 /// Windows that no path of a scenario fills.
 const MOST_BUFFER: u64 = 1 << 28;
 /// Sysctls that keys of the transport set.
-const OF_TRANSPORT: [(&str, &str); 3] = [
-    ("net.ipv4.tcp_timestamps", "timestamps"),
-    ("net.ipv4.tcp_sack", "recovery"),
-    ("net.ipv4.tcp_ecn", "ecn"),
-];
+const OF_TRANSPORT: [(&str, &str); 3] =
+    [("net.ipv4.tcp_timestamps", "timestamps"), ("net.ipv4.tcp_sack", "recovery"), ("net.ipv4.tcp_ecn", "ecn")];
 
 /// The settings of a plan, as words of the kernel's command line. A later word overrides an earlier one.
 pub fn words(plan: &Plan) -> Vec<String> {
@@ -45,7 +42,10 @@ pub fn words(plan: &Plan) -> Vec<String> {
 pub fn check(plan: &Plan) -> Result<(), KernelError> {
     for (key, value) in &plan.sysctls {
         let refuse = |message: String| {
-            Err(KernelError::Refused { key: format!("kernel.sysctl.{key}"), message: format!("{message} (--backend kernel)") })
+            Err(KernelError::Refused {
+                key: format!("kernel.sysctl.{key}"),
+                message: format!("{message} (--backend kernel)"),
+            })
         };
         let name = sysctl(key);
         let is_path = name.split('.').all(|part| {
@@ -90,17 +90,19 @@ pub fn check(plan: &Plan) -> Result<(), KernelError> {
 pub fn denied(plan: &Plan, flow: Option<&FlowPlan>, content: &[u8]) -> KernelError {
     let text = String::from_utf8_lossy(content);
     let mut lines = text.splitn(3, '\n').map(str::trim);
-    let (name, error) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let (name, error) =
+        (lines.next().unwrap_or_default(), lines.next().and_then(|number| number.parse().ok()).unwrap_or(0_i32));
+    let reason = std::io::Error::from_raw_os_error(-error);
     let known: Vec<_> = lines.next().unwrap_or_default().split_whitespace().collect();
-    let message = |what: &str, short: &str| match error {
-        "-ENOENT" => format!("the kernel has no {what}; {}", Hint::for_name(short, known.iter().copied())),
-        "-EINVAL" | "-ERANGE" => format!("the kernel does not take this value of {what} ({error})"),
-        _ => format!("the kernel denies {what} ({error})"),
+    let message = |what: &str, short: &str| match -error {
+        libc::ENOENT => format!("the kernel has no {what}; {}", Hint::for_name(short, known.iter().copied())),
+        libc::EINVAL | libc::ERANGE => format!("the kernel does not take this value of {what} ({reason})"),
+        _ => format!("the kernel denies {what} ({reason})"),
     };
     let last = name.rsplit('.').next().unwrap_or_default();
     if let Some(flow) = flow {
         if known.is_empty() {
-            return KernelError::Denied { flow: flow.name.to_string(), message: format!("{name} ({error})") };
+            return KernelError::Denied { flow: flow.name.to_string(), message: format!("{name} ({reason})") };
         }
         let key = format!("flows.{}.cc", flow.group);
         return KernelError::Refused { key, message: message(&format!("algorithm {name}"), name) };

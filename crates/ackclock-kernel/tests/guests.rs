@@ -177,7 +177,7 @@ fn a_setting_that_the_kernel_lacks_is_one_message() {
         ),
         (
             "flows.test.cc={ kind = 'kernel', name = 'cubic', beta = 'much' }",
-            "flows.test.cc.beta: the kernel does not take this value of module parameter tcp_cubic.beta (-EINVAL)",
+            "flows.test.cc.beta: the kernel does not take this value of module parameter tcp_cubic.beta (Invalid argument (os error 22))",
         ),
         (
             "kernel={ sysctl = { tcp_recovry = 0 } }",
@@ -185,7 +185,7 @@ fn a_setting_that_the_kernel_lacks_is_one_message() {
         ),
         (
             "kernel={ sysctl = { tcp_recovery = 'much' } }",
-            "kernel.sysctl.tcp_recovery: the kernel does not take this value of sysctl net.ipv4.tcp_recovery (-EINVAL)",
+            "kernel.sysctl.tcp_recovery: the kernel does not take this value of sysctl net.ipv4.tcp_recovery (Invalid argument (os error 22))",
         ),
     ] {
         let Some(done) = run(&plan("", &[set])) else { return };

@@ -223,7 +223,10 @@ mod tests {
     #[test]
     fn what_the_kernel_has_is_its_own() {
         assert_eq!(in_kernel("aimd"), Ok(InKernel::Own("reno".to_owned())));
-        assert_eq!(in_kernel("{ kind = 'cubic', arithmetic = 'linux', hz = 250 }"), Ok(InKernel::Own("cubic".to_owned())));
+        assert_eq!(
+            in_kernel("{ kind = 'cubic', arithmetic = 'linux', hz = 250 }"),
+            Ok(InKernel::Own("cubic".to_owned()))
+        );
         assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr".to_owned())));
         let message = in_kernel("{ kind = 'cubic', remaining = 0.6 }").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has cubic with its default"), "{message}");
