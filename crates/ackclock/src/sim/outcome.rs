@@ -45,14 +45,14 @@ pub enum OutcomeEvent {
     },
     /// It enters a link. Reported with a capture only.
     Enters {
-        /// Index in [`Plan::links`].
+        /// Index in [`Plan::links`](super::Plan::links).
         link: usize,
         /// Whether it is marked.
         is_marked: bool,
     },
     /// It comes out of a link. Reported with a capture only.
     Leaves {
-        /// Index in [`Plan::links`].
+        /// Index in [`Plan::links`](super::Plan::links).
         link: usize,
         /// Whether it is marked.
         is_marked: bool,

@@ -18,7 +18,7 @@ use crate::units::{Duration, Instant};
 /// A packet of a flow whose ends are outside.
 #[derive(Clone, Copy, Debug)]
 pub struct OutsidePacket {
-    /// Index in [`Plan::flows`].
+    /// Index in [`Plan::flows`](super::Plan::flows).
     pub flow: usize,
     /// Where it goes.
     pub direction: Direction,
