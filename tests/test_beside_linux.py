@@ -28,22 +28,8 @@ CELLS_OF_SLOW_START = [
 
 @pytest.mark.parametrize("cell", CELLS_OF_SLOW_START)
 def test_slow_start_is_that_of_linux(cell: slow_start.Cell) -> None:
-    simulator, kernel = slow_start.simulated(cell), KNOWN[cell]
+    simulator, kernel = slow_start.measured(cell), KNOWN[cell]
     assert slow_start.outside(simulator, kernel) == [], f"{simulator}, Linux {kernel}"
-
-
-def test_the_samples_of_a_kernel_by_hand() -> None:
-    def sample(time_ns: int, ssthresh: int, retransmits: int, acknowledged: int) -> str:
-        return f"S t={time_ns} f=0 ca=3 cwnd=9 ssthresh={ssthresh} acked={acknowledged} retr={retransmits}"
-
-    first, second = 2**31 - 1, 20
-    lines = [
-        "START t=50000000 cc=cubic flows=1",
-        sample(60_000_000, first, 0, 0),
-        sample(1_050_000_000, second, 4, 999_999),
-        sample(1_060_000_000, second, 5, 1_000_000),
-    ]
-    assert slow_start.of_samples("\n".join(lines)) == slow_start.Figures("loss", 20.0, 4, 1.01)
 
 
 def test_figures_of_slow_start_have_bounds() -> None:
