@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(Reading::default().phase(), Phase::SlowStart);
     }
 
-    /// The congestion events of looks at these states and recoveries.
+    /// The congestion events of these states and recoveries, one after the other.
     fn events(looks: &[(u8, Option<u32>)]) -> u64 {
         let mut reading = Reading::default();
         for (state, recovery) in looks {
