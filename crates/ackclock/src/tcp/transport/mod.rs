@@ -238,6 +238,9 @@ transport_keys! {
     /// Additional delay of RACK's reordering timer and of TLP's probe. Linux adds two ticks of its clock
     /// (`TCP_TIMEOUT_MIN`).
     timer_slack: Duration = [Duration::ZERO, Linux: Duration::from_millis(2)] => transport;
+    /// Tick of timers, which go off at the tick after their end. From 63 ticks on, they go off at multiples of 8 ticks, from
+    /// 504 ticks on of 64 ticks, and so on (Linux's timer wheel). "0 s" means exact times.
+    timer_tick: Duration = [Duration::ZERO, Linux: Duration::from_millis(1)] => transport;
     /// Whether a connection begins with SYN and SYN-ACK and ends with FIN (RFC 9293). SYN and SYN-ACK may be lost and
     /// are then retransmitted. Completion times include the handshake.
     handshake: bool = [false, Linux: true] => transport;
@@ -289,6 +292,9 @@ transport_keys! {
     /// Round-trip time that RACK adds to its reordering window. `newest`: of the delivered segment that was sent last
     /// (RFC 8985 §6.2). `cumulative`: of the last segment that the ACK covers cumulatively, if there is one (Linux).
     rack_rtt: RackRtt = [RackRtt::Newest, Linux: RackRtt::Cumulative] => variations;
+    /// RACK ignores the delivery of a retransmission if the ACK's timestamp is older (RFC 8985 §6.2). Linux does not. It
+    /// only requires the smallest round-trip time since the retransmission.
+    rack_timestamps: bool = [true, Linux: false] => transport;
     /// Tail loss probe (TLP, RFC 8985): a SACK sender sends a probe when ACKs are overdue for two round trips. The loss
     /// of the last segments then needs no timeout.
     tlp: bool = [false, Linux: true] => transport;
