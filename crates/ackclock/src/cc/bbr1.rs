@@ -269,6 +269,8 @@ impl Bbr {
             self.has_begun = true;
             self.cycle_mstamp = now;
             self.model.begin(now);
+            // The round trip of the handshake, if there was one.
+            self.model.update_min_rtt(now, path.min_rtt);
             self.long_term.begin(now, 0);
         }
         let srtt = path.srtt.as_secs_f64();

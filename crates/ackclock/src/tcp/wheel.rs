@@ -36,7 +36,13 @@ mod tests {
         assert_eq!(expiry(14_685, 29_400), us(45_000));
         assert_eq!(expiry(14_000, 62_000), us(77_000));
         // Steps of 8 ticks from 63 ticks, and of 64 from 504.
-        assert_eq!([expiry(0, 63_000), expiry(1_000, 63_000), expiry(3_999, 215_000)], [us(64_000), us(72_000), us(224_000)]);
-        assert_eq!([expiry(0, 503_000), expiry(0, 504_000), expiry(8_000, 504_000)], [us(504_000), us(512_000), us(576_000)]);
+        assert_eq!(
+            [expiry(0, 63_000), expiry(1_000, 63_000), expiry(3_999, 215_000)],
+            [us(64_000), us(72_000), us(224_000)]
+        );
+        assert_eq!(
+            [expiry(0, 503_000), expiry(0, 504_000), expiry(8_000, 504_000)],
+            [us(504_000), us(512_000), us(576_000)]
+        );
     }
 }

@@ -55,6 +55,17 @@ fn windows_and_bursts_by_hand() {
 }
 
 #[test]
+fn the_round_trip_of_the_handshake_is_the_first_minimum() {
+    let mut bbr = Bbr::new(Bbr1::default(), CcContext::new(10.0));
+    let handshake = PathView { srtt: ms(14), min_rtt: ms(14), ..PathView::default() };
+    bbr.begin(Instant::ZERO, &handshake);
+    assert_eq!(bbr.model.min_rtt, Some(ms(14)));
+    let mut without = Bbr::new(Bbr1::default(), CcContext::new(10.0));
+    without.begin(Instant::ZERO, &PathView::default());
+    assert_eq!(without.model.min_rtt, None);
+}
+
+#[test]
 fn bursts_have_a_bound_of_their_own() {
     let mut bbr = known();
     bbr.parameters.max_tso_segs = 1;

@@ -272,7 +272,7 @@ transport_keys! {
     window_growth_acks: bool = [false, Linux: true] => transport;
     /// The sender sets PSH on the last segment of each burst and of each write (Linux). The receiver acknowledges it at
     /// once, or when a slow application has read everything. A burst has two or more segments, up to the payload of a
-    /// millisecond at Linux's pacing rate.
+    /// millisecond at Linux's pacing rate. A retransmission is no part of a burst.
     push_acks: bool = [false, Linux: true] => transport;
     /// The sender waits for the next ACK instead of sending less than a full burst (Linux, `tcp_tso_should_defer`). It
     /// waits if the ACK is due within 1 ms, and less than a third of the window is free. It needs `push_acks`.
