@@ -179,9 +179,7 @@ def judge(measure: Measure, simulated: Sequence[Run], linux: Sequence[Run]) -> d
     return {**row, "figures": [here, there], "verdict": verdict}
 
 
-def compare(
-    episode: Episode, simulated: Sequence[Job], linux: Sequence[Job], wanted: int
-) -> dict[str, Any]:
+def compare(episode: Episode, simulated: Sequence[Job], linux: Sequence[Job], wanted: int) -> dict[str, Any]:
     """Return the row of an episode, which needs this number of valid runs of the kernel."""
     here = [read(job) for job in simulated]
     valid, refused = emulations.until_valid(map(read, linux), wanted)

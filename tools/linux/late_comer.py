@@ -9,11 +9,11 @@ Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP. A third flow st
 In the kernel New-AIMD is the eBPF program of `bpf/new_aimd.bpf.c`. AIMD(1, 0.5), the kernel's reno, serves as
 the reference. The share is the newcomer's part of the goodput, from 5 s after its start. A third is fair.
 
-Runs differ much from one another. The table shows the mean, the least and the largest share of 20
-simulations, and of 15 runs in virtual time or 5 valid emulations. The figure shows the run with the middle
+Runs differ much from one another. The table shows the mean, the least and the largest share. There are 20
+simulations, and 15 runs in virtual time or 5 valid emulations. The figure shows the run with the middle
 share. Invalid emulations are repeated up to 15 times, and counted.
 
-The exit code is 1 if New-AIMD leaves the newcomer as much as AIMD, and 77 where the kernel cannot run.
+The exit code is 1 if New-AIMD leaves the newcomer as much as AIMD. It is 77 where the kernel cannot run.
 """
 
 import argparse

@@ -8,8 +8,8 @@
 
 Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP. The second one starts a moment later. The
 share is the first flow's part of both goodputs after the warm-up. Single runs of the kernel differ by ten
-points and more. The tool therefore compares means of 30 simulations and of 30 runs in virtual time, or of
-ten valid emulations in real time. An invalid emulation is repeated.
+points and more. The tool therefore compares means of 30 simulations and 30 runs in virtual time. In real
+time, ten valid emulations count. An invalid emulation is repeated.
 
     inside      the means are within 5 points of each other
     undecided   the means differ by more, and their interval (95 %, Welch) contains the bound

@@ -1,10 +1,10 @@
 """Compares the simulator with a Linux kernel, and writes the table of docs/validation/linux.md.
 
-    python tools/linux/validate.py             all cells and episodes, in virtual time
-    python tools/linux/validate.py --write     also write the results that the documentation shows
-    python tools/linux/validate.py --quick --only reno     cells with such names, a few recoveries each
-    python tools/linux/validate.py --real-time             the running kernel, an hour, as root on an idle machine
-    python tools/linux/validate.py --real-time --long      also cells with runs of more than two minutes
+    python tools/linux/validate.py                       all cells and episodes, in virtual time
+    python tools/linux/validate.py --write               also write the results that the documentation shows
+    python tools/linux/validate.py --quick --only reno   cells with such names, a few recoveries each
+    python tools/linux/validate.py --long                also cells with runs of more than two minutes
+    python tools/linux/validate.py --real-time           the running kernel, an hour, as root
 
 One flow crosses a dumbbell. The simulator runs the sender of `profile = "linux"`. The kernel runs in virtual
 time, or in real time in the emulator, behind the same links and queues. A cell contains 30 recoveries, in
@@ -286,19 +286,16 @@ def main() -> int:
         "--only", action="append", default=[], help="part of the name of a cell; may be repeated"
     )
     parser.add_argument("--quick", action="store_true", help="a few recoveries, in 12 seconds at most")
-    parser.add_argument(
-        "--long", action="store_true", help="in real time, also cells that take up to an hour"
-    )
+    parser.add_argument("--long", action="store_true", help="also cells that take up to an hour")
     emulations.add_backend(parser)
     parser.add_argument(
         "--write", action="store_true", help=f"write {RESULTS.name}, which the documentation shows"
     )
     parser.add_argument("--list", action="store_true", help="print the names of the cells")
     given = parser.parse_args()
-    takes_long = given.long or not (given.real_time or given.quick)
     cells = [
         cell
-        for cell in (*CELLS, *(LONG if takes_long else ()))
+        for cell in (*CELLS, *(LONG if given.long else ()))
         if emulations.is_chosen(cell.name, given.only)
     ]
     chosen = [each for each in episodes.EPISODES if emulations.is_chosen(each.title, given.only)]
@@ -315,7 +312,7 @@ def main() -> int:
     except AckclockError as error:
         print(f"nothing can be compared here: {error}", file=sys.stderr)
         return 77
-    most_s = MOST_QUICK_S if given.quick else MOST_LONG_S if takes_long else MOST_S
+    most_s = MOST_QUICK_S if given.quick else MOST_LONG_S if given.long else MOST_S
     counted = QUICK_COUNTED if given.quick else COUNTED
     deadline = math.inf if given.long or backend.is_virtual else time.monotonic() + 60 * MINUTES
     rows = []

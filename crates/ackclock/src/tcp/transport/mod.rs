@@ -238,8 +238,8 @@ transport_keys! {
     /// Additional delay of RACK's reordering timer and of TLP's probe. Linux adds two ticks of its clock
     /// (`TCP_TIMEOUT_MIN`).
     timer_slack: Duration = [Duration::ZERO, Linux: Duration::from_millis(2)] => transport;
-    /// Tick of timers, which go off at the tick after their end. From 63 ticks on, they go off at multiples of 8 ticks, from
-    /// 504 ticks on of 64 ticks, and so on (Linux's timer wheel). "0 s" means exact times.
+    /// Tick of timers, which go off at the tick after their end (Linux's timer wheel). From 63 ticks on, timers go off
+    /// at multiples of 8 ticks. From 504 ticks on, they go off at multiples of 64. "0 s" means exact times.
     timer_tick: Duration = [Duration::ZERO, Linux: Duration::from_millis(1)] => transport;
     /// Whether a connection begins with SYN and SYN-ACK and ends with FIN (RFC 9293). SYN and SYN-ACK may be lost and
     /// are then retransmitted. Completion times include the handshake.
@@ -272,7 +272,7 @@ transport_keys! {
     window_growth_acks: bool = [false, Linux: true] => transport;
     /// The sender sets PSH on the last segment of each burst and of each write (Linux). The receiver acknowledges it at
     /// once, or when a slow application has read everything. A burst has two or more segments, up to the payload of a
-    /// millisecond at Linux's pacing rate. A retransmission is no part of a burst.
+    /// millisecond at Linux's pacing rate. A retransmission leaves alone.
     push_acks: bool = [false, Linux: true] => transport;
     /// The sender waits for the next ACK instead of sending less than a full burst (Linux, `tcp_tso_should_defer`). It
     /// waits if the ACK is due within 1 ms, and less than a third of the window is free. It needs `push_acks`.
