@@ -86,13 +86,15 @@ def measured(cell: Cell, backend: str = SIM) -> Figures:
     frame = polars.read_parquet(io.BytesIO(samples))
     ended = frame.filter(polars.col("ssthresh_segments").is_finite())
     first = frame.filter(polars.col("time_ns") <= SECOND_NS)
-    # The sender knows of it when the ACK is back.
+    # The sender knows of it when the ACK is back. Samples are multiples of 10 ms.
     megabyte = frame.filter(polars.col("delivered_bytes") >= MEGABYTE)
     return Figures(
         end=None if ended.is_empty() else "loss" if ended["phase"][0] == "fast-recovery" else "hystart",
         ssthresh=None if ended.is_empty() else ended["ssthresh_segments"][0],
         retransmits=int(first["retransmits"][-1]),
-        megabyte_s=None if megabyte.is_empty() else (megabyte["time_ns"][0] / 1e9 + cell.rtt_ms / 2e3),
+        megabyte_s=None
+        if megabyte.is_empty()
+        else round(megabyte["time_ns"][0] / 1e9 + cell.rtt_ms / 2e3, 6),
     )
 
 

@@ -275,7 +275,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn pace(&mut self, now: Instant, len: u32, rate: Rate, retransmission: bool) {
+    pub(super) fn pace(&mut self, now: Instant, len: u32, rate: Rate, retransmission: bool) {
         let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
         let quantum = if retransmission && self.pushes {
             // In Linux each retransmission is a packet of its own.
