@@ -10,6 +10,7 @@ sys.path.append(str(TOOLS))
 
 import emulations  # noqa: E402
 import episodes  # noqa: E402
+import fidelity  # noqa: E402
 import shares  # noqa: E402
 import slow_start  # noqa: E402
 from cells import CELLS, LONG  # noqa: E402
@@ -63,7 +64,7 @@ def test_a_figure_of_one_side_alone_is_outside() -> None:
 
 def test_rows_that_nobody_has_made_are_named(tmp_path: Path) -> None:
     names = [episode.title for episode in episodes.EPISODES]
-    emulations.write(tmp_path / "found.json", [], "cell", names, episodes.table)
+    emulations.write(tmp_path / "found.json", "Linux", [], "cell", names, episodes.table)
     text = (tmp_path / "found.json").read_text(encoding="utf-8")
     assert text.count("not measured yet |") == len(names) == len(set(names))
 
@@ -78,3 +79,24 @@ def test_what_is_compared_is_what_runs_by_default() -> None:
 @pytest.mark.parametrize("episode", episodes.EPISODES, ids=lambda episode: episode.title)
 def test_episodes_are_scenarios(episode: episodes.Episode) -> None:
     assert episode.scenario().resolved["flows"][0]["cc"]["kind"] == episode.cc
+
+
+def test_runs_in_virtual_time_all_count() -> None:
+    """In real time, a third of the possible runs has to be valid."""
+    virtual, real = emulations.Backend("kernel:6.12", ""), emulations.Backend("linux", "")
+    assert (virtual.is_virtual, real.is_virtual) == (True, False)
+    assert (virtual.wanted(3), real.wanted(3)) == (9, 3)
+    assert len(virtual.jobs(fidelity.CELLS[0].scenario(), 3)) == 9
+
+
+@pytest.mark.parametrize(
+    ("off", "scatter", "verdict"), [(-0.9, 0.0, "inside"), (1.5, 0.6, "undecided"), (-1.5, 0.4, "outside")]
+)
+def test_a_verdict_allows_for_scatter(off: float, scatter: float, verdict: str) -> None:
+    assert emulations.verdict(off, 1.0, scatter) == verdict
+
+
+def test_fidelity_has_ten_cells_with_narrow_bounds() -> None:
+    assert len({each.title for each in fidelity.CELLS}) == 10
+    bounds = {measure.name: measure.bound for measure in fidelity.MEASURES}
+    assert bounds == {"goodput, Mbit/s": 0.005, "mean cwnd, segments": 0.02, "recoveries": 0.1}

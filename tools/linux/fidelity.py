@@ -93,8 +93,8 @@ def main() -> int:
         cells = [replace(each, length_s=QUICK_S) for each in cells]
     rows = []
     for each in cells:
-        both = (backend.jobs(each.scenario(), runs, samples=True) for backend in (virtual, real))
-        rows.append(episodes.compare(each, *both, real.wanted(runs)))
+        here, there = (backend.jobs(each.scenario(), runs, samples=True) for backend in (virtual, real))
+        rows.append(episodes.compare(each, here, there, real.wanted(runs)))
         print(episodes.line(rows[-1]), flush=True)
     print(emulations.summary(rows))
     if given.write:
