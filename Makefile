@@ -146,9 +146,11 @@ compare-ns3: build other-simulators ## Compare queues and senders with ns-3.44
 	$(BIN)/python tools/ns3/behind_tcp.py
 	$(BIN)/python tools/ns3/senders.py
 
-validate-linux: build ## Compare the simulator with the running kernel (root, one hour)
+validate-linux: build ## Compare the simulator with a Linux kernel in virtual time
 	$(BIN)/python tools/linux/validate.py --write
 	$(BIN)/python tools/linux/shares.py --write
+	$(BIN)/python tools/linux/late_comer.py --write
+	$(BIN)/python tools/linux/slow_start.py --write
 	$(BIN)/python tools/docs/generate.py
 
 compare-kernel: build ## Compare the token bucket with the running kernel (root)

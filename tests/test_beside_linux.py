@@ -10,6 +10,7 @@ sys.path.append(str(TOOLS))
 
 import emulations  # noqa: E402
 import episodes  # noqa: E402
+import fidelity  # noqa: E402
 import shares  # noqa: E402
 import slow_start  # noqa: E402
 from cells import CELLS, LONG  # noqa: E402
@@ -28,22 +29,8 @@ CELLS_OF_SLOW_START = [
 
 @pytest.mark.parametrize("cell", CELLS_OF_SLOW_START)
 def test_slow_start_is_that_of_linux(cell: slow_start.Cell) -> None:
-    simulator, kernel = slow_start.simulated(cell), KNOWN[cell]
+    simulator, kernel = slow_start.measured(cell), KNOWN[cell]
     assert slow_start.outside(simulator, kernel) == [], f"{simulator}, Linux {kernel}"
-
-
-def test_the_samples_of_a_kernel_by_hand() -> None:
-    def sample(time_ns: int, ssthresh: int, retransmits: int, acknowledged: int) -> str:
-        return f"S t={time_ns} f=0 ca=3 cwnd=9 ssthresh={ssthresh} acked={acknowledged} retr={retransmits}"
-
-    first, second = 2**31 - 1, 20
-    lines = [
-        "START t=50000000 cc=cubic flows=1",
-        sample(60_000_000, first, 0, 0),
-        sample(1_050_000_000, second, 4, 999_999),
-        sample(1_060_000_000, second, 5, 1_000_000),
-    ]
-    assert slow_start.of_samples("\n".join(lines)) == slow_start.Figures("loss", 20.0, 4, 1.01)
 
 
 def test_figures_of_slow_start_have_bounds() -> None:
@@ -77,7 +64,7 @@ def test_a_figure_of_one_side_alone_is_outside() -> None:
 
 def test_rows_that_nobody_has_made_are_named(tmp_path: Path) -> None:
     names = [episode.title for episode in episodes.EPISODES]
-    emulations.write(tmp_path / "found.json", [], "cell", names, episodes.table)
+    emulations.write(tmp_path / "found.json", "Linux", [], "cell", names, episodes.table)
     text = (tmp_path / "found.json").read_text(encoding="utf-8")
     assert text.count("not measured yet |") == len(names) == len(set(names))
 
@@ -92,3 +79,24 @@ def test_what_is_compared_is_what_runs_by_default() -> None:
 @pytest.mark.parametrize("episode", episodes.EPISODES, ids=lambda episode: episode.title)
 def test_episodes_are_scenarios(episode: episodes.Episode) -> None:
     assert episode.scenario().resolved["flows"][0]["cc"]["kind"] == episode.cc
+
+
+def test_runs_in_virtual_time_all_count() -> None:
+    """In real time, a third of the possible runs has to be valid."""
+    virtual, real = emulations.Backend("kernel:6.12", ""), emulations.Backend("linux", "")
+    assert (virtual.is_virtual, real.is_virtual) == (True, False)
+    assert (virtual.wanted(3), real.wanted(3)) == (9, 3)
+    assert len(virtual.jobs(fidelity.CELLS[0].scenario(), 3)) == 9
+
+
+@pytest.mark.parametrize(
+    ("off", "scatter", "verdict"), [(-0.9, 0.0, "inside"), (1.5, 0.6, "undecided"), (-1.5, 0.4, "outside")]
+)
+def test_a_verdict_allows_for_scatter(off: float, scatter: float, verdict: str) -> None:
+    assert emulations.verdict(off, 1.0, scatter) == verdict
+
+
+def test_fidelity_has_ten_cells_with_narrow_bounds() -> None:
+    assert len({each.title for each in fidelity.CELLS}) == 10
+    bounds = {measure.name: measure.bound for measure in fidelity.MEASURES}
+    assert bounds == {"goodput, Mbit/s": 0.005, "mean cwnd, segments": 0.02, "recoveries": 0.1}

@@ -102,10 +102,11 @@ def beside_linux(results: str) -> str:
 def late_comer_table() -> str:
     """The results of `tools/linux/late_comer.py`."""
     found = json.loads((DOCS.parent / "tools/linux/late-comer.json").read_text(encoding="utf-8"))
-    rows = [("", "mean share", "least", "largest", "runs", "emulations not valid"), ("---",) * 6]
+    rows = [("", "mean share", "least", "largest", "runs"), ("---",) * 5]
     for name, figures in found.items():
         shares = (f"{100 * figures[key]:.1f} %" for key in ("mean", "least", "largest"))
-        rows.append((name, *shares, str(figures["runs"]), str(figures["invalid"])))
+        invalid = f", {figures['invalid']} invalid" if figures["invalid"] else ""
+        rows.append((name, *shares, f"{figures['runs']}{invalid}"))
     return table(rows)
 
 
@@ -157,6 +158,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "agreement": partial(beside_linux, "results.json"),
     "episodes": partial(beside_linux, "episodes.json"),
     "shares": partial(beside_linux, "shares.json"),
+    "fidelity": partial(beside_linux, "fidelity.json"),
     "late_comer": late_comer_table,
     "kernel_agreement": agreement_page.table,
     "kernel_speed": kernel_speed,

@@ -98,9 +98,9 @@ def _kept(row: Row) -> Result | None:
     documents: list[dict[str, Any]] = [
         json.loads((ROOT / file).read_text(encoding="utf-8")) for file in row.kept if (ROOT / file).exists()
     ]
-    if not documents:
-        return None
     measured = [each for document in documents for each in document["rows"]]
+    if not measured:
+        return None
     figure = row.full.reading.figure("\n".join(document["made"] for document in documents))
     dates = re.findall(r"\d{4}-\d\d-\d\d", " ".join(each["made"] for each in measured))
     version = min((each.get("version", "") for each in measured), key=_numbers)

@@ -1,17 +1,26 @@
-"""Shared parts of the comparisons with the kernel: valid emulations, verdicts and stored results."""
+"""Shared parts of the comparisons with the kernel: the backend, valid runs, verdicts and stored results."""
 
 import json
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import ackclock
+from ackclock import kernel
+from ackclock.kernels import store as kernels
+from ackclock.running.job import LINUX, Job, execute, with_kernel
+from ackclock.running.work import Study
+from ackclock.scenario import Scenario
 
-#: The largest number of emulations for each valid one.
+#: The largest number of emulations for each valid one, and the runs in virtual time in its place.
 TRIES = 3
+#: Runs from which scatter is known.
+LEAST_RUNS = 2
 #: The factor of a 95 % interval.
 SIGMAS = 1.96
 #: Without jitter, packets repeatedly arrive at a full queue just after a departure, which is a phase effect.
@@ -38,6 +47,50 @@ def flow(name: str, cc: str | Mapping[str, Any], **keys: Any) -> dict[str, Any]:
     return {"name": name, "cc": cc, **whole, **keys}
 
 
+@dataclass(frozen=True)
+class Backend:
+    """The kernel's TCP that a comparison runs."""
+
+    #: The backend of its jobs.
+    name: str
+    #: The kernel's name in tables.
+    title: str
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether runs are in virtual time, where every run is valid."""
+        return self.name != LINUX
+
+    def jobs(self, scenario: Scenario, wanted: int, *, samples: bool = False) -> Sequence[Job]:
+        """Return the jobs of this number of valid runs, with those that replace invalid ones."""
+        return Study.of(scenario, samples=samples, backend=self.name, replicates=TRIES * wanted).jobs
+
+    def wanted(self, runs: int) -> int:
+        """Return the number of valid runs to take. Runs in virtual time are cheap, so all of them count."""
+        return TRIES * runs if self.is_virtual else runs
+
+
+def add_backend(parser: ArgumentParser) -> None:
+    """Add the options that choose the kernel."""
+    parser.add_argument("--kernel", help="the kernel, as for `ackclock run`. Default: the newest")
+    parser.add_argument(
+        "--real-time", action="store_true", help="the running kernel, as root on an idle machine"
+    )
+
+
+def backend_of(given: Namespace) -> Backend:
+    """Return the chosen backend. Raises `AckclockError` where it cannot run."""
+    if not given.real_time:
+        kernels.check_host()
+        chosen = kernels.find(given.kernel)
+        return Backend(with_kernel(chosen.name), chosen.title)
+    brief = {"topology": {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}, "flows": [{"cc": "reno"}]}
+    execute(Study.of(Scenario.from_dict({"schema": 2, "duration": "10 ms", **brief}), backend=LINUX).jobs[0])
+    kernel.attach("aimd", {}, "validation")[1].close()
+    release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
+    return Backend(LINUX, f"Linux {release}")
+
+
 class Judged(Protocol):
     """A run with the reasons why it is invalid."""
 
@@ -49,7 +102,7 @@ class Judged(Protocol):
 Run = TypeVar("Run", bound=Judged)
 
 
-def until_valid(runs: Iterable[Run], wanted: int) -> tuple[list[Run], list[Run]]:
+def until_valid(runs: Iterator[Run], wanted: int) -> tuple[list[Run], list[Run]]:
     """Take runs until enough are valid, and return the valid and the invalid runs."""
     valid, refused = list[Run](), list[Run]()
     for run in runs:
@@ -64,10 +117,24 @@ def is_chosen(name: str, parts: Sequence[str]) -> bool:
     return not parts or any(part.lower() in name.lower() for part in parts)
 
 
-def error_of_difference(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the standard error of the difference of two means, or 0 for single values."""
-    both = [values for values in (one, other) if len(values) > 1]
-    return math.hypot(*(statistics.stdev(values) / math.sqrt(len(values)) for values in both))
+def verdict(off: float, bound: float, scatter: float) -> str:
+    """Return the verdict of a difference, whose random part is `scatter` (95 %)."""
+    excess = abs(off) - bound
+    return "inside" if excess <= 0 else "undecided" if excess <= scatter else "outside"
+
+
+def scatter(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the random part of the difference of two means (95 %). It is unknown for a single value."""
+    if min(len(one), len(other)) < LEAST_RUNS:
+        return math.inf
+    errors = (statistics.stdev(values) / math.sqrt(len(values)) for values in (one, other))
+    return SIGMAS * math.hypot(*errors)
+
+
+def runs_of(row: Mapping[str, Any]) -> str:
+    """Return the number of runs, their length, and the number of invalid runs."""
+    invalid = f", {row['refused']} invalid" if row["refused"] else ""
+    return f"{row['runs']} of {row['seconds']:g} s{invalid}"
 
 
 def unmeasured(name: str, columns: int) -> str:
@@ -89,17 +156,17 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def write(
     results: Path,
+    title: str,
     rows: Sequence[Mapping[str, Any]],
     key: str,
     names: Sequence[str],
     table: Callable[[Sequence[Mapping[str, Any]]], str],
 ) -> None:
-    """Write rows and their table in the order of `names`.
+    """Write the rows of a kernel and their table in the order of `names`.
 
     Earlier rows without a new measurement stay. The table also names rows without any measurement.
     """
-    release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
-    made = f"Linux {release}, {time.strftime('%Y-%m-%d', time.gmtime())}"
+    made = f"{title}, {time.strftime('%Y-%m-%d', time.gmtime())}"
     known = json.loads(results.read_text(encoding="utf-8"))["rows"] if results.exists() else []
     by_name = {
         row[key]: row

@@ -1,18 +1,19 @@
 """Shows how New-AIMD locks a newcomer out, in the simulator and with the kernel's TCP, and draws both.
 
-    python tools/linux/late_comer.py           four to twelve minutes, as root
-    python tools/linux/late_comer.py --write   also writes docs/images/late-comer.svg and late-comer.json
-    python tools/linux/late_comer.py --quick   runs of 18 seconds, one of each
+    python tools/linux/late_comer.py               in virtual time, a minute
+    python tools/linux/late_comer.py --write       also writes docs/images/late-comer.svg and late-comer.json
+    python tools/linux/late_comer.py --quick       runs of 18 seconds, one to three of each
+    python tools/linux/late_comer.py --real-time   the running kernel, four to twelve minutes, as root
 
 Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP. A third flow starts after a third of the run.
 In the kernel New-AIMD is the eBPF program of `bpf/new_aimd.bpf.c`. AIMD(1, 0.5), the kernel's reno, serves as
 the reference. The share is the newcomer's part of the goodput, from 5 s after its start. A third is fair.
 
-Runs differ much from one another. The table shows the mean, the least and the largest share of 20
-simulations and 5 emulations. The figure shows the run with the middle share. Invalid emulations are
-repeated up to 15 times, and counted.
+Runs differ much from one another. The table shows the mean, the least and the largest share. There are 20
+simulations, and 15 runs in virtual time or 5 valid emulations. The figure shows the run with the middle
+share. Invalid emulations are repeated up to 15 times, and counted.
 
-The exit code is 1 if New-AIMD leaves the newcomer as much as AIMD, and 77 without an emulator.
+The exit code is 1 if New-AIMD leaves the newcomer as much as AIMD. It is 77 where the kernel cannot run.
 """
 
 import argparse
@@ -41,10 +42,10 @@ LENGTH_S, QUICK_S = 24.0, 18.0
 INTERVAL_S = 0.5
 #: Seconds after the start of the newcomer before its share counts.
 ARRIVAL_S = 5.0
-REPLICATES = {"sim": 20, "linux": 5}
-BACKENDS = {"sim": "simulator", "linux": "Linux"}
+REPLICATES, RUNS = 20, 5
 ALGORITHMS = {"new-aimd": "New-AIMD", "aimd": "AIMD(1, 0.5)"}
 LATE = "late-comer"
+SIMULATOR, KERNEL = "simulator", "Linux"
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,21 @@ def scenario(algorithm: str, length_s: float) -> Scenario:
     )
 
 
-def runs(algorithm: str, backend: str, length_s: float, count: int) -> tuple[list[Run], int]:
+def simulated(algorithm: str, length_s: float, count: int) -> list[Run]:
+    """Return simulations, sorted by the share of the newcomer."""
+    jobs = Study.of(scenario(algorithm, length_s), samples=True, replicates=count).jobs
+    return sorted(map(run, jobs), key=lambda each: each.share)
+
+
+def with_linux(
+    algorithm: str, backend: emulations.Backend, length_s: float, count: int
+) -> tuple[list[Run], int]:
     """Run until enough runs are valid. Return the valid runs and the number of others.
 
     The runs are sorted by the share of the newcomer. If none is valid, the invalid ones are returned.
     """
-    tries = emulations.TRIES * count
-    study = Study.of(scenario(algorithm, length_s), samples=True, backend=backend, replicates=tries)
-    valid, refused = emulations.until_valid(map(run, study.jobs), count)
+    jobs = backend.jobs(scenario(algorithm, length_s), count, samples=True)
+    valid, refused = emulations.until_valid(map(run, jobs), backend.wanted(count))
     return sorted(valid or refused, key=lambda each: each.share), len(refused)
 
 
@@ -119,17 +127,21 @@ def main() -> int:
     )
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_S:g} seconds a run")
     parser.add_argument("--write", action="store_true", help="write the picture and the figures of the docs")
+    emulations.add_backend(parser)
     given = parser.parse_args()
-    length_s = QUICK_S if given.quick else LENGTH_S
+    try:
+        backend = emulations.backend_of(given)
+    except AckclockError as error:
+        print(f"nothing can be compared here: {error}", file=sys.stderr)
+        return 77
+    length_s, replicates, count = (QUICK_S, 1, 1) if given.quick else (LENGTH_S, REPLICATES, RUNS)
     panels, figures = [], dict[str, dict[str, float]]()
     for algorithm, title in ALGORITHMS.items():
-        for backend, place in BACKENDS.items():
-            try:
-                count = 1 if given.quick else REPLICATES[backend]
-                found, invalid = runs(algorithm, backend, length_s, count)
-            except AckclockError as error:
-                print(f"nothing can be emulated here: {error}", file=sys.stderr)
-                return 77
+        sides = {
+            SIMULATOR: (simulated(algorithm, length_s, replicates), 0),
+            KERNEL: with_linux(algorithm, backend, length_s, count),
+        }
+        for place, (found, invalid) in sides.items():
             name, middle = f"{title}, {place}", found[len(found) // 2]
             panels.append(Panel(f"{name}: goodput, Mbit/s", middle.curves))
             figures[name] = {
@@ -149,7 +161,8 @@ def main() -> int:
         RESULTS.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     new, old = ALGORITHMS["new-aimd"], ALGORITHMS["aimd"]
     is_locked_out = [
-        figures[f"{new}, {place}"]["mean"] < figures[f"{old}, {place}"]["mean"] for place in BACKENDS.values()
+        figures[f"{new}, {place}"]["mean"] < figures[f"{old}, {place}"]["mean"]
+        for place in (SIMULATOR, KERNEL)
     ]
     return 0 if all(is_locked_out) else 1
 

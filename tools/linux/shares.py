@@ -1,21 +1,22 @@
 """Compares how two algorithms share a link: in the simulator, and with the kernel's TCP.
 
-    python tools/linux/shares.py           all pairs, twenty minutes, as root on an idle machine
+    python tools/linux/shares.py           all pairs, in virtual time
     python tools/linux/shares.py --write   also write the results of docs/validation/linux.md
-    python tools/linux/shares.py --quick   runs of ten seconds, one of each
+    python tools/linux/shares.py --quick   runs of ten seconds, one to three of each
     python tools/linux/shares.py --only BBR   pairs with such names
+    python tools/linux/shares.py --real-time  the running kernel, twenty minutes, as root on an idle machine
 
 Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP. The second one starts a moment later. The
 share is the first flow's part of both goodputs after the warm-up. Single runs of the kernel differ by ten
-points and more. The tool therefore compares means of 30 simulations and of ten valid emulations. An invalid
-emulation is repeated.
+points and more. The tool therefore compares means of 30 simulations and 30 runs in virtual time. In real
+time, ten valid emulations count. An invalid emulation is repeated.
 
     inside      the means are within 5 points of each other
     undecided   the means differ by more, and their interval (95 %, Welch) contains the bound
     outside     the interval is beyond the bound
     invalid     fewer than ten of thirty emulations are valid
 
-The exit code is 1 if a pair is outside, and 77 without an emulator.
+The exit code is 1 if a pair is outside, and 77 where the kernel cannot run.
 """
 
 import argparse
@@ -92,26 +93,23 @@ def run(job: Job) -> Run:
     return Run(100 * first / (first + second), document.get("emulation", {}).get("reasons", ()))
 
 
-def compare(pair: Pair, length_s: float, replicates: int, runs: int) -> dict[str, Any]:
+def compare(
+    pair: Pair, backend: emulations.Backend, length_s: float, replicates: int, runs: int
+) -> dict[str, Any]:
     """Return the row of a pair."""
     scenario = pair.scenario(length_s)
     simulated = [run(job).share for job in Study.of(scenario, replicates=replicates).jobs]
-    jobs = Study.of(scenario, backend="linux", replicates=emulations.TRIES * runs).jobs
-    valid, refused = emulations.until_valid(map(run, jobs), runs)
+    wanted = backend.wanted(runs)
+    valid, refused = emulations.until_valid(map(run, backend.jobs(scenario, runs)), wanted)
     linux = [each.share for each in valid]
     row = {"pair": pair.name, "simulated": simulated, "linux": linux, "invalid": len(refused)}
-    return {**row, "verdict": verdict(simulated, linux) if len(linux) == runs else "invalid"}
+    return {**row, "verdict": verdict(simulated, linux) if len(linux) == wanted else "invalid"}
 
 
 def verdict(simulated: Sequence[float], linux: Sequence[float]) -> str:
     """Return inside, undecided or outside."""
-    off = abs(statistics.fmean(linux) - statistics.fmean(simulated))
-    if off <= BOUND:
-        return "inside"
-    if min(len(linux), len(simulated)) < 2:
-        return "undecided"
-    scatter = emulations.SIGMAS * emulations.error_of_difference(simulated, linux)
-    return "undecided" if off <= BOUND + scatter else "outside"
+    off = statistics.fmean(linux) - statistics.fmean(simulated)
+    return emulations.verdict(off, BOUND, emulations.scatter(simulated, linux))
 
 
 def line(row: Mapping[str, Any]) -> str:
@@ -131,8 +129,7 @@ def line(row: Mapping[str, Any]) -> str:
     cells = (
         row["pair"],
         mean("simulated"),
-        mean("linux"),
-        str(row["invalid"]),
+        mean("linux") + (f", {row['invalid']} invalid" if row["invalid"] else ""),
         f"{off:+.1f}",
         row["verdict"],
     )
@@ -143,7 +140,6 @@ HEADINGS = (
     "pair",
     "share of the first, simulator",
     "share of the first, Linux",
-    "emulations not valid",
     "points between the means",
     "verdict",
 )
@@ -166,24 +162,26 @@ def main() -> int:
     parser.add_argument(
         "--only", action="append", default=[], help="part of the name of a pair; may be repeated"
     )
+    emulations.add_backend(parser)
     given = parser.parse_args()
     if given.write and given.quick:
         parser.error("--write is of all runs; leave out --quick")
     pairs = [pair for pair in PAIRS if emulations.is_chosen(pair.name, given.only)]
     if not pairs:
         parser.error(f"no pair has such a name; there are: {'; '.join(pair.name for pair in PAIRS)}")
+    try:
+        backend = emulations.backend_of(given)
+    except AckclockError as error:
+        print(f"nothing can be compared here: {error}", file=sys.stderr)
+        return 77
     rows = []
+    length_s, replicates, runs = (QUICK_S, 2, 1) if given.quick else (LENGTH_S, REPLICATES, RUNS)
     for pair in pairs:
-        try:
-            found = compare(pair, QUICK_S, 2, 1) if given.quick else compare(pair, LENGTH_S, REPLICATES, RUNS)
-        except AckclockError as error:
-            print(f"nothing can be emulated here: {error}", file=sys.stderr)
-            return 77
-        rows.append(found)
-        print(line(found), flush=True)
+        rows.append(compare(pair, backend, length_s, replicates, runs))
+        print(line(rows[-1]), flush=True)
     print(emulations.summary(rows))
     if given.write:
-        emulations.write(RESULTS, rows, "pair", [pair.name for pair in PAIRS], table)
+        emulations.write(RESULTS, backend.title, rows, "pair", [pair.name for pair in PAIRS], table)
     return 1 if any(row["verdict"] == "outside" for row in rows) else 0
 
 

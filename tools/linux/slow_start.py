@@ -1,29 +1,25 @@
-"""Compares the slow start of CUBIC in the simulator with Linux 6.12 in virtual time.
+"""Compares the slow start of CUBIC in the simulator with Linux in virtual time.
 
     python tools/linux/slow_start.py                all cells of slow-start.json, some seconds
     python tools/linux/slow_start.py "50 Mbit/s"    cells with all of these words
-    python tools/linux/slow_start.py --uml FOLDER   measure the kernel again, and write slow-start.json
+    python tools/linux/slow_start.py --write        measure the kernel again, and write slow-start.json
 
-The file contains the kernel's figures: one flow over a drop-tail dumbbell for three seconds. Two hosts of
-User-Mode Linux shared a clock that stopped while they computed. The figures therefore do not depend on the
-machine. FOLDER contains `linux`, `initrd.cpio` and `ttctl`, the program of their clock and link. A line for
-each cell shows the simulator's figure and the kernel's:
+The file contains the kernel's figures: one flow over a drop-tail dumbbell for three seconds. Neither side
+delays packets at random. A line for each cell shows the simulator's figure and the kernel's:
 
     end            by HyStart, or by a loss                           the same
     ssthresh       that it leaves, segments                           10 % or 3
     retransmits    in the first second                                25 % or 5
     megabyte       seconds until a megabyte is acknowledged           3 % or 20 ms
 
-A cell with an explanation in the file may differ. The exit code is 1 if another figure is outside.
+A cell with an explanation in the file may differ. The exit code is 1 if another figure is outside, and 77 if
+a measurement finds no kernel.
 """
 
 import argparse
 import io
 import json
-import re
-import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -32,7 +28,9 @@ from typing import Any
 
 import polars
 
-from ackclock.running.job import execute
+from ackclock.errors import InputError
+from ackclock.kernels import store as kernels
+from ackclock.running.job import SIM, execute, with_kernel
 from ackclock.running.work import Study
 from ackclock.scenario import Scenario
 
@@ -41,10 +39,6 @@ LENGTH_S = 3
 INTERVAL_MS = 10
 SECOND_NS = 10**9
 MEGABYTE = 10**6
-#: `TCP_INFO` has no threshold.
-NO_THRESHOLD = 2**31 - 1
-#: `tcpi_ca_state` in fast recovery.
-RECOVERY = "3"
 
 
 @dataclass(frozen=True)
@@ -71,8 +65,8 @@ class Figures:
     megabyte_s: float | None
 
 
-def simulated(cell: Cell) -> Figures:
-    """Run a cell in the simulator."""
+def measured(cell: Cell, backend: str = SIM) -> Figures:
+    """Run a cell."""
     scenario = Scenario.from_dict(
         {
             "schema": 2,
@@ -87,59 +81,20 @@ def simulated(cell: Cell) -> Figures:
             "flows": [{"name": "test", "cc": "cubic"}],
         }
     )
-    samples = execute(Study.of(scenario, samples=True).jobs[0]).flow_samples
+    samples = execute(Study.of(scenario, samples=True, backend=backend).jobs[0]).flow_samples
     assert samples is not None, "samples were asked for"
     frame = polars.read_parquet(io.BytesIO(samples))
     ended = frame.filter(polars.col("ssthresh_segments").is_finite())
     first = frame.filter(polars.col("time_ns") <= SECOND_NS)
-    # The sender knows of it when the ACK is back.
+    # The sender knows of it when the ACK is back. Samples are multiples of 10 ms.
     megabyte = frame.filter(polars.col("delivered_bytes") >= MEGABYTE)
     return Figures(
         end=None if ended.is_empty() else "loss" if ended["phase"][0] == "fast-recovery" else "hystart",
         ssthresh=None if ended.is_empty() else ended["ssthresh_segments"][0],
         retransmits=int(first["retransmits"][-1]),
-        megabyte_s=None if megabyte.is_empty() else (megabyte["time_ns"][0] / 1e9 + cell.rtt_ms / 2e3),
-    )
-
-
-def measured(cell: Cell, tools: Path) -> Figures:
-    """Run a cell with two hosts of User-Mode Linux."""
-    with tempfile.TemporaryDirectory() as folder:
-        options = {
-            "kernel": tools / "linux",
-            "initrd": tools / "initrd.cpio",
-            "dir": folder,
-            "rate": cell.mbit,
-            "rtt": cell.rtt_ms,
-            "queue": cell.queue,
-            # Of Ethernet's headers, which the simulator does not count.
-            "overhead": -14,
-            "cc": "cubic",
-            "dur": LENGTH_S,
-            "mem": "256M",
-            "shm": 0,
-            "fast": 0,
-            "guest": f"iv={INTERVAL_MS}",
-        }
-        words = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
-        subprocess.run([str(tools / "ttctl"), *words], capture_output=True, check=True)
-        return of_samples((Path(folder) / "guest0.out").read_text(encoding="utf-8"))
-
-
-def of_samples(text: str) -> Figures:
-    """Read the samples of `TCP_INFO` that the sending host printed."""
-    (begin,) = re.findall(r"^START t=(\d+)", text, re.MULTILINE)
-    lines = re.findall(r"^S (.*)", text, re.MULTILINE)
-    rows = [dict(word.split("=", 1) for word in line.split()) for line in lines]
-    times = [(int(row["t"]) - int(begin)) / SECOND_NS for row in rows]
-    ended = next((row for row in rows if int(row["ssthresh"]) < NO_THRESHOLD), None)
-    first = max((row for row, at in zip(rows, times, strict=True) if at <= 1), key=lambda row: int(row["t"]))
-    megabyte = (at for row, at in zip(rows, times, strict=True) if int(row["acked"]) >= MEGABYTE)
-    return Figures(
-        end=None if ended is None else "loss" if ended["ca"] == RECOVERY else "hystart",
-        ssthresh=None if ended is None else float(ended["ssthresh"]),
-        retransmits=int(first["retr"]),
-        megabyte_s=next(megabyte, None),
+        megabyte_s=None
+        if megabyte.is_empty()
+        else round(megabyte["time_ns"][0] / 1e9 + cell.rtt_ms / 2e3, 6),
     )
 
 
@@ -216,26 +171,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("words", nargs="*", help="words that the name of a cell must have; all by default")
-    parser.add_argument(
-        "--uml", type=Path, metavar="FOLDER", help="measure the kernel, and write its figures"
-    )
+    parser.add_argument("--write", action="store_true", help=f"measure the kernel, and write {RESULTS.name}")
+    parser.add_argument("--kernel", help="the kernel, as for `ackclock run`. Default: the newest")
     given = parser.parse_args(arguments)
     figures, reasons = known(), explanations()
-    if given.uml is not None:
-        source = json.loads(RESULTS.read_text(encoding="utf-8"))["source"]
-        write(source, {cell: measured(cell, given.uml.resolve()) for cell in figures}, reasons)
-        return 0
+    if given.write:
+        try:
+            kernels.check_host()
+            kernel = kernels.find(given.kernel)
+        except InputError as error:
+            print(f"nothing can be measured here: {error}", file=sys.stderr)
+            return 77
+        write(kernel.title, {cell: measured(cell, with_kernel(kernel.name)) for cell in figures}, reasons)
+        figures = known()
     chosen = {
         cell: found for cell, found in figures.items() if all(word in cell.name for word in given.words)
     }
     if not chosen:
         parser.error(f"no cell has all of these words: {' '.join(given.words)}")
     counts = Counter[str]()
-    for cell, kernel in chosen.items():
-        simulator = simulated(cell)
+    for cell, linux in chosen.items():
+        simulator = measured(cell)
         differs = "explained" if cell in reasons else "outside"
-        counts[differs if outside(simulator, kernel) else "inside"] += 1
-        print(line(cell, simulator, kernel, reasons.get(cell)), flush=True)
+        counts[differs if outside(simulator, linux) else "inside"] += 1
+        print(line(cell, simulator, linux, reasons.get(cell)), flush=True)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("inside", "explained", "outside"))
     print(f"{len(chosen)} configurations: {verdicts}")
     return 1 if counts["outside"] else 0

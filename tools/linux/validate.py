@@ -1,15 +1,17 @@
-"""Compares the simulator with the running kernel, and writes the table of docs/validation/linux.md.
+"""Compares the simulator with a Linux kernel, and writes the table of docs/validation/linux.md.
 
-    python tools/linux/validate.py            all cells and episodes, an hour, as root on an idle machine
-    python tools/linux/validate.py --write    also write the results that the documentation shows
-    python tools/linux/validate.py --quick --only reno     cells with such names, a few recoveries each
-    python tools/linux/validate.py --long     also cells with runs of more than two minutes
+    python tools/linux/validate.py                       all cells and episodes, in virtual time
+    python tools/linux/validate.py --write               also write the results that the documentation shows
+    python tools/linux/validate.py --quick --only reno   cells with such names, a few recoveries each
+    python tools/linux/validate.py --long                also cells with runs of more than two minutes
+    python tools/linux/validate.py --real-time           the running kernel, an hour, as root
 
-One flow crosses a dumbbell. The simulator runs the sender of `profile = "linux"`, and the emulator the
-kernel's sender behind the same links and queues. A cell contains 30 recoveries, in runs of about 15
-seconds. On a shared machine a longer run hardly passes without a stall. A run begins after its third
-recovery and after 100 round trips. The simulation determines that time. Each run is simulated ten times.
-Its sender delays each packet at random by up to one transmission, which prevents phase effects.
+One flow crosses a dumbbell. The simulator runs the sender of `profile = "linux"`. The kernel runs in virtual
+time, or in real time in the emulator, behind the same links and queues. A cell contains 30 recoveries, in
+runs of about 15 seconds. On a shared machine, stalls invalidate most longer runs in real time. A run begins
+after its third recovery and after 100 round trips. The simulation determines that time. Each run is
+simulated ten times, and runs three times in virtual time. The sender delays each packet at random by up to
+one transmission, which prevents phase effects.
 
     goodput                                           within 1 %
     mean cwnd, samples of both at the same instants   within 5 %
@@ -23,7 +25,7 @@ between recoveries. An invalid emulation is repeated. A cell is invalid if three
 contain too few valid runs. Retransmissions and BBR are reported, and not judged. The episodes of
 `episodes.py` compare slow start, reordering, many losses, undo, marks and transfers.
 
-The exit code is 1 if a measure is outside, and 77 without an emulator.
+The exit code is 1 if a measure is outside, and 77 where the kernel cannot run.
 """
 
 import argparse
@@ -43,7 +45,6 @@ import polars
 
 import emulations
 import episodes
-from ackclock import kernel
 from ackclock.errors import AckclockError
 from ackclock.running.job import Job, execute
 from ackclock.running.work import Study
@@ -58,7 +59,7 @@ QUICK_COUNTED = 4
 SETTLED_ROUNDS = 100
 #: Seconds of a cell, of a quick one, and of a long one.
 MOST_S, MOST_QUICK_S, MOST_LONG_S = 120.0, 12.0, 3600.0
-#: The approximate seconds of a run of a cell.
+#: The approximate seconds of a run.
 RUN_S = 15.0
 #: The smallest number of runs of a cell, unless it is a quick one.
 LEAST_RUNS = 3
@@ -101,9 +102,7 @@ class Measure:
     @property
     def verdict(self) -> str:
         """Inside, undecided or outside."""
-        if abs(self.deviation) <= self.bound:
-            return "inside"
-        return "undecided" if abs(self.deviation) <= self.bound + self.scatter else "outside"
+        return emulations.verdict(self.deviation, self.bound, self.scatter)
 
 
 def entries(samples: bytes) -> list[float]:
@@ -184,16 +183,20 @@ def measures(simulated: Sequence[Reading], linux: Sequence[Reading]) -> Iterator
     yield Measure("min RTT", here, there, 1e3 * (there - here), 1.0, 0.0)
 
 
-def compare(cell: Cell, *, counted: int, most_s: float, deadline: float) -> dict[str, Any]:
+def compare(
+    cell: Cell, backend: emulations.Backend, *, counted: int, most_s: float, deadline: float
+) -> dict[str, Any]:
     """Return the row of a cell."""
     warmup_s, end_s, runs = times_of(cell, counted=counted, most_s=most_s)
     scenario = cell.scenario(warmup_s, end_s)
     study = Study.of(scenario, samples=True, replicates=REPLICATES * runs)
     simulated = [read(job, warmup_s) for job in study.jobs]
-    jobs = Study.of(scenario, samples=True, backend="linux", replicates=emulations.TRIES * runs).jobs
-    before_deadline = takewhile(lambda _: time.monotonic() + end_s < deadline, jobs)
-    valid, refused = emulations.until_valid((read(job, warmup_s) for job in before_deadline), runs)
-    is_valid = len(valid) == runs
+    wanted = backend.wanted(runs)
+    before_deadline = takewhile(
+        lambda _: time.monotonic() + end_s < deadline, backend.jobs(scenario, runs, samples=True)
+    )
+    valid, refused = emulations.until_valid((read(job, warmup_s) for job in before_deadline), wanted)
+    is_valid = len(valid) == wanted
     linux = valid if is_valid else valid + refused
     found = list(measures(simulated, linux))
     verdicts = {measure.verdict for measure in found}
@@ -202,7 +205,7 @@ def compare(cell: Cell, *, counted: int, most_s: float, deadline: float) -> dict
     return {
         "cell": cell.name,
         "seconds": round(end_s - warmup_s, 1),
-        "runs": runs,
+        "runs": wanted,
         "refused": len(refused),
         "verdict": verdict if is_valid else "invalid",
         "faults": sorted({fault for reading in refused for fault in reading.faults})[:MOST_FAULTS],
@@ -232,13 +235,12 @@ def line(row: Mapping[str, Any]) -> str:
 
     cells = (
         row["cell"],
-        f"{row['runs']} of {row['seconds']:g} s",
+        emulations.runs_of(row),
         cell("goodput", 1 / MBIT, 3),
         cell("cwnd", 1, 1),
         cell("recoveries", 60, 1),
         cell("min RTT", 1e3, 1),
         "{}, {}".format(*row["retransmits"]),
-        str(row["refused"]),
         row["verdict"] + (f": {'; '.join(row['faults'])}" if row["verdict"] == "invalid" else ""),
     )
     return f"| {' | '.join(cells)} |"
@@ -252,7 +254,6 @@ HEADINGS = (
     "recoveries per minute",
     "min RTT, ms",
     "retransmits in a run",
-    "runs not valid",
     "verdict",
 )
 
@@ -262,27 +263,18 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([*emulations.head(HEADINGS), *map(line, rows)])
 
 
-def compare_episode(episode: episodes.Episode, *, is_quick: bool) -> dict[str, Any]:
+def compare_episode(
+    episode: episodes.Episode, backend: emulations.Backend, *, is_quick: bool
+) -> dict[str, Any]:
     """Return the row of an episode."""
     replicates, runs = (1, 1) if is_quick else (REPLICATES, EPISODE_RUNS)
     scenario = episode.scenario()
     return episodes.compare(
         episode,
         Study.of(scenario, samples=True, replicates=replicates).jobs,
-        Study.of(scenario, samples=True, backend="linux", replicates=emulations.TRIES * runs).jobs,
-        runs,
+        backend.jobs(scenario, runs, samples=True),
+        backend.wanted(runs),
     )
-
-
-def missing() -> str | None:
-    """Return why nothing can be compared here."""
-    brief = CELLS[-1].scenario(0.0, 0.01)
-    try:
-        execute(Study.of(brief.with_sets(["flows.test.cc=reno"]), backend="linux").jobs[0])
-        kernel.attach("aimd", {}, "validation")[1].close()
-    except AckclockError as error:
-        return str(error)
-    return None
 
 
 def main() -> int:
@@ -295,6 +287,7 @@ def main() -> int:
     )
     parser.add_argument("--quick", action="store_true", help="a few recoveries, in 12 seconds at most")
     parser.add_argument("--long", action="store_true", help="also cells that take up to an hour")
+    emulations.add_backend(parser)
     parser.add_argument(
         "--write", action="store_true", help=f"write {RESULTS.name}, which the documentation shows"
     )
@@ -314,25 +307,27 @@ def main() -> int:
         return 0 if given.list else 2
     if given.write and given.quick:
         parser.error("--write is not of quick cells; leave out --quick")
-    if (reason := missing()) is not None:
-        print(f"nothing can be compared here: {reason}", file=sys.stderr)
+    try:
+        backend = emulations.backend_of(given)
+    except AckclockError as error:
+        print(f"nothing can be compared here: {error}", file=sys.stderr)
         return 77
     most_s = MOST_QUICK_S if given.quick else MOST_LONG_S if given.long else MOST_S
     counted = QUICK_COUNTED if given.quick else COUNTED
-    deadline = math.inf if given.long else time.monotonic() + 60 * MINUTES
+    deadline = math.inf if given.long or backend.is_virtual else time.monotonic() + 60 * MINUTES
     rows = []
     for cell in cells:
-        rows.append(compare(cell, counted=counted, most_s=most_s, deadline=deadline))
+        rows.append(compare(cell, backend, counted=counted, most_s=most_s, deadline=deadline))
         print(line(rows[-1]), flush=True)
     of_episodes = []
     for episode in chosen:
-        of_episodes.append(compare_episode(episode, is_quick=given.quick))
+        of_episodes.append(compare_episode(episode, backend, is_quick=given.quick))
         print(episodes.line(of_episodes[-1]), flush=True)
     print(emulations.summary([*rows, *of_episodes]))
     if given.write:
-        emulations.write(RESULTS, rows, "cell", [cell.name for cell in (*CELLS, *LONG)], table)
+        emulations.write(RESULTS, backend.title, rows, "cell", [cell.name for cell in (*CELLS, *LONG)], table)
         titles = [each.title for each in episodes.EPISODES]
-        emulations.write(EPISODE_RESULTS, of_episodes, "cell", titles, episodes.table)
+        emulations.write(EPISODE_RESULTS, backend.title, of_episodes, "cell", titles, episodes.table)
     return 1 if any(row["verdict"] == "outside" for row in (*rows, *of_episodes)) else 0
 
 

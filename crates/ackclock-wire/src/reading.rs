@@ -70,10 +70,10 @@ impl TcpInfo {
         self.u32_at(68)
     }
 
-    /// `tcpi_snd_ssthresh`, segments, or infinity if it is unset.
+    /// `tcpi_snd_ssthresh`, segments, or infinity if it is unset. It is 0 before the first state.
     pub fn ssthresh(&self) -> f64 {
         match self.u32_at(76) {
-            0x7fff_ffff.. => f64::INFINITY,
+            0 | 0x7fff_ffff.. => f64::INFINITY,
             segments => f64::from(segments),
         }
     }
@@ -201,6 +201,17 @@ pub fn record_sample(columns: &mut FlowSamples, at: Instant, position: u32, read
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unset_threshold_is_infinite() {
+        let with = |ssthresh: u32| {
+            let mut bytes = [0; TcpInfo::LEN];
+            bytes[76..80].copy_from_slice(&ssthresh.to_ne_bytes());
+            TcpInfo::new(bytes).ssthresh()
+        };
+        assert_eq!([with(0), with(30), with(0x7fff_ffff)], [f64::INFINITY, 30.0, f64::INFINITY]);
+        assert_eq!(Reading::default().phase(), Phase::SlowStart);
+    }
 
     /// The congestion events of these states and recoveries, one after the other.
     fn events(looks: &[(u8, Option<u32>)]) -> u64 {

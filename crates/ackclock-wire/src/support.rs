@@ -169,6 +169,8 @@ pub fn largest_packet(plan: &Plan) -> u32 {
 }
 
 /// The common settings of the flows of a supported plan, as sysctls below `net`.
+///
+/// A scenario has no send buffers, so none limits a flow. Applications bound their unsent data.
 pub fn sysctls(plan: &Plan) -> [(&'static str, String); 6] {
     let (_, flow) = kernels_flows(plan).next().expect("invariant: a supported plan has a flow of the kernel");
     let transport = &flow.transport;
@@ -176,7 +178,7 @@ pub fn sysctls(plan: &Plan) -> [(&'static str, String); 6] {
     [
         ("ipv4.tcp_no_metrics_save", switch(true)),
         ("ipv4.tcp_rmem", format!("4096 131072 {MOST_BUFFER}")),
-        ("ipv4.tcp_wmem", format!("4096 16384 {MOST_BUFFER}")),
+        ("ipv4.tcp_wmem", format!("4096 {MOST_BUFFER} {MOST_BUFFER}")),
         ("ipv4.tcp_timestamps", switch(transport.timestamps)),
         ("ipv4.tcp_sack", switch(has_sack(transport))),
         ("ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),

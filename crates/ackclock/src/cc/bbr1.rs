@@ -26,7 +26,7 @@
 //! | propagation delay | `min_rtt`: smallest RTT of 10 s |
 //! | pacing | `0.99 pacing_gain bw`, which only rises before the pipe was full |
 //! | burst | `tso_segs`: segments that the pacing rate sends in 1/1024 s |
-//! | limits of a burst | 2 to 44 segments of 1460 B, 1 below 1.2 Mbit/s, at most `max_tso_segs` |
+//! | limits of a burst | 2 to 44 segments of 1460 B, 1 below 1.2 Mbit/s of payload, at most `max_tso_segs` |
 //! | target window | `cwnd_gain bdp + extra_acked + 3 tso_segs`, rounded up to an even number |
 //! | first phase of the gain cycle | 2 segments more |
 //! | window | grows by the acknowledged segments up to the target, and is at least 4 |
@@ -115,7 +115,7 @@ const PACING_GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const CWND_MIN_TARGET: f64 = 4.0;
 const PACING_MARGIN: f64 = 0.01;
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-/// Below this rate in bytes per second a burst is one segment.
+/// Below this rate in bytes of payload per second a burst is one segment.
 const MIN_TSO_RATE: f64 = 150_000.0;
 /// The largest burst in bytes: a GSO packet with its headers.
 const MOST_BURST: f64 = 65_535.0 - 320.0;
@@ -269,6 +269,8 @@ impl Bbr {
             self.has_begun = true;
             self.cycle_mstamp = now;
             self.model.begin(now);
+            // The round trip of the handshake, if there was one.
+            self.model.update_min_rtt(now, path.min_rtt);
             self.long_term.begin(now, 0);
         }
         let srtt = path.srtt.as_secs_f64();
@@ -326,7 +328,8 @@ impl Bbr {
 
     /// Segments of a burst.
     fn tso_segs(&self) -> f64 {
-        let rate = self.pacing_rate * self.packet_bytes;
+        // Linux's `sk_pacing_rate` counts payload.
+        let rate = self.pacing_rate * self.mss;
         let least = if rate < MIN_TSO_RATE { 1.0 } else { 2.0 };
         let segs = ((rate * BURST_SECS).min(MOST_BURST) / self.mss).floor().max(least);
         segs.min(f64::from(self.parameters.max_tso_segs))

@@ -12,6 +12,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod transport;
+mod wheel;
 
 pub(crate) use delivery::{Delivery, LostTransmission};
 pub(crate) use ranges::RangeSet;

@@ -11,6 +11,7 @@ use super::buffer::Buffer;
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 use super::transport::{DelayedAckFor, EcnMode, Transport};
+use super::wheel::expiry;
 use crate::ecn::Ecn;
 use crate::units::{Duration, Instant};
 use compression::Compression;
@@ -45,6 +46,7 @@ pub struct Receiver {
     /// Segments received and not acknowledged.
     unacknowledged: u32,
     ack_deadline: Option<Instant>,
+    timer_tick: Duration,
     last_ack_sent: u64,
     ts_recent: Instant,
     ecn: EcnMode,
@@ -128,6 +130,7 @@ impl Receiver {
             recent: [(0, 0); MAX_SACK_BLOCKS],
             unacknowledged: 0,
             ack_deadline: None,
+            timer_tick: transport.timer_tick,
             last_ack_sent: 0,
             ts_recent: Instant::ZERO,
             ecn: transport.ecn,
@@ -288,7 +291,7 @@ impl Receiver {
                 && !is_quick
                 && !(self.is_pushed && self.reads_at_once)
             {
-                self.ack_deadline = Some(now + delay);
+                self.ack_deadline = Some(expiry(now, delay, self.timer_tick));
                 return None;
             }
         }

@@ -127,7 +127,8 @@ fn everything_later_is_the_same_later() {
         // And senders whose clocks have ticks.
         let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
         for flow in plan.flows.iter_mut().chain(slots) {
-            Arc::make_mut(&mut flow.transport).clock_tick = Duration::ZERO;
+            let transport = Arc::make_mut(&mut flow.transport);
+            (transport.clock_tick, transport.timer_tick) = (Duration::ZERO, Duration::ZERO);
         }
         plan.sampling = Sampling { interval: Some(plan.duration), max_flows: 64, packets: false };
         let straight = run(&plan);

@@ -37,7 +37,7 @@ fn known() -> Bbr {
 #[test]
 fn windows_and_bursts_by_hand() {
     let mut bbr = known();
-    // 990 packets of 1500 bytes a second: 1450 bytes in 1/1024 s, which is less than two segments.
+    // 990 packets a second: 1412 bytes of payload in 1/1024 s, which is less than two segments.
     assert_eq!((bbr.wire_rate.as_bps(), bbr.tso_segs()), (11_880_000, 2.0));
     // 100 and three bursts; 125 and 6 make 131, and an even number; 2 more in the first phase.
     assert_eq!((bbr.inflight(1000.0, 1.0), bbr.inflight(1000.0, 1.25)), (106.0, 132.0));
@@ -49,9 +49,20 @@ fn windows_and_bursts_by_hand() {
     bbr.cycle_idx = 2;
     bbr.set_rate(90.0);
     assert_eq!((bbr.tso_segs(), bbr.inflight(90.0, 1.0)), (1.0, 12.0));
-    // 12 Gbit/s send 1465 kB in 1/1024 s: a burst is 65 215 bytes, 44 segments.
+    // 12 Gbit/s send 1426 kB of payload in 1/1024 s: a burst is 65 215 bytes, 44 segments.
     bbr.set_rate(1e6);
     assert_eq!(bbr.tso_segs(), 44.0);
+}
+
+#[test]
+fn the_round_trip_of_the_handshake_is_the_first_minimum() {
+    let mut bbr = Bbr::new(Bbr1::default(), CcContext::new(10.0));
+    let handshake = PathView { srtt: ms(14), min_rtt: ms(14), ..PathView::default() };
+    bbr.begin(Instant::ZERO, &handshake);
+    assert_eq!(bbr.model.min_rtt, Some(ms(14)));
+    let mut without = Bbr::new(Bbr1::default(), CcContext::new(10.0));
+    without.begin(Instant::ZERO, &PathView::default());
+    assert_eq!(without.model.min_rtt, None);
 }
 
 #[test]
@@ -358,8 +369,10 @@ fn what_is_not_known_changes_nothing() {
     bbr.mode = Mode::ProbeBw;
     bbr.update_cycle_phase(Instant::ZERO + Duration::from_secs(1), &Sample::of_a_timeout());
     assert_eq!(bbr.cycle_idx, 3);
-    // At 1.2 Mbit/s a burst has two segments.
-    bbr.set_rate(100.0);
+    // 102 segments a second are 1.19 Mbit/s of payload, and 103 are 1.203 Mbit/s.
+    bbr.set_rate(102.0);
+    assert_eq!(bbr.tso_segs(), 1.0);
+    bbr.set_rate(103.0);
     assert_eq!(bbr.tso_segs(), 2.0);
 }
 

@@ -61,6 +61,7 @@ use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard};
 use super::segment::AckSegment;
 use super::transport::{ExitGrowth, LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
+use super::wheel::expiry;
 use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange, RateSample};
 use crate::units::{Duration, Instant, Rate};
 
@@ -524,7 +525,7 @@ impl Sender {
             if may_begin {
                 self.on_found_losses(now);
             }
-            self.set_reordering_timer();
+            self.set_reordering_timer(now);
         }
         if self.probes {
             self.after_ack_for_probes(now, ack, is_new);
@@ -551,7 +552,13 @@ impl Sender {
     /// RFC 6298 §5.3: "restart the retransmission timer so that it will expire after RTO seconds".
     #[inline]
     fn restart_retransmission_timer(&mut self, now: Instant) {
-        self.timers.set(Timer::Retransmission, now + self.rtt.rto());
+        self.start_timer(Timer::Retransmission, now, self.rtt.rto());
+    }
+
+    /// The timer goes off after this time, at a tick of the sender's clock.
+    #[inline]
+    fn start_timer(&mut self, timer: Timer, now: Instant, timeout: Duration) {
+        self.timers.set(timer, expiry(now, timeout, self.transport.timer_tick));
     }
 
     /// The delivery rate that an ACK shows, which reports `ce_bytes` more that came with a mark. Losses come before it.

@@ -267,7 +267,7 @@ impl Sender {
             self.restart_retransmission_timer(now);
         }
         if let Some(rate) = self.pacing_rate() {
-            self.pace(now, segment.len, rate);
+            self.pace(now, segment.len, rate, retransmission);
         }
         if self.cc.needs_on_sent() {
             self.tell_sent(now, segment.len, retransmission);
@@ -275,9 +275,12 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn pace(&mut self, now: Instant, len: u32, rate: Rate) {
+    pub(super) fn pace(&mut self, now: Instant, len: u32, rate: Rate, retransmission: bool) {
         let (gap, _) = rate.transmission(u64::from(len + self.transport.data_overhead()));
-        let quantum = if self.cc.pacing_rate().is_some() {
+        let quantum = if retransmission && self.pushes {
+            // In Linux each retransmission is a packet of its own.
+            u64::from(len)
+        } else if self.cc.pacing_rate().is_some() {
             self.cc.send_quantum()
         } else {
             window_quantum(rate, self.transport.mss)

@@ -135,7 +135,7 @@ impl Sender {
     fn start_persist_timer(&mut self, now: Instant) {
         let doublings = self.peer_window.probes.min(MAX_DOUBLINGS);
         let interval = Duration::from_nanos(self.rtt.rto().as_nanos().saturating_mul(1 << doublings)).min(LONGEST);
-        self.timers.set(Timer::Persist, now + interval);
+        self.start_timer(Timer::Persist, now, interval);
     }
 
     /// The peer's window has been closed, or as good as closed, for so long that it is asked for.

@@ -238,6 +238,9 @@ transport_keys! {
     /// Additional delay of RACK's reordering timer and of TLP's probe. Linux adds two ticks of its clock
     /// (`TCP_TIMEOUT_MIN`).
     timer_slack: Duration = [Duration::ZERO, Linux: Duration::from_millis(2)] => transport;
+    /// Tick of timers, which go off at the tick after their end (Linux's timer wheel). From 63 ticks on, timers go off
+    /// at multiples of 8 ticks. From 504 ticks on, they go off at multiples of 64. "0 s" means exact times.
+    timer_tick: Duration = [Duration::ZERO, Linux: Duration::from_millis(1)] => transport;
     /// Whether a connection begins with SYN and SYN-ACK and ends with FIN (RFC 9293). SYN and SYN-ACK may be lost and
     /// are then retransmitted. Completion times include the handshake.
     handshake: bool = [false, Linux: true] => transport;
@@ -269,7 +272,7 @@ transport_keys! {
     window_growth_acks: bool = [false, Linux: true] => transport;
     /// The sender sets PSH on the last segment of each burst and of each write (Linux). The receiver acknowledges it at
     /// once, or when a slow application has read everything. A burst has two or more segments, up to the payload of a
-    /// millisecond at Linux's pacing rate.
+    /// millisecond at Linux's pacing rate. A retransmission leaves alone.
     push_acks: bool = [false, Linux: true] => transport;
     /// The sender waits for the next ACK instead of sending less than a full burst (Linux, `tcp_tso_should_defer`). It
     /// waits if the ACK is due within 1 ms, and less than a third of the window is free. It needs `push_acks`.
@@ -289,6 +292,9 @@ transport_keys! {
     /// Round-trip time that RACK adds to its reordering window. `newest`: of the delivered segment that was sent last
     /// (RFC 8985 §6.2). `cumulative`: of the last segment that the ACK covers cumulatively, if there is one (Linux).
     rack_rtt: RackRtt = [RackRtt::Newest, Linux: RackRtt::Cumulative] => variations;
+    /// RACK ignores the delivery of a retransmission if the ACK's timestamp is older (RFC 8985 §6.2). Linux does not. It
+    /// only requires the smallest round-trip time since the retransmission.
+    rack_timestamps: bool = [true, Linux: false] => transport;
     /// Tail loss probe (TLP, RFC 8985): a SACK sender sends a probe when ACKs are overdue for two round trips. The loss
     /// of the last segments then needs no timeout.
     tlp: bool = [false, Linux: true] => transport;

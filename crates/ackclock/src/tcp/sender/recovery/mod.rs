@@ -177,7 +177,7 @@ impl Sender {
         let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
         let mut view = View { board, rtt, state: *state, una: *snd_una, is_new: false, next: *snd_nxt, now };
         let lost = strategy.on_settled(&mut view);
-        self.set_reordering_timer();
+        self.set_reordering_timer(now);
         if lost > 0 {
             self.on_found_losses(now);
             if self.is_reducing() {
@@ -189,9 +189,9 @@ impl Sender {
     }
 
     /// Losses are looked for again when the strategy says so.
-    pub(super) fn set_reordering_timer(&mut self) {
+    pub(super) fn set_reordering_timer(&mut self, now: Instant) {
         match self.strategy.settles_at() {
-            Some(at) => self.timers.set(Timer::Reordering, at + self.transport.timer_slack),
+            Some(at) => self.start_timer(Timer::Reordering, now, at.since(now) + self.transport.timer_slack),
             None => self.timers.stop(Timer::Reordering),
         }
     }

@@ -29,7 +29,8 @@ pub(in crate::tcp::sender) struct Rack {
     mss: u64,
     /// Selectively acknowledged segments make no room until recovery begins: limited transmit is off.
     hides_sacked: bool,
-    has_timestamps: bool,
+    /// An older timestamp of the ACK shows that the original segment arrived.
+    heeds_timestamps: bool,
     /// Whether the RTT is of the last segment that is acknowledged cumulatively.
     takes_cumulative: bool,
     /// RACK.segment.
@@ -147,7 +148,7 @@ impl Rack {
         Rack {
             mss: u64::from(transport.mss),
             hides_sacked: !transport.limited_transmit,
-            has_timestamps: transport.timestamps,
+            heeds_timestamps: transport.timestamps && transport.rack_timestamps,
             takes_cumulative: transport.variations.rack_rtt == RackRtt::Cumulative,
             latest: None,
             reordering: Reordering::default(),
@@ -164,7 +165,7 @@ impl Rack {
         let Some(newest) = &delivered.newest else { return };
         let rtt = view.now.since(newest.sent_at);
         let is_invalid =
-            newest.transmissions > 1 && (self.has_timestamps && ack.echo < newest.sent_at || rtt < min_rtt);
+            newest.transmissions > 1 && (self.heeds_timestamps && ack.echo < newest.sent_at || rtt < min_rtt);
         let (sent_at, end, before) = if !is_invalid && newest.transmissions > 1 {
             (newest.sent_at, newest.end(), self.sent_before(newest.sent_at))
         } else if let Some((sent_at, end)) = delivered.newest_once {

@@ -8,6 +8,7 @@
 use crate::cc::{CongestionKind, Recovery, Restart};
 use crate::tcp::segment::{AckSegment, DataSegment};
 use crate::tcp::sender::{Sender, State, Timer};
+use crate::tcp::wheel::expiry;
 use crate::units::{Duration, Instant};
 
 /// RFC 8985 §7.2: "when there is no SRTT estimate available, the PTO SHOULD be 1 second".
@@ -62,7 +63,7 @@ impl Sender {
             srtt => srtt * 2 + self.transport.timer_slack,
         };
         let rto_at = self.timers.deadline(Timer::Retransmission).unwrap_or(Instant::MAX);
-        self.timers.set(Timer::Probe, (now + pto).min(rto_at));
+        self.timers.set(Timer::Probe, expiry(now, pto, self.transport.timer_tick).min(rto_at));
     }
 
     /// The PTO is over.

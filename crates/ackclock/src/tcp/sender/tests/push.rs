@@ -62,6 +62,18 @@ fn the_send_quantum_ends_a_burst_of_a_paced_sender() {
     assert_eq!(flags(&mut tcp), [(0, false), (1, true)]);
 }
 
+#[test]
+fn a_retransmission_is_a_burst_of_its_own() {
+    let mut tcp = pushing(100, |transport| transport.variations.pacing = Pacing::Linux);
+    tcp.sender.refresh(Instant::ZERO);
+    for (retransmission, held) in [(false, false), (true, true)] {
+        tcp.now += Duration::from_secs(1);
+        let rate = tcp.sender.pacing_rate().unwrap();
+        tcp.sender.pace(tcp.now, MSS as u32, rate, retransmission);
+        assert_eq!(tcp.sender.pacer.holds(tcp.now, MSS as u32), held);
+    }
+}
+
 /// A sender in congestion avoidance at six segments.
 fn deferring(defers: bool) -> Driven {
     let transport =

@@ -186,3 +186,15 @@ fn the_round_trip_of_rack_is_of_the_newest_segment_or_of_the_last_acknowledged_o
         assert_eq!(tcp.ack(3, &[(4, 5)]).contains(&3), is_lost, "{rack_rtt:?}");
     }
 }
+
+#[test]
+fn linux_counts_a_retransmission_as_delivered_regardless_of_timestamps() {
+    for (rack_timestamps, is_lost) in [(true, false), (false, true)] {
+        let transport = Transport { timestamps: true, rack_timestamps, ..rack() };
+        let mut tcp = Driven::of(transport, CcSpec::by_name("aimd").unwrap().build(CcContext::new(6.0)));
+        assert_eq!(tcp.sent(), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(tcp.ack(0, &[(2, 6)]), [0, 1, 6]);
+        // Both left at 1 ms. The copy of segment 1 arrives after a round trip, but its ACK echoes a time before it.
+        assert_eq!(tcp.ack(0, &[(1, 6)]).contains(&0), is_lost, "{rack_timestamps}");
+    }
+}
