@@ -23,7 +23,7 @@ KERNEL = ROOT / "examples/captures/linux-cubic.pcap"
 SCENARIO = """\
 schema = 1
 name = "short-queue"
-duration = "20 s"
+duration = "19 s"
 warmup = "0 s"
 
 [links.path]

@@ -250,7 +250,7 @@ def trouble(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 @pytest.mark.parametrize(
     ("environment", "at_most"),
-    # Beside AIMD a standard flow, CUBIC or a newcomer has about a fair share; beside New-AIMD hardly half.
+    # Competing with AIMD, each flow receives about its fair share. Competing with New-AIMD, it receives half.
     [("with-standard", 0.7), ("with-cubic-shallow", 0.5), ("newcomer-far", 0.75)],
 )
 def test_new_aimd_does_not_make_room(trouble: Evaluation, environment: str, at_most: float) -> None:

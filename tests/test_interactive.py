@@ -158,7 +158,7 @@ def test_what_does_not_run_in_a_browser_says_so(tmp_path: Path) -> None:
     assert refusal(scenario.resolved_json).endswith(
         "does not run in a browser. The command runs this cell again."
     )
-    assert refusal("{}", "linux").startswith("This cell was run by the emulator")
+    assert refusal("{}", "linux").startswith("This cell ran with the TCP of a Linux kernel")
     assert figures_kept(0) == figures_kept(1) > figures_kept(100) > figures_kept(10**9) == 1
 
 

@@ -90,7 +90,7 @@ def test_samples_and_packets_are_written(scenario: str, tmp_path: Path) -> None:
     )
     answer = cli("run", scenario, "--backend", "kernel", *arguments)
     assert answer.code == 0, answer.stderr
-    assert len((folder / "flows.csv").read_text().splitlines()) == 41
+    assert len((folder / "flows.csv").read_text().splitlines()) == 42
     report = cli("sequence", str(capture), "--out", str(tmp_path / "sequence.svg"))
     assert report.code == 0, report.stderr
 
@@ -110,6 +110,68 @@ def test_a_study_stores_its_results_by_kernel_and_goes_on(scenario: str, tmp_pat
     assert first.code == 0, first.stderr
     again = cli(*arguments, "--vary", "topology.rate=5 Mbit/s,10 Mbit/s", "--json")
     assert again.stdout == first.stdout
+
+
+def test_simulated_flows_of_any_kind_run_beside_those_of_the_kernel(scenario: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "import ackclock\n"
+        "class Half(ackclock.CongestionControl):\n"
+        "    def on_ack(self, ack): self.cwnd += ack.acked / self.cwnd\n"
+        "    def on_congestion(self, event): self.cwnd /= 2\n"
+    )
+    with Path(scenario).open("a") as file:
+        file.write(f'[[flows]]\nname = "own"\ncc = "{own}:Half"\nstack = "simulated"\n')
+        file.write('[[flows]]\nname = "quic"\ncc = "bbr3"\nprotocol = "quic"\nstack = "simulated"\n')
+        file.write('[[flows]]\nname = "call"\ntraffic = { kind = "rtp", rate = "500 kbit/s" }\n')
+    first = documents(scenario)
+    assert documents(scenario) == first
+    assert first["emulation"]["algorithms"] == {"test": "cubic"}
+    assert [flow["group"] for flow in first["flows"]] == ["test", "own", "quic"]
+    assert all(flow["goodput_bps"] > 3e5 for flow in first["flows"])
+    (call,) = first["datagrams"]
+    assert call["delivered_bps"] == pytest.approx(5e5, rel=0.02)
+    (link,) = [link for link in first["links"] if link["name"] == "bottleneck"]
+    assert link["drops"] == sum(flow["lost"] for flow in first["flows"]) + call["lost"]
+
+
+WIFI = """
+schema = 2
+duration = "6 s"
+warmup = "1 s"
+[channels.wifi]
+kind = "dcf"
+preset = "802.11g"
+rate = "54 Mbit/s"
+[links]
+ap = { channel = "wifi", queue = { kind = "drop-tail", limit = "300 packets" } }
+station.channel = "wifi"
+wire = { rate = "1 Gbit/s", delay = "10 ms" }
+[[flows]]
+name = "test"
+cc = "cubic"
+profile = "linux"
+path = ["wire", "ap"]
+reverse_path = ["station", "wire.reverse"]
+"""
+
+
+def test_stations_of_a_channel_carry_the_packets_of_the_kernel(tmp_path: Path) -> None:
+    path = tmp_path / "wifi.toml"
+    path.write_text(WIFI)
+    answer = cli("run", path, "--backend", "sim", "--backend", "kernel", "--json")
+    assert answer.code == 0, answer.stderr
+    simulated, emulated = (run["flows"][0]["goodput_bps"] for run in json.loads(answer.stdout)["runs"])
+    assert emulated == pytest.approx(simulated, rel=0.05) and emulated > 20e6
+
+
+def test_a_capture_at_a_link_shows_its_packets_and_changes_nothing(scenario: str, tmp_path: Path) -> None:
+    capture = tmp_path / "run.pcapng"
+    plain = documents(scenario)
+    captured = documents(scenario, "--pcap", str(capture), "--at", "bottleneck")
+    assert captured["flows"] == plain["flows"]
+    flow = plain["flows"][0]
+    assert capture.stat().st_size > 100 * flow["arrived"]
 
 
 def test_a_feature_that_the_backend_lacks_is_one_message(scenario: str) -> None:

@@ -211,6 +211,21 @@ def test_the_headline_says_what_it_covers(tmp_path: Path, tiny: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("queue", "headings"),
+    [
+        ("red", ["full drops", "early drops", "forced drops", "early marks", "forced marks"]),
+        ("codel", ["full drops", "sojourn drops", "sojourn marks", "ce threshold marks"]),
+    ],
+)
+def test_the_table_of_links_shows_the_reasons_that_a_queue_declares(
+    tiny: Path, queue: str, headings: list[str]
+) -> None:
+    answer = cli("run", tiny, "--set", f'topology.queue={{ kind = "{queue}" }}')
+    (line,) = [line for line in answer.stdout.splitlines() if "full drops" in line]
+    assert line.split("  ")[0] == "link" and all(heading in line for heading in headings)
+
+
 def test_what_does_not_apply_is_a_dash_with_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "datagrams.toml"
     traffic = '[[flows]]\nname = "cbr"\ntraffic = { kind = "cbr", rate = "100 kbit/s" }\n'

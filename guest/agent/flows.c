@@ -51,7 +51,7 @@ static struct page *zeros;
 static LIST_HEAD(commands);
 static LIST_HEAD(to_write);
 static LIST_HEAD(to_read);
-static bool to_accept;
+static bool to_accept, to_close;
 static struct task_struct *worker;
 
 static void wake(void)
@@ -147,7 +147,7 @@ static void receiver_changed(struct sock *sk)
 	struct flow *flow = sk->sk_user_data;
 
 	if (flow && sk->sk_state == TCP_CLOSE_WAIT) {
-		flow->has_ended = true;
+		to_close = true;
 		wake();
 	}
 }
@@ -173,6 +173,7 @@ static void report(struct flow *flow, u64 look)
 	state->look = look;
 	state->received = flow->received;
 	state->is_receiver = flow->is_receiver;
+	state->high_seq = tcp_sk(flow->sock->sk)->high_seq;
 	memcpy(state->info, &info, min(sizeof(info), sizeof(state->info)));
 }
 
@@ -302,8 +303,21 @@ static void accept_all(void)
 		write_unlock_bh(&sk->sk_callback_lock);
 		lock_sock(sk);
 		read_all(flow);
-		flow->has_ended = sk->sk_state == TCP_CLOSE_WAIT;
+		to_close |= sk->sk_state == TCP_CLOSE_WAIT;
 		release_sock(sk);
+	}
+}
+
+/* Closes the receivers whose senders have ended. */
+static void close_all(void)
+{
+	int index;
+
+	for (index = 0; index < MOST_FLOWS; index++) {
+		struct flow *flow = receivers[index];
+
+		if (flow && flow->sock->sk->sk_state == TCP_CLOSE_WAIT)
+			kernel_sock_shutdown(flow->sock, SHUT_RDWR);
 	}
 }
 
@@ -364,11 +378,10 @@ static struct list_head *take(struct list_head *list)
 static int work(void *unused)
 {
 	struct list_head *first;
-	int index;
 
 	for (;;) {
 		set_current_state(TASK_IDLE);
-		if (list_empty(&commands) && list_empty(&to_write) && !to_accept)
+		if (list_empty(&commands) && list_empty(&to_write) && !to_accept && !to_close)
 			schedule();
 		__set_current_state(TASK_RUNNING);
 		if (xchg(&to_accept, false))
@@ -381,12 +394,8 @@ static int work(void *unused)
 		}
 		while ((first = take(&to_write)))
 			write_flow(list_entry(first, struct flow, due));
-		for (index = 0; index < MOST_FLOWS; index++) {
-			struct flow *flow = receivers[index];
-
-			if (flow && flow->has_ended && flow->sock->sk->sk_state == TCP_CLOSE_WAIT)
-				kernel_sock_shutdown(flow->sock, SHUT_RDWR);
-		}
+		if (xchg(&to_close, false))
+			close_all();
 	}
 	return 0;
 }

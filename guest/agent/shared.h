@@ -4,7 +4,7 @@
 #define ACKCLOCK_SHARED_H
 
 #define ACKCLOCK_MAGIC 0x6b6c636b6361ull /* "ackclk" */
-#define ACKCLOCK_VERSION 1
+#define ACKCLOCK_VERSION 2
 
 /* The records of both directions begin behind this page. */
 #define ACKCLOCK_HEADER 4096
@@ -147,6 +147,8 @@ struct ackclock_state {
 	u64 received;
 	/* The receiver of the flow reports, not its sender. */
 	u64 is_receiver;
+	/* The sequence number that ends the last recovery, which differs from that of the recovery before */
+	u64 high_seq;
 	/* struct tcp_info */
 	u8 info[256];
 };

@@ -29,8 +29,9 @@ from ackclock import _core
 from generated_parts import renewed
 from markdown_table import table
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "evidence"))
+sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("evidence", "kernel")]
 
+import agreement_page
 import evidence_page
 import rows as evidence_rows
 
@@ -129,6 +130,13 @@ def paper_on_linux(name: str) -> str:
     return f"{found['made']}: {counts}. In bold: another verdict than the simulation's.\n\n{table(rows)}"
 
 
+def kernel_speed() -> str:
+    """The results of `tools/kernel/virtual_speed.py`."""
+    found = json.loads((DOCS.parent / "tools/kernel/virtual_speed.json").read_text(encoding="utf-8"))
+    rows = [("figure", "value"), ("---",) * 2, *found["figures"].items()]
+    return f"{found['made']}.\n\n{table(rows)}"
+
+
 def validation() -> str:
     """The tables of the validation overview."""
     rows = evidence_rows.rows()
@@ -150,6 +158,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "episodes": partial(beside_linux, "episodes.json"),
     "shares": partial(beside_linux, "shares.json"),
     "late_comer": late_comer_table,
+    "kernel_agreement": agreement_page.table,
+    "kernel_speed": kernel_speed,
     "efficiency_on_linux": partial(paper_on_linux, "jasem-efficiency"),
     "utilization_on_linux": partial(paper_on_linux, "jasem-utilization"),
     "methods": methods_table,

@@ -1,8 +1,15 @@
-"""Run random scenarios twice through a kernel in virtual time, and compare the results byte by byte.
+"""Run random scenarios twice with a kernel in virtual time, and compare the results byte by byte.
 
-The first runs go one after another, the second ones side by side, with load on all cores.
+    python tools/kernel/determinism.py                 200 scenarios
+    python tools/kernel/determinism.py --runs 60       other scenarios with --seed
+    python tools/kernel/determinism.py --number 17     only one of them
+    python tools/kernel/determinism.py --load 1        busy loops beside the second runs; one for each core
 
-    determinism.py [--runs 200] [--seed 1] [--kernel VERSION]
+The first runs go one after another, the second ones side by side, with load. The results without
+`engine_cpu_s` and the captures of both runs are compared. A run that fails or does not end is reported too.
+`--keep` takes a folder for the scenarios of such runs.
+
+The exit code is 1 if two runs differ or one fails, and 77 without a kernel.
 """
 
 from __future__ import annotations
@@ -13,13 +20,20 @@ import multiprocessing
 import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
-from ackclock import Scenario, _core, kernel
-from ackclock.kernels import store
+from ackclock import Scenario
+from ackclock.cli.console import progress
+from ackclock.errors import BackendError, InputError, RunError
+from ackclock.running.backend import chosen as backend_of
+from ackclock.running.job import Capture, Job, execute
+from ackclock.running.work import Study
 
 #: Seconds of virtual time.
 DURATION = "6 s"
+#: The largest number of flows of a scenario.
+MOST_FLOWS = 20
 ALGORITHMS: list[Any] = [
     "reno",
     "cubic",
@@ -61,11 +75,16 @@ def scenario(draw: random.Random) -> Scenario:
         topology["access"] = {"rate": "200 Mbit/s", "delay": "2 ms"}
     has_ecn = topology["queue"].get("ecn", False)
     flows = []
+    left = MOST_FLOWS
     for number in range(draw.randint(1, 4)):
+        count = min(draw.choice([1, 1, 2, 5, 12]), left)
+        if count == 0:
+            break
+        left -= count
         flow: dict[str, Any] = {
             "name": f"flow{number}",
             "cc": draw.choice(ALGORITHMS),
-            "count": draw.choice([1, 1, 2, 5]),
+            "count": count,
             "start": f"{draw.choice([0, 0, 500, 1500])} ms",
             "send_jitter": draw.choice(["0 s", "1 packet"]),
             "ecn": "classic" if has_ecn else "off",
@@ -79,31 +98,21 @@ def scenario(draw: random.Random) -> Scenario:
             flow["stop"] = "4 s"
         if draw.random() < 0.3:
             flow["rtt"] = "400 ms"
+        if number > 0 and draw.random() < 0.25:
+            flow["stack"] = "simulated"
         flows.append(flow)
     return Scenario(duration=DURATION, warmup="1 s", topology=topology, flows=flows)
 
 
-class Side:
-    """Runs of one kernel."""
-
-    def __init__(self, which: str | None) -> None:
-        found = store.find(which)
-        self._kernel = (found.image, found.initrd, found.title)
-
-    def run(self, given: tuple[int, Scenario]) -> tuple[str, bytes]:
-        """Return the result of a run without its cost, and its packets. An error is the result of a run."""
-        seed, scenario = given
-        core = scenario._core
-        names = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"]]
-        try:
-            run = core.emulate(
-                seed, 0, capture=("sender", names, 96), objects=kernel.folder(), kernel=self._kernel
-            )
-        except (_core.BackendError, _core.RunError) as error:
-            return f"{type(error).__name__}: {error}", b""
-        document = json.loads(run.to_json())
-        del document["engine_cpu_s"]
-        return json.dumps(document), run.pcapng(96)
+def run(job: Job) -> tuple[str, bytes]:
+    """Return the result of a run without its cost, and its packets. A failed run has no packets."""
+    try:
+        outcome = execute(job)
+    except (BackendError, RunError) as error:
+        return f"{type(error).__name__}: {error}", b""
+    document = json.loads(outcome.result_json)
+    del document["engine_cpu_s"]
+    return json.dumps(document), outcome.pcapng or b""
 
 
 def burn() -> None:
@@ -112,31 +121,67 @@ def burn() -> None:
         pass
 
 
+def place_of_difference(one: tuple[str, bytes], other: tuple[str, bytes]) -> str:
+    """Return where two runs differ."""
+    if one[0] != other[0]:
+        here, there = (json.loads(result) if packets else result for result, packets in (one, other))
+        if isinstance(here, dict) and isinstance(there, dict):
+            return ", ".join(key for key in here if here[key] != there.get(key)) + " differ"
+        return f"one run failed: {here if isinstance(here, str) else there}"
+    at = next((at for at, pair in enumerate(zip(one[1], other[1], strict=False)) if pair[0] != pair[1]), -1)
+    return f"the captures of {len(one[1])} and {len(other[1])} B differ at byte {at}"
+
+
 def main() -> int:
     """Compare the runs. Returns 1 if two differ or one fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kernel")
+    parser.add_argument("--runs", type=int, default=200, help="scenarios. Default: 200")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the scenarios. Default: 1")
+    parser.add_argument("--number", type=int, help="run only the scenario of this number")
+    parser.add_argument("--load", type=int, default=multiprocessing.cpu_count(), help="busy loops")
+    parser.add_argument("--keep", type=Path, help="folder for scenarios of runs that differ or fail")
+    parser.add_argument("--kernel", help="the kernel, as for `ackclock run`. Default: the newest")
     asked = parser.parse_args()
+    try:
+        backend = backend_of("kernel", asked.kernel)
+    except InputError as error:
+        print(f"nothing can be compared here: {error}", file=sys.stderr)
+        return 77
     draw = random.Random(asked.seed)
-    given = [(draw.randrange(1 << 30), scenario(draw)) for _ in range(asked.runs)]
-    side = Side(asked.kernel)
-    first = [side.run(each) for each in given]
-    load = [multiprocessing.Process(target=burn, daemon=True) for _ in range(multiprocessing.cpu_count())]
+    packets = Capture("sender", (), snaplen=96)
+    jobs = [
+        job
+        for _ in range(asked.runs)
+        for job in Study.of(
+            scenario(draw), seed=draw.randrange(1 << 30), samples=False, capture=packets, backend=backend
+        ).jobs
+    ]
+    chosen = [number for number in range(asked.runs) if asked.number in (None, number)]
+    with progress("one after another") as tell:
+        first = {}
+        for number in chosen:
+            first[number] = run(jobs[number])
+            tell(len(first), len(chosen))
+    load = [multiprocessing.Process(target=burn, daemon=True) for _ in range(asked.load)]
     for process in load:
         process.start()
-    with ThreadPoolExecutor(2) as workers:
-        second = list(workers.map(side.run, given))
+    with progress("side by side") as tell, ThreadPoolExecutor(2) as workers:
+        second = {}
+        for number, found in zip(chosen, workers.map(lambda number: run(jobs[number]), chosen), strict=True):
+            second[number] = found
+            tell(len(second), len(chosen))
     for process in load:
         process.kill()
-    failed = [number for number, (result, packets) in enumerate(first) if not packets]
-    differ = [number for number in range(asked.runs) if first[number] != second[number]]
+    failed = [number for number, (_, captured) in first.items() if not captured]
+    differ = [number for number in chosen if first[number] != second[number]]
     for number in sorted({*failed, *differ}):
-        seed, each = given[number]
-        what = first[number][0] if number in failed else "differs from its repetition"
-        print(f"run {number}, seed {seed}: {what}\n{each.resolved_json}", file=sys.stderr)
-    print(f"{asked.runs} runs, {len(failed)} failed, {len(differ)} differ from their repetition")
+        job = jobs[number]
+        what = first[number][0] if number in failed else place_of_difference(first[number], second[number])
+        print(f"scenario {number}, seed {job.seed}: {what}", file=sys.stderr)
+        if asked.keep is not None:
+            asked.keep.mkdir(parents=True, exist_ok=True)
+            (asked.keep / f"{number}.json").write_text(job.scenario_json, encoding="utf-8")
+    print(f"{len(chosen)} runs, {len(failed)} failed, {len(differ)} differ from their repetition")
     return 1 if failed or differ else 0
 
 

@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ackclock::sim::Plan;
 use ackclock::units::{Duration, Instant};
 use ackclock_bpf::guest::GuestTypes;
-use ackclock_wire::{Delivery, Network, Side, Watch};
+use ackclock_wire::{Refused, Side};
 
 use crate::commands::Commands;
 use crate::error::KernelError;
 use crate::guest::Guest;
+use crate::network::Network;
 use crate::readings::Reports;
 use crate::settings;
 use crate::shared::{Kind, Record};
@@ -51,16 +52,16 @@ pub struct Calendar<'a> {
     pub plan: &'a Plan,
     pub guests: [Guest; 2],
     pub commands: [Commands; 2],
-    pub network: Network,
-    pub watch: Watch<'a>,
+    pub network: Network<'a>,
     pub reports: Reports<'a>,
     /// The structures of the guests' kernel.
     pub types: GuestTypes,
     outboxes: [Outbox; 2],
 }
 
-fn nothing(_: Delivery<'_>) -> Instant {
-    Instant::ZERO
+/// The kernel does not suit this backend.
+fn refused(message: String) -> KernelError {
+    Refused { key: "kernel".to_owned(), message }.into()
 }
 
 /// The time of a guest.
@@ -83,12 +84,11 @@ impl<'a> Calendar<'a> {
         plan: &'a Plan,
         guests: [Guest; 2],
         commands: [Commands; 2],
-        network: Network,
+        network: Network<'a>,
         reports: Reports<'a>,
     ) -> Self {
-        let (watch, outboxes) = (Watch::new(plan), Default::default());
-        let types = GuestTypes::default();
-        Calendar { plan, guests, commands, network, watch, reports, types, outboxes }
+        let (types, outboxes) = (GuestTypes::default(), Default::default());
+        Calendar { plan, guests, commands, network, reports, types, outboxes }
     }
 
     /// Lets both guests boot, until they wait for the start of the run.
@@ -101,7 +101,7 @@ impl<'a> Calendar<'a> {
             }
             if !self.guests[side].shared().is_ready() {
                 let message = "the guest has no agent of ackclock, or a longer boot than 1 s".to_owned();
-                return Err(KernelError::Refused { key: "kernel".to_owned(), message });
+                return Err(refused(message));
             }
         }
         Ok(())
@@ -119,12 +119,12 @@ impl<'a> Calendar<'a> {
             if stop.load(Ordering::Relaxed) {
                 return Err(KernelError::Interrupted);
             }
-            let now = self.inject(end);
+            let now = self.inject(end, stop)?;
             // The guests look at their connections for the last time when the run ends.
             if now == end && self.commands.iter().all(|commands| commands.next().is_none()) {
                 break;
             }
-            self.observe(now.min(end.before().unwrap_or(end)));
+            self.network.observe(now.min(end.before().unwrap_or(end)), stop)?;
             let until = SIDES.map(|side| self.permitted(side, now, end));
             let running: Vec<_> = (0..2).filter(|side| self.next(*side) < until[*side]).collect();
             for side in running.iter().copied() {
@@ -132,14 +132,7 @@ impl<'a> Calendar<'a> {
             }
             running.into_iter().try_for_each(|side| self.wait(side))?;
         }
-        self.observe(end.before().unwrap_or(end));
-        Ok(())
-    }
-
-    /// All happens in the network that is due by `now`.
-    fn observe(&mut self, now: Instant) {
-        self.watch.observe(now, &mut self.network, nothing);
-        self.network.advance(now, nothing);
+        Ok(self.network.observe(end.before().unwrap_or(end), stop)?)
     }
 
     /// The next event of a guest, of any kind.
@@ -160,17 +153,17 @@ impl<'a> Calendar<'a> {
     }
 
     /// Lets packets enter the network while no guest can send an earlier one. Returns when one can, or the end.
-    fn inject(&mut self, end: Instant) -> Instant {
+    fn inject(&mut self, end: Instant, stop: &AtomicBool) -> Result<Instant, KernelError> {
         loop {
             let next = [self.next_packet(0), self.next_packet(1)];
             let side = usize::from(next[1] < next[0]);
             let now = next[side].min(end);
             if now == end || self.outboxes[side].next() != Some(now) {
-                return now;
+                return Ok(now);
             }
-            self.observe(now);
+            self.network.observe(now, stop)?;
             if let Some((at, packet)) = self.outboxes[side].packets.pop_front() {
-                self.network.enter(at, SIDES[side], &packet, None);
+                self.network.enter(at, SIDES[side], &packet);
                 self.outboxes[side].spare.push(packet);
             }
         }
@@ -222,10 +215,8 @@ impl<'a> Calendar<'a> {
         guests[side].wait(|record: Record<'_>| {
             match record.kind {
                 Kind::Packet => outbox.push(time(record.time), record.content),
-                Kind::State => reports.take(record.flow, record.content)?,
-                Kind::Fields => types
-                    .add(record.content)
-                    .map_err(|error| KernelError::Refused { key: "kernel".to_owned(), message: error.to_string() })?,
+                Kind::State => reports.take(record.flow, record.content),
+                Kind::Fields => types.add(record.content).map_err(|error| refused(error.to_string()))?,
                 Kind::Failed => return Err(settings::denied(plan, plan.flows.get(record.flow), record.content)),
                 _ => {}
             }

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 
 use ackclock::sim::{FlowPlan, Plan, Traffic};
-use ackclock::tcp::TIMESTAMPS_LEN;
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
-use ackclock_wire::Side;
+use ackclock_wire::{Side, kernels_flows, options_len};
 
 use crate::shared::Kind;
 
@@ -41,12 +40,12 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// The commands of the host on this side. `algorithms` has the kernel's name of each flow's algorithm.
-    pub fn new(plan: &Plan, side: Side, algorithms: &[&str], looks: &[Instant]) -> Self {
+    /// The commands of the host on this side. `algorithm` returns the kernel's name of a flow's algorithm.
+    pub fn new<'a>(plan: &Plan, side: Side, algorithm: impl Fn(usize) -> &'a str, looks: &[Instant]) -> Self {
         let mut applications = Vec::new();
         if side == Side::Sender {
-            for (index, flow) in plan.flows.iter().enumerate() {
-                application(index, flow, algorithms[index], Instant::ZERO + plan.duration, &mut applications);
+            for (index, flow) in kernels_flows(plan) {
+                application(index, flow, algorithm(index), Instant::ZERO + plan.duration, &mut applications);
             }
         }
         applications.sort_by_key(|command| command.at);
@@ -113,13 +112,12 @@ fn application(index: usize, flow: &FlowPlan, algorithm: &str, end: Instant, com
 
 /// `struct ackclock_open` of guest/agent/shared.h.
 fn open(index: usize, flow: &FlowPlan, algorithm: &str) -> Vec<u8> {
-    let options = if flow.transport.timestamps { TIMESTAMPS_LEN } else { 0 };
     let mut bytes = Vec::with_capacity(32);
     bytes.extend(Side::Sender.address(index).octets());
     bytes.extend(Side::Receiver.address(index).octets());
     bytes.extend((FIRST_PORT + index as u16).to_ne_bytes());
     // This bound of the kernel includes the option of timestamps.
-    bytes.extend(((flow.transport.mss + options) as u16).to_ne_bytes());
+    bytes.extend(((flow.transport.mss + options_len(&flow.transport)) as u16).to_ne_bytes());
     bytes.extend(AHEAD.to_ne_bytes());
     bytes.extend(algorithm.bytes().chain(std::iter::repeat(0)).take(16));
     bytes
@@ -129,7 +127,7 @@ fn open(index: usize, flow: &FlowPlan, algorithm: &str) -> Vec<u8> {
 pub fn looks(plan: &Plan) -> Vec<Instant> {
     let (start, end) = (Instant::ZERO, Instant::ZERO + plan.duration);
     let delay = |path: &[usize]| path.iter().map(|link| plan.links[*link].delay.as_nanos()).sum::<u64>();
-    let shortest = plan.flows.iter().map(|flow| delay(&flow.forward) + delay(&flow.reverse)).min();
+    let shortest = kernels_flows(plan).map(|(_, flow)| delay(&flow.forward) + delay(&flow.reverse)).min();
     let tick = Duration::from_nanos(shortest.unwrap_or(0) / PER_RTT).clamp(LEAST_TICK, TICK);
     let every = |step: Duration| {
         (0..).map(move |number| start + Duration::from_nanos(step.as_nanos() * number)).take_while(move |at| *at < end)
@@ -160,7 +158,7 @@ mod tests {
             "
         );
         let plan = Scenario::from_toml::<&str>(&text, "s.toml", &[]).unwrap().plan(None, 0);
-        let mut commands = Commands::new(&plan, Side::Sender, &["reno"], &[Instant::ZERO]);
+        let mut commands = Commands::new(&plan, Side::Sender, |_| "reno", &[Instant::ZERO]);
         let mut all = Vec::new();
         while let Some(command) = commands.take() {
             all.push((command.at.as_nanos() / 1_000_000, command.kind, command.content));

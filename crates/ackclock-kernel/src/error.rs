@@ -2,6 +2,9 @@
 
 use std::io;
 
+use ackclock::sim::RunError;
+use ackclock_wire::Refused;
+
 /// Why a run in virtual time did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
@@ -9,13 +12,11 @@ pub enum KernelError {
     #[error("interrupted")]
     Interrupted,
     /// The scenario contains a feature that the backend does not support.
-    #[error("{key}: {message}")]
-    Refused {
-        /// The key of the scenario.
-        key: String,
-        /// The error, and a hint.
-        message: String,
-    },
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The simulation of the other flows cannot continue.
+    #[error(transparent)]
+    Simulation(RunError),
     /// The guest's kernel has ended.
     #[error("the kernel of {host} ended{}", last_lines(.lines))]
     Ended {
@@ -50,6 +51,15 @@ pub enum KernelError {
         /// Why it failed.
         error: io::Error,
     },
+}
+
+impl From<RunError> for KernelError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Interrupted => KernelError::Interrupted,
+            other => KernelError::Simulation(other),
+        }
+    }
 }
 
 fn last_lines(lines: &[String]) -> String {

@@ -73,7 +73,7 @@ pub struct Boot<'a> {
 /// A guest.
 pub struct Guest {
     host: &'static str,
-    process: Child,
+    process: Process,
     clock: Memory,
     link: UnixStream,
     console: File,
@@ -83,7 +83,6 @@ pub struct Guest {
     request: Option<u64>,
     /// It sends its requests as messages, because its kernel has no shared clock.
     sends_requests: bool,
-    has_ended: bool,
 }
 
 impl Guest {
@@ -107,22 +106,20 @@ impl Guest {
             .args(settings)
             .env_clear()
             .env("UML_SEED", (seed ^ number as u64).to_string())
-            .env("TMPDIR", std::env::var_os("ACKCLOCK_GUEST_TMPDIR").unwrap_or_else(|| "/dev/shm".into()))
+            .env("TMPDIR", "/dev/shm")
             .env("HOME", ".")
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(output.try_clone().tried("the console of a guest")?)
             .stderr(output);
         sys::prepare(&mut command, shared.memory());
-        let mut process = command.spawn().tried("starting the kernel of a guest")?;
-        let link = match accept(&listener, &mut process) {
-            Ok(Some(link)) => link,
-            Ok(None) => return Err(KernelError::Ended { host, lines: last_lines(&console) }),
-            Err(error) => {
-                sys::kill_group(process.id());
-                let _ = process.wait();
-                return Err(error).tried("waiting for the kernel of a guest");
-            }
+        let process = command.spawn().tried("starting the kernel of a guest")?;
+        // From here on the process ends with this value.
+        let mut process = Process { process, has_ended: false };
+        let link = accept(&listener, &mut process.process).tried("waiting for the kernel of a guest")?;
+        let Some(link) = link else {
+            process.has_ended = true;
+            return Err(KernelError::Ended { host, lines: last_lines(&console) });
         };
         link.set_read_timeout(Some(LIMIT)).tried("the socket of a guest's clock")?;
         let clock = Memory::new(CLOCK_LEN).tried("the memory of a guest's clock")?;
@@ -131,8 +128,8 @@ impl Guest {
         clock.write(AT_RUNNING, &1u16.to_ne_bytes());
         clock.write(AT_CLIENTS, &2u16.to_ne_bytes());
         clock.write(AT_SLOTS, &SHARES_TIME.to_ne_bytes());
-        let (sequence, request, sends_requests, has_ended) = (0, None, false, false);
-        Ok(Guest { host, process, clock, link, console, shared, sequence, request, sends_requests, has_ended })
+        let (sequence, request, sends_requests) = (0, None, false);
+        Ok(Guest { host, process, clock, link, console, shared, sequence, request, sends_requests })
     }
 
     /// When it runs next by itself, if ever.
@@ -229,19 +226,27 @@ const FOREVER: u64 = i64::MAX as u64 - 1;
 impl Guest {
     /// Ends the guest. Returns its CPU time in nanoseconds.
     pub fn end(mut self) -> u64 {
-        self.kill()
-    }
-
-    fn kill(&mut self) -> u64 {
-        if !std::mem::replace(&mut self.has_ended, true) {
-            sys::kill_group(self.process.id());
-            return sys::reap(self.process.id());
-        }
-        0
+        self.process.kill()
     }
 }
 
-impl Drop for Guest {
+/// The processes of a guest.
+struct Process {
+    process: Child,
+    has_ended: bool,
+}
+
+impl Process {
+    fn kill(&mut self) -> u64 {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return 0;
+        }
+        sys::kill_group(self.process.id());
+        sys::reap(self.process.id())
+    }
+}
+
+impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }

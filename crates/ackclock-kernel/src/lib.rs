@@ -12,13 +12,12 @@ mod calendar;
 mod commands;
 mod error;
 mod guest;
+mod network;
 mod readings;
 mod run;
 mod settings;
 mod shared;
-mod support;
 mod sys;
 
 pub use error::KernelError;
-pub use run::{Image, KernelRun, run};
-pub use support::check;
+pub use run::{Image, KernelRun, check, run};

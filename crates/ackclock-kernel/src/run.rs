@@ -4,19 +4,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use ackclock::sim::{Plan, RunResult, Traffic};
-use ackclock::tcp::TIMESTAMPS_LEN;
-use ackclock::units::{Duration, Instant};
-use ackclock_wire::{Ended, IP_LEN, Network, Side, Tap};
+use ackclock::sim::{CapturePoint, Plan, RunResult, Stack};
+use ackclock::units::Duration;
+use ackclock_wire::{Backend, Refused, Side, Tap, largest_packet};
 
-use crate::algorithm::Algorithms;
 use crate::calendar::Calendar;
 use crate::commands::{Commands, looks};
 use crate::error::{KernelError, Tried};
 use crate::guest::{Boot, Guest, TIME_OF_DAY};
+use crate::network::Network;
 use crate::readings::Reports;
 use crate::shared::Shared;
-use crate::{settings, support, sys};
+use crate::{algorithm, settings, sys};
+
+/// This backend in messages.
+pub const BACKEND: Backend =
+    Backend { name: "kernel", subject: "the kernel in virtual time", quic: "the kernel has TCP only", simulates: true, has_settings: true };
 
 /// The kernel of the guests.
 #[derive(Clone, Debug)]
@@ -66,25 +69,30 @@ impl Drop for Folder {
     }
 }
 
+/// A feature that the backend does not support, as far as that can be known without a kernel.
+///
+/// # Errors
+/// The first key that says such a thing.
+pub fn check(plan: &Plan) -> Result<(), Refused> {
+    ackclock_wire::check(plan, &BACKEND)?;
+    settings::check(plan)
+}
+
 /// Runs a plan in virtual time.
 ///
 /// # Errors
 /// Fails if the plan contains an unsupported feature, the system denies a request, or a guest ends. It fails with
 /// [`KernelError::Interrupted`] soon after `stop` became true. Every run cleans up after itself.
 pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, KernelError> {
-    support::check(plan)?;
+    check(plan)?;
+    let tap = Tap::of(plan, image.snaplen, TIME_OF_DAY);
+    let simulated = simulated(plan);
+    let plan = &simulated;
     let cpu = sys::thread_cpu_ns();
-    let algorithms = Algorithms::read(plan, &image.objects)?;
+    let algorithms = algorithm::read(plan, &image.objects)?;
     let folder = Folder::new().tried("the folder of a run")?;
     let looks = looks(plan);
-    let mut network = Network::in_virtual_time(plan);
-    network.tap = Tap::of(plan, image.snaplen, TIME_OF_DAY);
-    for (flow, account) in plan.flows.iter().zip(&mut network.accounts) {
-        account.size = match flow.traffic {
-            Traffic::Transfer { bytes } => Some(bytes),
-            _ => None,
-        };
-    }
+    let network = Network::new(plan, tap);
     let response = network.least_delay(Side::Sender) + network.least_delay(Side::Receiver);
     let settings = settings::words(plan);
     let guest = |side: Side, host: &'static str| {
@@ -100,28 +108,29 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
         Guest::start(&boot, shared.tried("the memory of a guest")?)
     };
     let guests = [guest(Side::Sender, "the senders' host")?, guest(Side::Receiver, "the receivers' host")?];
-    let commands = [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, &algorithms.names(), &looks));
+    let commands =
+        [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, |flow| algorithms.name(flow), &looks));
     let mut calendar = Calendar::new(plan, guests, commands, network, Reports::new(plan, &looks));
     calendar.boot()?;
     // The guests have all files open that they need. Nothing is left if this process is killed.
     drop(folder);
-    let records = algorithms.records(plan, &calendar.types)?;
+    let records = algorithm::records(&algorithms, &calendar.types)?;
     records.iter().for_each(|record| calendar.add_algorithm(record));
     calendar.run(stop)?;
-    let Calendar { mut network, watch, reports, guests, .. } = calendar;
+    let Calendar { network, reports, guests, .. } = calendar;
     let guests_cpu: u64 = guests.into_iter().map(Guest::end).sum();
-    let watched = watch.finish(Instant::ZERO + plan.duration, &mut network);
-    let readings = reports.finish(&watched);
-    let capture = network.tap.take();
-    let result = Ended { plan, network, watched, readings, programs_group: None }.into_result();
+    let (result, capture) = network.finish(reports, stop)?;
     let cpu = Duration::from_nanos(sys::thread_cpu_ns() - cpu + guests_cpu);
     Ok(KernelRun { result, capture, algorithms: algorithms.titles(plan), cpu })
 }
 
-/// Bytes of IP of the largest packet that a flow sends.
-fn largest_packet(plan: &Plan) -> u32 {
-    let of_flow = |transport: &ackclock::tcp::Transport| {
-        transport.mss + 2 * IP_LEN as u32 + if transport.timestamps { TIMESTAMPS_LEN } else { 0 }
-    };
-    plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
+/// The plan of the simulation around the kernel's flows.
+fn simulated(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    for flow in plan.flows.iter_mut().filter(|flow| flow.stack == Stack::Backend) {
+        flow.stack = Stack::Outside;
+    }
+    // Only packets that pass links are seen by the simulation. Recording stops it from looking ahead.
+    plan.capture = plan.capture.filter(|capture| matches!(capture.point, CapturePoint::Link(_)));
+    plan
 }

@@ -5,47 +5,31 @@ use std::collections::BTreeMap;
 use ackclock::cc::{CcSpec, ForeignValue, KernelAlgorithm};
 use ackclock::quantity::Hint;
 use ackclock::sim::{FlowPlan, Plan};
-use ackclock::tcp::EcnMode;
-use ackclock_linux::InKernel;
+use ackclock_wire::{InKernel, Refused, kernels_flows, sysctls};
 
-use crate::algorithm;
 use crate::error::KernelError;
-use crate::support;
+use crate::run::BACKEND;
 
-/// Windows that no path of a scenario fills.
-const MOST_BUFFER: u64 = 1 << 28;
 /// Sysctls that keys of the transport set.
 const OF_TRANSPORT: [(&str, &str); 3] =
     [("net.ipv4.tcp_timestamps", "timestamps"), ("net.ipv4.tcp_sack", "recovery"), ("net.ipv4.tcp_ecn", "ecn")];
 
 /// The settings of a plan, as words of the kernel's command line. A later word overrides an earlier one.
 pub fn words(plan: &Plan) -> Vec<String> {
-    let transport = &plan.flows[0].transport;
-    let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
-    let own = [
-        ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
-        ("net.ipv4.tcp_rmem", format!("4096 131072 {MOST_BUFFER}")),
-        ("net.ipv4.tcp_wmem", format!("4096 16384 {MOST_BUFFER}")),
-        ("net.ipv4.tcp_timestamps", switch(transport.timestamps)),
-        ("net.ipv4.tcp_sack", switch(support::has_sack(transport))),
-        ("net.ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),
-        ("net.core.netdev_max_backlog", "100000".to_owned()),
-    ];
-    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let backlog = ("core.netdev_max_backlog", "100000".to_owned());
+    let own = sysctls(plan).into_iter().chain([backlog]).map(|(name, value)| (format!("net.{name}"), value));
     let sysctls = own.chain(plan.sysctls.iter().map(|(key, value)| (sysctl(key), written(value))));
     let sysctls = sysctls.map(|(name, value)| format!("sysctl.{name}=\"{value}\""));
-    let parameters: BTreeMap<_, _> = plan.flows.iter().filter_map(of_kernel).flat_map(parameters).collect();
+    let algorithms = kernels_flows(plan).filter_map(|(_, flow)| of_kernel(flow));
+    let parameters: BTreeMap<_, _> = algorithms.flat_map(parameters).collect();
     sysctls.chain(parameters.into_iter().map(|(name, value)| format!("{name}={value}"))).collect()
 }
 
 /// Checks the settings of a plan, as far as that needs no kernel.
-pub fn check(plan: &Plan) -> Result<(), KernelError> {
+pub fn check(plan: &Plan) -> Result<(), Refused> {
     for (key, value) in &plan.sysctls {
         let refuse = |message: String| {
-            Err(KernelError::Refused {
-                key: format!("kernel.sysctl.{key}"),
-                message: format!("{message} (--backend kernel)"),
-            })
+            Err(Refused::new(format!("kernel.sysctl.{key}"), format!("{message} (--backend kernel)")))
         };
         let name = sysctl(key);
         let is_path = name.split('.').all(|part| {
@@ -66,20 +50,20 @@ pub fn check(plan: &Plan) -> Result<(), KernelError> {
     }
     // A module has its parameters once in a kernel.
     let mut first: BTreeMap<String, (&FlowPlan, BTreeMap<String, String>)> = BTreeMap::new();
-    for flow in &plan.flows {
-        let InKernel::Own(name) = algorithm::of(flow)? else { continue };
+    for (_, flow) in kernels_flows(plan) {
+        let InKernel::Own(name) = InKernel::of(flow, &BACKEND)? else { continue };
         let own: BTreeMap<_, _> = of_kernel(flow).into_iter().flat_map(parameters).collect();
         let (other, common) = first.entry(name).or_insert_with(|| (flow, own.clone()));
         if let Some(parameter) = own.keys().chain(common.keys()).find(|key| own.get(*key) != common.get(*key)) {
             let parameter = parameter.rsplit('.').next().unwrap_or_default();
-            return Err(KernelError::Refused {
-                key: format!("flows.{}.cc.{parameter}", flow.group),
-                message: format!(
+            return Err(Refused::new(
+                format!("flows.{}.cc.{parameter}", flow.group),
+                format!(
                     "the parameter is a setting of the whole kernel, so flows.{}.cc must have the same value \
                      (--backend kernel)",
                     other.group
                 ),
-            });
+            ));
         }
     }
     Ok(())
@@ -105,7 +89,7 @@ pub fn denied(plan: &Plan, flow: Option<&FlowPlan>, content: &[u8]) -> KernelErr
             return KernelError::Denied { flow: flow.name.to_string(), message: format!("{name} ({reason})") };
         }
         let key = format!("flows.{}.cc", flow.group);
-        return KernelError::Refused { key, message: message(&format!("algorithm {name}"), name) };
+        return Refused::new(key, message(&format!("algorithm {name}"), name)).into();
     }
     let with = |algorithm: &KernelAlgorithm| parameters(algorithm).iter().any(|(parameter, _)| parameter == name);
     let of_group = plan.flows.iter().find(|flow| of_kernel(flow).is_some_and(with));
@@ -115,7 +99,7 @@ pub fn denied(plan: &Plan, flow: Option<&FlowPlan>, content: &[u8]) -> KernelErr
         (None, None) => "kernel".to_owned(),
     };
     let what = if of_group.is_some() { "module parameter" } else { "sysctl" };
-    KernelError::Refused { key, message: message(&format!("{what} {name}"), last) }
+    Refused::new(key, message(&format!("{what} {name}"), last)).into()
 }
 
 fn of_kernel(flow: &FlowPlan) -> Option<&KernelAlgorithm> {

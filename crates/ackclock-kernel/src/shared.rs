@@ -6,7 +6,7 @@ use std::io;
 use crate::sys::Memory;
 
 const MAGIC: u64 = 0x6b6c_636b_6361;
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 4096;
 /// Bytes for the records of each direction: several windows of packets.
 const SIZE: usize = 8 << 20;

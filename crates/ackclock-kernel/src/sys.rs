@@ -122,7 +122,7 @@ pub fn prepare(command: &mut Command, memory: &Memory) {
 
 /// Kills a guest with all its processes.
 pub fn kill_group(leader: u32) {
-    // SAFETY: the group is that of a child of this process.
+    // SAFETY: a child of this process leads the group.
     unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
 }
 

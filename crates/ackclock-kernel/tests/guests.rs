@@ -261,3 +261,51 @@ fn a_run_can_be_stopped() {
     let stopped = ackclock_kernel::run(&plan("", &[]), &image, &AtomicBool::new(true));
     assert!(matches!(stopped.err(), Some(KernelError::Interrupted)));
 }
+
+/// A flow of the kernel, and other traffic through the same bottleneck.
+fn mixed(more: &str, sets: &[&str]) -> Plan {
+    plan(&format!("[[flows]]\nname = 'other'\n{more}"), sets)
+}
+
+#[test]
+fn simulated_flows_compete_with_those_of_the_kernel() {
+    let beside = mixed("cc = 'cubic'\nprofile = 'linux'\nstack = 'simulated'", &["duration=20 s"]);
+    let (Some(result), Some(again)) = (result(&beside), result(&beside)) else { return };
+    assert_eq!(format!("{:?}", result.flows), format!("{:?}", again.flows));
+    let (kernels, simulated) = (&result.flows[0], &result.flows[1]);
+    // The same algorithm shares the link.
+    let ratio = kernels.goodput_bps / simulated.goodput_bps;
+    assert!((0.7..1.4).contains(&ratio), "{ratio}");
+    let goodput = kernels.goodput_bps + simulated.goodput_bps;
+    assert!((goodput - 10e6 * 1448.0 / 1500.0).abs() < 0.05e6, "{goodput}");
+    assert_eq!(kernels.lost + simulated.lost, result.links[0].drops);
+    // Each packet has an outcome, and each flow a part of the measures.
+    let totals = result.totals;
+    let outcomes = totals.delivered.packets + totals.dropped.packets + totals.lost.packets + totals.in_flight.packets;
+    assert_eq!(totals.sent.packets, outcomes);
+    assert!((result.summary.goodput_bps.unwrap() - goodput).abs() < 1.0);
+}
+
+#[test]
+fn every_kind_of_traffic_passes_beside_the_kernels_flow() {
+    for (more, sets) in [
+        ("traffic = { kind = 'cbr', rate = '2 Mbit/s' }", vec![]),
+        ("traffic = { kind = 'on-off', rate = '4 Mbit/s', on = '200 ms', off = '200 ms' }", vec![]),
+        ("cc = 'cubic'\nprotocol = 'quic'\nstack = 'simulated'", vec![]),
+        ("cc = 'reno'\nstack = 'simulated'\ntraffic = { kind = 'web', think = '50 ms', response = '200 kB' }", vec![]),
+        (
+            "cc = 'reno'\nstack = 'simulated'\ntraffic = { kind = 'arrivals', every = '200 ms', size = '50 kB' }\ncount = 20",
+            vec![],
+        ),
+        ("cc = 'reno'\nstack = 'simulated'", vec!["topology.queue={ kind = 'fq-codel' }"]),
+        ("cc = 'reno'\nstack = 'simulated'", vec!["topology.jitter=3 ms", "topology.jitter_reorders=true"]),
+        ("cc = 'reno'\nstack = 'simulated'", vec!["topology.duplication=0.05", "topology.corruption=0.02"]),
+    ] {
+        let Some(result) = result(&mixed(more, &sets)) else { return };
+        let kernels = &result.flows[0];
+        assert!(kernels.goodput_bps > 5e5, "{more} {sets:?}: {}", kernels.goodput_bps);
+        let used = result.links[0].utilization.unwrap();
+        let others = 1.0 - kernels.throughput_bps / 10e6;
+        assert!(used > 0.4 && others > 0.1, "{more} {sets:?}: {used}, {others}");
+    }
+}

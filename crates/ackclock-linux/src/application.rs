@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock::probe::FlowSamples;
 use ackclock::sim::{FlowPlan, Plan, Traffic};
-use ackclock::tcp::TIMESTAMPS_LEN;
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
-use ackclock_wire::{Reading, Readings, Side, record_sample};
+use ackclock_bpf::kernel::Link;
+use ackclock_wire::{Algorithms, Reading, Readings, Refused, Side, options_len, record_sample};
 
-use crate::algorithm::Algorithms;
 use crate::error::{EmulationError, Tried};
 use crate::forwarder::{Clock, Shared};
 use crate::host::Host;
@@ -36,12 +35,12 @@ impl Sockets {
     /// Makes them in the namespaces of the hosts.
     pub fn make(
         plan: &Plan,
-        algorithms: &Algorithms,
+        algorithms: &Algorithms<Option<Link>>,
         [sending, receiving]: [&Host; 2],
     ) -> Result<Self, EmulationError> {
         let segment = |flow: &FlowPlan| {
             // This bound includes the option of timestamps.
-            flow.transport.mss + if flow.transport.timestamps { TIMESTAMPS_LEN } else { 0 }
+            flow.transport.mss + options_len(&flow.transport)
         };
         let listener = receiving.within(|| {
             let listener = sys::socket(libc::SOCK_STREAM)?;
@@ -72,7 +71,7 @@ impl Sockets {
 fn no_algorithm(flow: &FlowPlan, name: &str, error: &std::io::Error) -> EmulationError {
     let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
     let message = format!("the running kernel has no algorithm {name:?} ({error}); it has {}", known.trim());
-    EmulationError::Refused { key: format!("flows.{}.cc", flow.group), message }
+    Refused::algorithm(flow, message).into()
 }
 
 /// A connection.
@@ -193,7 +192,7 @@ impl<'a> Connection<'a> {
         if self.state == State::Waiting {
             return Ok(());
         }
-        self.reading.look(sys::tcp_info(self.sender.as_fd())?, elapsed, is_active);
+        self.reading.look(sys::tcp_info(self.sender.as_fd())?, None, elapsed, is_active);
         self.read();
         if let Some(receiver) = &self.receiver {
             self.reading.received = sys::tcp_info(receiver.as_fd())?.bytes_received();

@@ -7,17 +7,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock::sim::{FlowPlan, Plan, RunResult, Traffic};
 use ackclock::units::{Duration, Instant};
-use ackclock_wire::{Ended, Network, Readings, Side, Tap, host_limited_share};
+use ackclock_wire::{Backend, Ended, Network, Readings, Side, Tap, check, host_limited_share};
 
-use crate::algorithm::Algorithms;
 use crate::application::{Applications, Sockets};
 use crate::error::EmulationError;
 use crate::fidelity::{self, CpuTime, Fidelity, Measured};
 use crate::forwarder::{Clock, Forwarded, Forwarder, Shared};
 use crate::host::Host;
 use crate::program::{Programs, supervise};
-use crate::{support, sys};
+use crate::{algorithm, sys};
 
+/// This backend in messages.
+pub const BACKEND: Backend = Backend {
+    name: "linux",
+    subject: "the emulator",
+    quic: "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC",
+    simulates: false,
+    has_settings: false,
+};
 /// Time for threads to be there before the clock starts.
 const PREPARATION: Duration = Duration::from_millis(50);
 /// A server is there before its client is.
@@ -58,12 +65,12 @@ pub struct Emulation {
 /// Fails if the plan contains an unsupported feature or the system denies a request. It fails with
 /// [`EmulationError::Interrupted`] soon after `stop` became true. Every run cleans up after itself.
 pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulation, EmulationError> {
-    support::check(plan)?;
+    check(plan, &BACKEND)?;
     match sys::clock_step_ns() {
         step if step > COARSEST_CLOCK_NS => return Err(EmulationError::CoarseClock(step)),
         _ => {}
     }
-    let algorithms = Algorithms::load(plan, &options.objects)?;
+    let algorithms = algorithm::load(plan, &options.objects)?;
     let (sending, receiving) = (Host::make(Side::Sender, plan)?, Host::make(Side::Receiver, plan)?);
     let hosts = [&sending, &receiving];
     let sockets = Sockets::make(plan, &algorithms, hosts)?;
@@ -73,7 +80,7 @@ pub fn run(plan: &Plan, options: &Options, stop: &AtomicBool) -> Result<Emulatio
     let takes_part = |flow: &FlowPlan| group != Some(&*flow.group);
     let mut network = Network::new(plan);
     let least_stall = fidelity::least_stall(plan);
-    for (flow, account) in plan.flows.iter().zip(&mut network.accounts) {
+    for (flow, account) in plan.flows.iter().zip(&mut network.flows.accounts) {
         account.least_stall = least_stall;
         account.is_backlogged = flow.traffic == Traffic::Bulk && flow.stop.is_none();
         account.size = match flow.traffic {
@@ -131,7 +138,7 @@ fn measure(
     applied: &Readings,
     cpu: Option<CpuTime>,
 ) -> Measured {
-    let accounts = &forwarded.network.accounts;
+    let accounts = &forwarded.network.flows.accounts;
     Measured {
         elapsed: forwarded.watched.ended_at().since(Instant::ZERO),
         stalls: accounts.iter().map(|account| account.stalls).sum(),

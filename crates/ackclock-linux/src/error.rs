@@ -2,6 +2,8 @@
 
 use std::io;
 
+use ackclock_wire::Refused;
+
 /// Why an emulation did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulationError {
@@ -9,13 +11,8 @@ pub enum EmulationError {
     #[error("interrupted")]
     Interrupted,
     /// The scenario contains a feature that the emulator does not support.
-    #[error("{key}: {message}")]
-    Refused {
-        /// The key of the scenario.
-        key: String,
-        /// The error, and a hint.
-        message: String,
-    },
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// This user may not make network namespaces.
     #[error(
         "the emulator makes network namespaces, which this user may not ({0}); run it as root, or behind `unshare -Ur` where \

@@ -134,7 +134,7 @@ impl<'a> Forwarder<'a> {
                 self.network.enter(now, side, &packet[..len], self.programs_flow);
             }
         }
-        for (account, shared) in self.network.accounts.iter().zip(&self.shared.wire_bytes) {
+        for (account, shared) in self.network.flows.accounts.iter().zip(&self.shared.wire_bytes) {
             shared.store(account.wire_bytes(), Ordering::Relaxed);
         }
         has_read

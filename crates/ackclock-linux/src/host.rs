@@ -6,8 +6,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 
 use ackclock::sim::Plan;
-use ackclock::tcp::{EcnMode, LossRecovery, TIMESTAMPS_LEN};
-use ackclock_wire::{IP_LEN, Side};
+use ackclock_wire::{Side, largest_packet, sysctls};
 
 use crate::error::{EmulationError, Tried};
 use crate::sys::{self, Interface};
@@ -18,8 +17,6 @@ const DEVICE: &str = "link";
 const WAITING: u32 = 10_000;
 /// One half of 10.0.0.0/8 contains the senders' addresses, and the other the receivers'. Each host owns its half.
 const MASK: Ipv4Addr = Ipv4Addr::new(255, 128, 0, 0);
-/// Windows that no path of a scenario fills.
-const MOST_BUFFER: u64 = 1 << 28;
 
 /// A namespace with its device.
 #[derive(Debug)]
@@ -102,33 +99,13 @@ fn sent_and_dropped(table: &str, device: &str) -> Option<u64> {
     row.split_whitespace().nth(8 + 3)?.parse().ok()
 }
 
-/// Bytes of IP of the largest packet that a flow sends.
-fn largest_packet(plan: &Plan) -> u32 {
-    let of_flow = |transport: &ackclock::tcp::Transport| {
-        transport.mss + 2 * IP_LEN as u32 + if transport.timestamps { TIMESTAMPS_LEN } else { 0 }
-    };
-    plan.flows.iter().map(|flow| of_flow(&flow.transport)).max().unwrap_or(1500)
-}
-
 /// The common settings of a plan's flows, as settings of the kernel.
 fn set_kernel(plan: &Plan) -> Result<(), EmulationError> {
-    let transport = plan.flows.first().map(|flow| &flow.transport);
-    let switch = |is_on: bool| if is_on { "1" } else { "0" };
-    let (received, sent) = (format!("4096 131072 {MOST_BUFFER}"), format!("4096 16384 {MOST_BUFFER}"));
-    let has_sack =
-        |transport: &ackclock::tcp::Transport| transport.recovery == LossRecovery::Sack && transport.peer_sack;
-    let settings = [
-        ("ipv4/tcp_no_metrics_save", "1"),
-        ("ipv4/tcp_rmem", &received),
-        ("ipv4/tcp_wmem", &sent),
-        ("ipv4/tcp_timestamps", switch(transport.is_none_or(|transport| transport.timestamps))),
-        ("ipv4/tcp_sack", switch(transport.is_none_or(|transport| has_sack(transport)))),
-        ("ipv4/tcp_ecn", switch(transport.is_some_and(|transport| transport.ecn != EcnMode::Off))),
-        ("ipv4/conf/all/rp_filter", "0"),
-        ("ipv4/conf/default/rp_filter", "0"),
-    ];
-    for (name, value) in settings {
-        set(name, value)?;
+    for (name, value) in sysctls(plan) {
+        set(&name.replace('.', "/"), &value)?;
+    }
+    for name in ["ipv4/conf/all/rp_filter", "ipv4/conf/default/rp_filter"] {
+        set(name, "0")?;
     }
     // Where the kernel has no IPv6 there is nothing to switch off.
     let _ = set("ipv6/conf/all/disable_ipv6", "1");

@@ -16,14 +16,11 @@ mod fidelity;
 mod forwarder;
 mod host;
 mod program;
-mod support;
 mod sys;
 
 pub use ackclock_wire::Tap;
-pub use algorithm::InKernel;
 pub use emulation::{Emulation, Options, run};
 pub use error::EmulationError;
 pub use fidelity::Fidelity;
 pub use program::Programs;
-pub use support::check;
 pub use sys::enter_user_namespace;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::CcSpec;
 use ackclock::contract::diagnose;
-use ackclock::sim::Plan;
+use ackclock::sim::{Plan, Stack};
 use ackclock_scenario::ReadFiles;
 use pyo3::prelude::*;
 
@@ -13,8 +13,8 @@ use crate::cancel::Cancel;
 use crate::catalog::to_json;
 use crate::emulator::{Needed, Programs, emulated};
 use crate::error::{Error, capture_error};
+use crate::foreign;
 use crate::foreign::progress::Cells;
-use crate::foreign::{self, Needs};
 use crate::run::{Outcome, Run, simulated};
 
 /// A checked scenario.
@@ -140,7 +140,7 @@ impl Scenario {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
         let mut plan = self.plan(py, (seed, replicate), samples, capture)?;
         let cells = Cells::take();
-        let needs = foreign::bind(py, &mut plan, cells);
+        let needs = foreign::bind(py, &mut plan, |_| true, cells);
         let run = needs.and_then(|needs| {
             let work = || simulated(&plan, &flag);
             self.execute(py, work, &plan, &flag, (seed, replicate), (needs, cells))
@@ -173,12 +173,15 @@ impl Scenario {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
         let snaplen = capture.as_ref().map_or(0, |(_, _, kept)| *kept);
         let place = capture.map(|(at, flows, _)| (at, flows, false));
-        let plan = self.plan(py, (seed, replicate), samples, place)?;
+        let mut plan = self.plan(py, (seed, replicate), samples, place)?;
         let cells = Cells::take();
         let kernel = kernel.map(|(image, _, title)| (image, title));
         let needed = Needed { programs, snaplen, objects: objects.unwrap_or_default(), kernel };
-        let work = || emulated(&plan, needed, &flag);
-        let run = self.execute(py, work, &plan, &flag, (seed, replicate), (Needs::default(), cells));
+        let needs = foreign::bind(py, &mut plan, |flow| flow.stack == Stack::Simulated, cells);
+        let run = needs.and_then(|needs| {
+            let work = || emulated(&plan, needed, &flag);
+            self.execute(py, work, &plan, &flag, (seed, replicate), (needs, cells))
+        });
         cells.put_back();
         run
     }
@@ -193,7 +196,7 @@ impl Scenario {
         let mut plan = self.inner.plan(None, 0);
         plan.check_simulated().map_err(Error::from)?;
         let cells = Cells::take();
-        let bound = foreign::bind(py, &mut plan, cells);
+        let bound = foreign::bind(py, &mut plan, |_| true, cells);
         let flow = plan.flows.iter().find(|flow| &*flow.group == group);
         let findings = bound.map(|_| flow.map(|flow| diagnose(&flow.cc)));
         cells.put_back();
@@ -231,7 +234,7 @@ impl Scenario {
         plan: &Plan,
         stop: &AtomicBool,
         (seed, replicate): (Option<u64>, u64),
-        (needs, cells): (Needs, &'static Cells),
+        (needs, cells): (foreign::Needs, &'static Cells),
     ) -> PyResult<Run> {
         Run::execute(py, work, stop, (needs, cells), |outcome| Run {
             scenario: self.inner.name().to_owned(),

@@ -251,6 +251,7 @@ impl SingleFlow<'_> {
             cc: self.cc.expect("invariant: a flow of TCP has an algorithm"),
             cc_context: self.cc_context,
             transport: self.transport,
+            stack: self.flow.stack.into(),
             traffic: traffic(&self.flow.traffic),
             in_profile: self.flow.in_profile,
             meter: self.meter,

@@ -18,6 +18,7 @@ use ackclock::cc::{CcSpec, ForeignValue};
 use ackclock::quantity::Interval;
 use ackclock::quantity::without_default;
 use ackclock::rng::Rng;
+use ackclock::sim::Stack;
 use ackclock::tcp::{LossRecovery, TransportKeys};
 use ackclock::units::Duration;
 
@@ -110,6 +111,9 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(with = "Shorthand<TrafficKeys>")]
     pub traffic: TrafficKeys,
+    /// Transport of the group: the backend's, or the simulated one with any backend. Datagrams are always simulated.
+    #[serde(default, skip_serializing_if = "StackKey::is_default")]
+    pub stack: StackKey,
     /// Whether the packets of the group are in profile. RIO drops such packets later than others.
     #[serde(default)]
     pub in_profile: bool,
@@ -139,6 +143,32 @@ pub struct Flow {
 
 fn default_count() -> u32 {
     1
+}
+
+/// The transport of a group of flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StackKey {
+    /// The transport of the backend: simulated, or the TCP of a kernel.
+    #[default]
+    Backend,
+    /// The simulated transport with any backend.
+    Simulated,
+}
+
+impl StackKey {
+    fn is_default(&self) -> bool {
+        *self == StackKey::Backend
+    }
+}
+
+impl From<StackKey> for Stack {
+    fn from(key: StackKey) -> Stack {
+        match key {
+            StackKey::Backend => Stack::Backend,
+            StackKey::Simulated => Stack::Simulated,
+        }
+    }
 }
 
 impl Flow {

@@ -16,26 +16,26 @@ const BURST: Duration = Duration::from_millis(1);
 /// Counters of a flow since the start, as defined by `FlowMeasures` of the core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    pub sent: u64,
-    pub sent_bytes: u64,
-    pub wire_bytes: u64,
+    pub(crate) sent: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) wire_bytes: u64,
     /// Bytes ever sent, retransmissions not counted.
-    pub sent_once: u64,
-    pub acknowledged: u64,
-    pub retransmits: u64,
-    pub copies: u64,
-    pub lost: u64,
-    pub access_drops: u64,
-    pub corrupted: u64,
-    pub acks_lost: u64,
-    pub acks_corrupted: u64,
-    pub marks: u64,
+    pub(crate) sent_once: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) retransmits: u64,
+    pub(crate) copies: u64,
+    pub(crate) lost: u64,
+    pub(crate) access_drops: u64,
+    pub(crate) corrupted: u64,
+    pub(crate) acks_lost: u64,
+    pub(crate) acks_corrupted: u64,
+    pub(crate) marks: u64,
     /// Bytes on the wire of data that arrived.
-    pub delivered_wire_bytes: u64,
-    pub rtt_ns: u64,
-    pub rtt_count: u64,
+    pub(crate) delivered_wire_bytes: u64,
+    pub(crate) rtt_ns: u64,
+    pub(crate) rtt_count: u64,
     /// Data packets on the path now.
-    pub in_flight: u64,
+    pub(crate) in_flight: u64,
 }
 
 /// Numbers of bytes of a direction from the first one on, beyond 32 bits.
@@ -122,14 +122,14 @@ pub struct Account {
 }
 
 impl Account {
+    /// Its counters so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
     /// Bytes on the wire of all its packets from the sender.
     pub fn wire_bytes(&self) -> u64 {
         self.counters.wire_bytes
-    }
-
-    /// When the last byte of a transfer was acknowledged.
-    pub fn finished(&self) -> Option<Instant> {
-        self.finished
     }
 
     /// A segment leaves the sender. Whether it is data.
@@ -232,7 +232,7 @@ impl Account {
     }
 
     /// The window of measurement begins.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.data_delay = QueueingDelay::default();
         self.ack_delay = QueueingDelay::default();
         self.data_delays.clear();

@@ -4,20 +4,25 @@
 //! with [`Watch`], and keeps a [`Reading`] of each connection. [`Ended`] turns these into the result of a run.
 
 mod account;
-mod ahead;
+mod flows;
+mod in_kernel;
 mod network;
 mod packet;
 mod reading;
 mod result;
 mod side;
+mod support;
 mod tap;
 mod watch;
 
-pub use account::Account;
-pub use network::{Certain, Delivery, Network};
-pub use packet::IP_LEN;
+pub use account::{Account, Counters};
+pub use flows::{Departure, Flows, Header};
+pub use in_kernel::{Algorithms, InKernel};
+pub use network::{Delivery, Network};
+pub use packet::{corrupt, set_ce};
 pub use reading::{Reading, Readings, TcpInfo, record_sample};
-pub use result::{Ended, host_limited_share};
+pub use result::{Ended, FlowWindow, host_limited_share};
 pub use side::Side;
-pub use tap::Tap;
+pub use support::{Backend, Refused, check, kernels_flows, largest_packet, options_len, sysctls};
+pub use tap::{Place, Tap};
 pub use watch::{Watch, Watched};

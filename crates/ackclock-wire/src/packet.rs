@@ -7,7 +7,6 @@ pub const IP_LEN: usize = 20;
 const TCP_LEN: usize = 20;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
-const ECN_BITS: u8 = 0b11;
 const SYN: u8 = 0x02;
 
 /// The header of a packet of IPv4.
@@ -57,11 +56,7 @@ impl Ip {
         if header < IP_LEN || (len as usize) < header || len as usize > bytes.len() {
             return None;
         }
-        let ecn = match bytes[1] & ECN_BITS {
-            0 => Ecn::NotEct,
-            0b11 => Ecn::Ce,
-            _ => Ecn::Ect,
-        };
+        let ecn = Ecn::from_bits(bytes[1]);
         Some(Ip { source: number(bytes, 12), destination: number(bytes, 16), len, ecn, header, protocol: bytes[9] })
     }
 
@@ -90,7 +85,7 @@ impl Ip {
 /// Sets the ECN field to congestion experienced, and updates the checksum.
 pub fn set_ce(bytes: &mut [u8]) {
     let before = word(bytes, 0);
-    bytes[1] |= ECN_BITS;
+    bytes[1] |= Ecn::Ce.bits();
     let after = word(bytes, 0);
     // RFC 1624 §3: "HC' = ~(~HC + ~m + m')".
     let sum = u32::from(!word(bytes, 10)) + u32::from(!before) + u32::from(after);
@@ -130,7 +125,7 @@ mod tests {
     fn headers_are_read() {
         let bytes = packet();
         let ip = Ip::read(&bytes).unwrap();
-        assert_eq!((ip.source, ip.destination, ip.len, ip.ecn), (0x0a00_0001, 0x0a80_0001, 45, Ecn::Ect));
+        assert_eq!((ip.source, ip.destination, ip.len, ip.ecn), (0x0a00_0001, 0x0a80_0001, 45, Ecn::Ect0));
         assert_eq!(ip.segment(&bytes), Some(Segment { seq: 7, ack: 9, len: 5, syn: true }));
         assert_eq!(Ip::read(&bytes[..44]), None, "cut off");
         assert_eq!(Ip::read(&[0x60; 60]), None, "IPv6");

@@ -128,6 +128,8 @@ pub struct Reading {
     pub received: u64,
     /// The congestion window over time, in segments times nanoseconds.
     pub integral: f64,
+    /// The recovery of the last look, where it is known.
+    pub recovery: Option<u32>,
     /// Congestion events, as states that were entered between two looks show them.
     pub congestion_events: u64,
     /// Of them, those for marks.
@@ -136,16 +138,36 @@ pub struct Reading {
 
 impl Reading {
     /// Takes a new state of the sender. A flow that is active has data to send since the last look.
-    pub fn look(&mut self, sender: TcpInfo, elapsed: Duration, is_active: bool) {
+    ///
+    /// `recovery` is the sequence number that ends the last recovery, where it is known. It tells a recovery from
+    /// one that followed at once.
+    pub fn look(&mut self, sender: TcpInfo, recovery: Option<u32>, elapsed: Duration, is_active: bool) {
         let before = self.sender.ca_state();
+        let is_another = std::mem::replace(&mut self.recovery, recovery) != recovery;
         self.sender = sender;
         if is_active {
             self.integral += f64::from(sender.cwnd()) * elapsed.as_nanos() as f64;
         }
         let state = sender.ca_state();
         let has_entered = |other: u8| u64::from(before != other && state == other);
-        self.congestion_events += has_entered(CWR) + has_entered(RECOVERY) + has_entered(LOSS);
+        let follows = u64::from(is_another && before == RECOVERY && state == RECOVERY);
+        self.congestion_events += has_entered(CWR) + has_entered(RECOVERY) + has_entered(LOSS) + follows;
         self.ecn_events += has_entered(CWR);
+    }
+
+    /// Puts the state into a row of samples, with the flow's bytes on the wire so far.
+    pub fn put_into(&self, columns: &mut FlowSamples, row: usize, wire_bytes: u64) {
+        let info = &self.sender;
+        columns.cwnd_segments[row] = f64::from(info.cwnd());
+        columns.ssthresh_segments[row] = info.ssthresh();
+        // tcp_packets_in_flight() of the kernel.
+        let in_flight = (info.unacked() + info.retrans()).saturating_sub(info.sacked() + info.lost());
+        columns.in_flight_segments[row] = in_flight;
+        columns.srtt_ns[row] = u64::from(info.srtt_us()) * 1_000;
+        columns.phase[row] = self.phase() as u8;
+        columns.sent_bytes[row] = wire_bytes;
+        columns.delivered_bytes[row] = self.received;
+        columns.retransmits[row] = u64::from(info.total_retrans());
     }
 
     fn phase(&self) -> Phase {
@@ -171,17 +193,31 @@ pub struct Readings {
 
 /// Adds a row to the samples: the flow at this position, with its bytes on the wire so far.
 pub fn record_sample(columns: &mut FlowSamples, at: Instant, position: u32, reading: &Reading, wire_bytes: u64) {
-    let info = &reading.sender;
-    columns.time_ns.push(at.as_nanos());
-    columns.flow.push(position);
-    columns.cwnd_segments.push(f64::from(info.cwnd()));
-    columns.ssthresh_segments.push(info.ssthresh());
-    // tcp_packets_in_flight() of the kernel.
-    let in_flight = (info.unacked() + info.retrans()).saturating_sub(info.sacked() + info.lost());
-    columns.in_flight_segments.push(in_flight);
-    columns.srtt_ns.push(u64::from(info.srtt_us()) * 1_000);
-    columns.phase.push(reading.phase() as u8);
-    columns.sent_bytes.push(wire_bytes);
-    columns.delivered_bytes.push(reading.received);
-    columns.retransmits.push(u64::from(info.total_retrans()));
+    let row = columns.time_ns.len();
+    columns.add_row(at.as_nanos(), position);
+    reading.put_into(columns, row, wire_bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The congestion events of looks at these states and recoveries.
+    fn events(looks: &[(u8, Option<u32>)]) -> u64 {
+        let mut reading = Reading::default();
+        for (state, recovery) in looks {
+            let mut bytes = [0; TcpInfo::LEN];
+            bytes[1] = *state;
+            reading.look(TcpInfo::new(bytes), *recovery, Duration::ZERO, true);
+        }
+        reading.congestion_events
+    }
+
+    #[test]
+    fn a_recovery_that_follows_at_once_is_an_event_where_the_recovery_is_known() {
+        let recovery = |point| (RECOVERY, Some(point));
+        assert_eq!(events(&[(0, Some(0)), recovery(10), recovery(10), recovery(20), (0, Some(20))]), 2);
+        assert_eq!(events(&[(0, Some(20)), recovery(30), (LOSS, Some(40)), (LOSS, Some(50))]), 2);
+        assert_eq!(events(&[(RECOVERY, None), (RECOVERY, None), (0, None)]), 1);
+    }
 }

@@ -1,12 +1,14 @@
-//! Converts the counters of the threads to the results of a simulation.
+//! Converts the counters of a run to results.
+
+use std::ops::Range;
 
 use ackclock::link::SojournTimes;
 use ackclock::metric::ratio;
 use ackclock::probe::Samples;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
-    DatagramResult, FlowMeasures, FlowResult, Histogram, LinkMeasures, LinkResult, Plan, QueueingDelay, RunResult,
-    SummaryMeasures, Totals,
+    DatagramResult, FlowMeasures, FlowPlan, FlowResult, Histogram, LinkMeasures, LinkResult, OutsideFlow, Plan,
+    QueueingDelay, RunResult, SummaryMeasures, Totals,
 };
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
 
@@ -38,7 +40,7 @@ impl Ended<'_> {
     }
 
     fn accounts(&self) -> &[Account] {
-        &self.network.accounts
+        &self.network.flows.accounts
     }
 
     /// Indices of the flows that the emulator ran itself.
@@ -110,46 +112,24 @@ impl Ended<'_> {
     }
 
     fn flow(&self, index: usize) -> FlowResult {
-        let (flow, account) = (&self.plan.flows[index], &self.accounts()[index]);
-        let (start, end) = (self.watched.before.at, self.watched.after.at);
-        let (before, after) = (&self.watched.before.flows[index], &self.watched.after.flows[index]);
-        let (first, last): (&Reading, &Reading) = (&self.readings.before[index], &self.readings.after[index]);
-        let active_until = account.finished.unwrap_or(end);
-        let active_ns = active_until.as_nanos().saturating_sub(start.max(flow.start).as_nanos());
+        let account = &self.accounts()[index];
         let own = index < OWN_PERCENTILES && !account.data_delays.histogram().is_empty();
         let p95 = own.then(|| account.data_delays.histogram().value_at_quantile(0.95));
-        let measures = FlowMeasures {
-            delivered: last.received - first.received,
-            wire_bytes: after.wire_bytes - before.wire_bytes,
-            in_flight_start: before.in_flight,
-            in_flight_end: after.in_flight,
-            sent: after.sent - before.sent,
-            sent_bytes: after.sent_bytes - before.sent_bytes,
-            retransmits: after.retransmits - before.retransmits,
-            acknowledged_bytes: after.acknowledged.saturating_sub(before.sent_once),
-            timeouts: u64::from(last.sender.timeouts() - first.sender.timeouts()),
-            copies: after.copies - before.copies,
-            lost: after.lost - before.lost,
-            access_drops: after.access_drops - before.access_drops,
-            corrupted: after.corrupted - before.corrupted,
-            acks_lost: after.acks_lost - before.acks_lost,
-            acks_corrupted: after.acks_corrupted - before.acks_corrupted,
-            marks: after.marks - before.marks,
-            congestion_events: last.congestion_events - first.congestion_events,
-            ecn_events: last.ecn_events - first.ecn_events,
-            queueing_delay: account.data_delay,
-            queue_delay_p95_s: p95.map(|nanos| nanos as f64 / NANOS_PER_SEC as f64),
-            rtt_ns: after.rtt_ns - before.rtt_ns,
-            rtt_count: after.rtt_count - before.rtt_count,
-            rtts: (index < OWN_PERCENTILES).then(|| account.rtts.histogram()),
-            rtt_min: last.sender.min_rtt_us().map(|us| Duration::from_micros(u64::from(us))),
-            window_integral: last.integral - first.integral,
-            active: Duration::from_nanos(active_ns),
-            completion: account.finished.map(|at| at.since(flow.start.min(at))),
-            times: None,
-            colours: None,
+        let flow = FlowWindow {
+            plan: &self.plan.flows[index],
+            account,
+            before: self.watched.before.flows[index],
+            after: self.watched.after.flows[index],
+            first: &self.readings.before[index],
+            last: &self.readings.after[index],
+            window: self.watched.before.at..self.watched.after.at,
         };
-        measures.result(index, flow, flow.cc.name().clone(), self.window())
+        let measures = FlowMeasures {
+            queue_delay_p95_s: p95.map(|nanos| nanos as f64 / NANOS_PER_SEC as f64),
+            rtts: (index < OWN_PERCENTILES).then(|| account.rtts.histogram()),
+            ..flow.measures()
+        };
+        measures.result(index, flow.plan, flow.plan.cc.name().clone(), self.window())
     }
 
     fn summary(
@@ -228,6 +208,77 @@ impl Ended<'_> {
             lost_or_late_rate: None,
             colours: None,
         })
+    }
+}
+
+/// A flow within the window of measurement.
+pub struct FlowWindow<'a> {
+    /// Its plan.
+    pub plan: &'a FlowPlan,
+    /// Its account at the end of the window.
+    pub account: &'a Account,
+    /// Its counters when the window began.
+    pub before: Counters,
+    /// Its counters when the window ended.
+    pub after: Counters,
+    /// The state of its connection when the window began.
+    pub first: &'a Reading,
+    /// The state of its connection when the window ended.
+    pub last: &'a Reading,
+    /// The window.
+    pub window: Range<Instant>,
+}
+
+impl FlowWindow<'_> {
+    /// The measures of the flow, percentiles not included.
+    pub fn measures(&self) -> FlowMeasures {
+        let FlowWindow { plan, account, before, after, first, last, window } = self;
+        let active_until = account.finished.unwrap_or(window.end);
+        let active_ns = active_until.as_nanos().saturating_sub(window.start.max(plan.start).as_nanos());
+        FlowMeasures {
+            delivered: last.received - first.received,
+            wire_bytes: after.wire_bytes - before.wire_bytes,
+            in_flight_start: before.in_flight,
+            in_flight_end: after.in_flight,
+            sent: after.sent - before.sent,
+            sent_bytes: after.sent_bytes - before.sent_bytes,
+            retransmits: after.retransmits - before.retransmits,
+            acknowledged_bytes: after.acknowledged.saturating_sub(before.sent_once),
+            timeouts: u64::from(last.sender.timeouts() - first.sender.timeouts()),
+            copies: after.copies - before.copies,
+            lost: after.lost - before.lost,
+            access_drops: after.access_drops - before.access_drops,
+            corrupted: after.corrupted - before.corrupted,
+            acks_lost: after.acks_lost - before.acks_lost,
+            acks_corrupted: after.acks_corrupted - before.acks_corrupted,
+            marks: after.marks - before.marks,
+            congestion_events: last.congestion_events - first.congestion_events,
+            ecn_events: last.ecn_events - first.ecn_events,
+            queueing_delay: account.data_delay,
+            queue_delay_p95_s: None,
+            rtt_ns: after.rtt_ns - before.rtt_ns,
+            rtt_count: after.rtt_count - before.rtt_count,
+            rtts: None,
+            rtt_min: last.sender.min_rtt_us().map(|us| Duration::from_micros(u64::from(us))),
+            window_integral: last.integral - first.integral,
+            active: Duration::from_nanos(active_ns),
+            completion: account.finished.map(|at| at.since(plan.start.min(at))),
+            times: None,
+            colours: None,
+        }
+    }
+
+    /// The measures of the flow with this index for a simulation with the other flows.
+    pub fn outside(&self, flow: usize) -> OutsideFlow {
+        let Account { data_delays, ack_delay, ack_delays, rtts, .. } = self.account;
+        OutsideFlow {
+            flow,
+            measures: self.measures(),
+            data_delays: data_delays.clone(),
+            ack_delay: *ack_delay,
+            ack_delays: ack_delays.clone(),
+            rtts: rtts.clone(),
+        }
     }
 }
 

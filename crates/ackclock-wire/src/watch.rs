@@ -77,7 +77,7 @@ impl<'a> Watch<'a> {
         if self.before.is_none() && warmup_ends <= now {
             network.advance(warmup_ends.before().unwrap_or(warmup_ends), deliver);
             self.before = Some(self.snapshot(warmup_ends, network));
-            network.accounts.iter_mut().for_each(Account::begin);
+            network.flows.accounts.iter_mut().for_each(Account::begin);
             (0..self.plan.links.len()).for_each(|link| network.link(warmup_ends, link).clear_sojourn_times());
         }
     }
@@ -91,11 +91,11 @@ impl<'a> Watch<'a> {
 
     fn snapshot(&self, at: Instant, network: &mut Network) -> Snapshot {
         let links = (0..self.plan.links.len()).map(|link| network.link(at, link).counters()).collect();
-        Snapshot { at, flows: network.accounts.iter().map(|account| account.counters).collect(), links }
+        Snapshot { at, flows: network.flows.accounts.iter().map(|account| account.counters).collect(), links }
     }
 
     fn sample(&mut self, at: Instant, network: &mut Network) {
-        let sampled = &network.accounts[..self.plan.sampled_flows()];
+        let sampled = &network.flows.accounts[..self.plan.sampled_flows()];
         self.wire_bytes.extend(sampled.iter().map(Account::wire_bytes));
         let varies = self.plan.links.iter().any(|link| !link.private && link.varies.is_some());
         let shared = (0..self.plan.links.len()).filter(|link| !self.plan.links[*link].private);

@@ -82,6 +82,7 @@ pub mod capture;
 pub mod cc;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
+pub mod ecn;
 pub mod engine;
 pub mod exchange;
 pub mod formula;

@@ -127,7 +127,7 @@ def chosen(backends: tuple[str, ...], kernel: str | None, is_program: bool) -> t
 
 #: Keys of a flow that the emulator sets in the kernel or refuses, and keys outside the transport.
 _OF_EMULATOR = {
-    *("name", "count", "cc", "traffic", "in_profile", "start", "stop", "rtt", "profile", "protocol"),
+    *("name", "count", "cc", "stack", "traffic", "in_profile", "start", "stop", "rtt", "profile", "protocol"),
     *("mss", "header", "framing", "timestamps", "ecn", "recovery", "peer_sack", "max_window"),
     # The links apply it.
     "send_jitter",
@@ -143,7 +143,8 @@ def tell_kernels_keys(scenario: Scenario, backend: str) -> None:
     topology = {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}
     made = Made(duration="1 s", topology=topology, flows=[{"name": "linux", "cc": "reno"}])
     (linux,) = json.loads(made.resolved_json)["flows"]
-    flows = [flow for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]
+    resolved = json.loads(scenario.resolved_json)["flows"]
+    flows = [flow for flow in resolved if "cc" in flow and flow.get("stack") != "simulated"]
     differ = [
         key
         for key, value in linux.items()

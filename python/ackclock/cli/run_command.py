@@ -367,13 +367,11 @@ _LINK_COLUMNS = (
     _metric("links", "marks"),
     _metric("links", "queue_delay_mean_s", 3),
 )
-#: Reasons for drops and marks, which only some queues count.
-_REASONS = (
-    _metric("links", "early_drops"),
-    _metric("links", "forced_drops"),
-    _metric("links", "full_drops"),
-    _metric("links", "early_marks"),
-    _metric("links", "forced_marks"),
+#: Reasons for drops and marks. Each queue declares and counts its own.
+_REASONS = tuple(
+    _metric("links", key, optional=True)
+    for key in METRICS["links"]
+    if key.endswith(("_drops", "_marks")) and key != "in_profile_drops"
 )
 #: Events after the transmitter, which only impaired links count.
 _IMPAIRMENTS = (
@@ -448,7 +446,9 @@ def _show(document: dict[str, Any], scenario: Scenario, everything: bool) -> Non
     _show_rows(_DATAGRAM_COLUMNS, document.get("datagrams", ()), "rows")
     _show_rows(_METER_COLUMNS, document.get("meters", ()), "meters")
     _show_rows(_LINK_COLUMNS, document["links"], "links")
-    for columns in (_REASONS, _IMPAIRMENTS, _ATTEMPTS):
+    reasons = {column.key for column in _REASONS}
+    _show_rows((_NAME_OF_LINK, *_REASONS), [link for link in document["links"] if reasons & link.keys()], "links")
+    for columns in (_IMPAIRMENTS, _ATTEMPTS):
         counting = [link for link in document["links"] if all(key in link for key, *_ in columns)]
         _show_rows((_NAME_OF_LINK, *columns), counting, "links")
     if document["backend"] == KERNEL:

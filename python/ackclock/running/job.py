@@ -6,7 +6,6 @@ Both can be pickled, so a worker may be a thread, a process or a machine elsewhe
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from ackclock import _core, kernel
 from ackclock.errors import BackendError, BuildError, RunError
@@ -173,12 +172,10 @@ def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) ->
     programs = (
         None if job.programs is None else (job.programs.group, job.programs.command, job.programs.server)
     )
-    emulate = scenario.emulate
-    if name := kernel_of(job.backend):
-        built = kernels.find(name)
-        emulate = partial(emulate, kernel=(built.image, built.initrd, built.title))
+    name = kernel_of(job.backend)
+    built = kernels.find(name) if name else None
     try:
-        run = emulate(
+        run = scenario.emulate(
             job.seed,
             job.replicate,
             cancel,
@@ -186,6 +183,7 @@ def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) ->
             programs=programs,
             capture=capture,
             objects=kernel.folder(),
+            kernel=None if built is None else (built.image, built.initrd, built.title),
         )
     except _core.BackendError as error:
         raise BackendError(str(error)) from None

@@ -9,7 +9,7 @@ pub mod progress;
 mod window;
 
 use ackclock::cc::{Algorithm, CcSpec};
-use ackclock::sim::Plan;
+use ackclock::sim::{FlowPlan, Plan};
 use pyo3::prelude::*;
 
 use controller::PythonFactory;
@@ -27,9 +27,14 @@ pub struct Needs {
 }
 
 /// Puts the user's code into a plan.
-pub fn bind(py: Python<'_>, plan: &mut Plan, cells: &'static Cells) -> PyResult<Needs> {
+pub fn bind(
+    py: Python<'_>,
+    plan: &mut Plan,
+    is_chosen: impl Fn(&FlowPlan) -> bool,
+    cells: &'static Cells,
+) -> PyResult<Needs> {
     let mut needs = Needs::default();
-    plan.bind(|spec| -> PyResult<Algorithm> {
+    plan.bind(is_chosen, |spec| -> PyResult<Algorithm> {
         match spec {
             CcSpec::Python(class) => {
                 needs.interpreter = true;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::recording::{Connection, Packet, Segment};
-use crate::qdisc::Ecn;
 use crate::tcp::{AckSegment, EcnFeedback, EcnMode, Transport};
 use crate::units::Instant;
 
@@ -166,12 +165,7 @@ impl Connection {
 
     /// The packet on the wire. `id` distinguishes it from others.
     pub(super) fn frame(&self, packet: &Packet, id: u16) -> Frame {
-        let ecn = match packet.ecn {
-            Ecn::NotEct => 0,
-            Ecn::Ect => 2,
-            Ecn::Ce => 3,
-        };
-        let way = Way { is_forward: packet.segment.is_forward(), ecn, id };
+        let way = Way { is_forward: packet.segment.is_forward(), ecn: packet.ecn.bits(), id };
         let (bytes, len) = match (&packet.segment, &self.transport) {
             (Segment::Datagram { len }, _) => self.udp_packet(&way, *len, &[]),
             (Segment::QuicData { number, .. } | Segment::QuicAck { number, .. }, Some(transport)) => {
@@ -230,10 +224,10 @@ impl Connection {
                 };
                 let mut options = if transport.timestamps { timestamps(stamps) } else { Vec::new() };
                 if let EcnFeedback::AccEcn { option: Some(counters), .. } = ack.ecn {
-                    // RFC 9768 §3.2.3: kind 172 has the counters in the order of ECT(0), CE, ECT(1).
-                    options.extend([172, 8]);
-                    options.extend(&counters.e0b.to_be_bytes()[1..]);
-                    options.extend(&counters.ceb.to_be_bytes()[1..]);
+                    let (kind, fields) = counters.fields();
+                    options.extend([kind, 2 + 3 * fields.len() as u8]);
+                    fields.for_each(|counter| options.extend(counter));
+                    options.resize(options.len().next_multiple_of(4), 1);
                 }
                 self.add_sack(&ack, &mut options);
                 Tcp {
@@ -411,6 +405,7 @@ fn checksum(texts: [&[u8]; 2]) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use crate::ecn::Ecn;
     use std::sync::Arc;
 
     use super::*;
@@ -503,7 +498,7 @@ mod tests {
     fn an_ack_has_its_blocks_and_counters() {
         let mut sack = SackBlocks::default();
         sack.push(1460, 2920, 4380);
-        let option = Some(AccEcnOption { e0b: 0x01_0203, ceb: 0x04_0506 });
+        let option = Some(AccEcnOption::new(0x01_0203, 0x04_0506, 1));
         let ecn = EcnFeedback::AccEcn { ace: 6, option };
         let ack = AckSegment { ack: 1460, sack, echo: Instant::ZERO, ecn };
         let segment = Segment::Ack { seq: 0, len: 0, sent_at: Instant::ZERO, ack: Some(ack) };

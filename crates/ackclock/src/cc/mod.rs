@@ -43,6 +43,7 @@ pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
 pub use windowed::Windowed;
 
+use crate::ecn::Ecn;
 use crate::units::{Instant, Rate};
 
 /// The settings that an algorithm gets before the first event.
@@ -203,6 +204,12 @@ pub enum TimeoutSsthresh {
 pub trait CongestionControl: Send + std::fmt::Debug {
     /// The window in segments, always finite and at least one. It is NaN after a [`fault`](Self::fault).
     fn cwnd(&self) -> f64;
+
+    /// The ECN field of data on a connection with ECN. RFC 9331 reserves ECT(1) for algorithms that respond in
+    /// proportion to marks.
+    fn codepoint(&self) -> Ecn {
+        Ecn::Ect0
+    }
 
     /// The reason that the algorithm failed, which ends the run. The sender asks for it when the window is NaN.
     fn fault(&self) -> Option<&str> {

@@ -12,6 +12,7 @@ use super::{
     Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, PacketControl,
     ParametersVisitor, PhaseChange, Recovery, RuleText, Sent,
 };
+use crate::ecn::Ecn;
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
 use crate::units::{Instant, Rate};
 
@@ -225,6 +226,9 @@ impl CongestionControl for Cc {
     fn needs_on_sent(&self) -> bool {
         dispatch!(self, cc => cc.needs_on_sent())
     }
+    fn codepoint(&self) -> Ecn {
+        dispatch!(self, cc => cc.codepoint())
+    }
     fn packet_control(&mut self) -> Option<&mut dyn PacketControl> {
         dispatch!(self, cc => cc.packet_control())
     }
@@ -339,6 +343,9 @@ mod tests {
         fn on_resume(&mut self, _now: Instant) {
             self.note("resume");
         }
+        fn codepoint(&self) -> Ecn {
+            Ecn::Ect1
+        }
         fn on_limit(&mut self, _segments: f64) {
             self.note("limit");
         }
@@ -355,6 +362,7 @@ mod tests {
         assert_eq!((cc.cwnd(), cc.ssthresh(), cc.pacing_rate()), (7.0, 9.0, Rate::from_bps(1000)));
         assert_eq!(cc.least_in_recovery(), 5.0);
         assert!(cc.owns_recovery() && cc.congestion_may_raise() && !cc.responds_to_ecn());
+        assert_eq!(cc.codepoint(), Ecn::Ect1);
         assert!(cc.needs_on_sent() && !cc.needs_rate_samples() && cc.send_quantum() == 3000);
         let (now, path) = (Instant::ZERO, PathView::default());
         let (kind, restart, recovery) =

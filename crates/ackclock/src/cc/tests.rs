@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{Cc, CcContext, CcSpec};
+use crate::ecn::Ecn;
 use crate::tcp::{AckSegment, DataSegment, LossRecovery, Receiver, Sender, Transport, Undo};
 use crate::units::{Duration, Instant, Rate};
 
@@ -168,7 +169,7 @@ impl Path {
 
     fn receive(&mut self, segment: &DataSegment) {
         self.delivered += 1;
-        if let Some(ack) = self.receiver.on_data(self.now, segment, false) {
+        if let Some(ack) = self.receiver.on_data(self.now, segment, Ecn::NotEct) {
             let (at, grid) = ((self.now + self.delay / 2).as_nanos(), self.ack_grid.as_nanos().max(1));
             self.schedule(Instant::from_nanos(at.next_multiple_of(grid)), Event::Ack(ack));
         }

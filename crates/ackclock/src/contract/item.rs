@@ -78,7 +78,7 @@ impl Item {
     /// An item of a random flow, mostly of the size of a full packet.
     pub(super) fn random(draw: &mut Draw, number: u64) -> Self {
         let bytes = if draw.chance(60) { 1500 } else { draw.whole(1, 1500) as u32 };
-        let ecn = draw.pick(&[Ecn::NotEct, Ecn::Ect, Ecn::Ce]);
+        let ecn = draw.pick(&[Ecn::NotEct, Ecn::Ect0, Ecn::Ce]);
         let flow = draw.whole(0, 3);
         Item { number, flow, bytes, ecn, in_profile: flow == 3, corrupted: false }
     }

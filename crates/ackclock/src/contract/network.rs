@@ -7,7 +7,7 @@ use super::{Draw, traffic};
 use crate::cc::{Algorithm, CcSpec};
 use crate::meter::Profile as MeterProfile;
 use crate::qdisc::Place;
-use crate::sim::{FlowPlan, ImpairmentsPlan, LinkPlan, MeterPlan, MeterScope, Plan, Sampling, Traffic};
+use crate::sim::{FlowPlan, ImpairmentsPlan, LinkPlan, MeterPlan, MeterScope, Plan, Sampling, Stack, Traffic};
 use crate::tcp::{LossRecovery, Profile};
 use crate::units::{Duration, Instant, Rate};
 
@@ -85,6 +85,7 @@ pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
         cc: algorithm.clone(),
         cc_context: context.clone(),
         transport: transport.clone(),
+        stack: Stack::Backend,
         traffic: Traffic::Bulk,
         in_profile: false,
         meter: None,
@@ -160,6 +161,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
             cc: cc.clone().into(),
             cc_context: cc_context.into(),
             transport: transport.into(),
+            stack: Stack::Backend,
             traffic: traffic::of_flow(draw),
             in_profile: index == 1,
             meter: None,

@@ -106,7 +106,7 @@ impl Waiting {
             let Some((_, queued)) = self.items.iter_mut().find(|(_, queued)| queued.number == item.number) else {
                 return Err(format!("{item:?} is marked ({reason:?}), but is not queued"));
             };
-            ensure!(queued.ecn != Ecn::NotEct, "an item that is not ECN-capable is marked");
+            ensure!(queued.ecn.is_capable(), "an item that is not ECN-capable is marked");
             queued.ecn = Ecn::Ce;
             ensure!(queued == item, "{queued:?} is marked and becomes {item:?}");
         }

@@ -97,7 +97,7 @@ fn take_over(
     };
     for (since, item) in &before {
         let (marks, drops) = (known(&reported.marked, item), known(&reported.dropped, item));
-        ensure!(marks == 0 || marks == 1 && item.ecn != Ecn::NotEct, "{item:?} was marked {marks} times");
+        ensure!(marks == 0 || marks == 1 && item.ecn.is_capable(), "{item:?} was marked {marks} times");
         let left = Item { ecn: if marks == 1 { Ecn::Ce } else { item.ecn }, ..*item };
         let stays = after.iter().filter(|other| **other == (*since, left)).count();
         ensure!(drops + stays == 1, "{item:?} of {since} was dropped {drops} times, and is queued {stays} times");

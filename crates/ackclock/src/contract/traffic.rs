@@ -5,7 +5,7 @@ use super::parts::{settings, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
     ArrivalsPlan, DatagramPlan, Distribution, DistributionKind, Emission, FlowPlan, InteractivePlan, OnOffPlan, Plan,
-    SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
+    SourcePlan, SourcePopulation, Spacing, Stack, Traffic, WebPlan,
 };
 use crate::units::{Duration, Instant, Rate};
 
@@ -43,6 +43,7 @@ pub(super) fn add_arrivals(draw: &mut Draw, plan: &mut Plan, cc: &CcSpec) {
             cc: cc.clone().into(),
             cc_context: cc_context.into(),
             transport: transport.into(),
+            stack: Stack::Backend,
             traffic: Traffic::Slot,
             start: Instant::ZERO,
             stop: None,

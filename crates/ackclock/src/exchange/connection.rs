@@ -5,9 +5,11 @@
 use super::MAX_SEGMENTS;
 use super::ecn;
 use super::info::Reading;
-use super::packet::{Flags, IpEcn, Options, Packet};
+use super::packet::{Flags, Options, Packet};
 use super::settings::Settings;
 use crate::cc::CcContext;
+use crate::cc::CongestionControl;
+use crate::ecn::Ecn;
 use crate::tcp::{
     AckSegment, DataEcn, DataSegment, EcnMode, LossRecovery, Receiver, SackBlocks, Sender, TIMESTAMPS_LEN, Transport,
 };
@@ -353,12 +355,11 @@ impl Connection {
         }
         let mut ack = None;
         if packet.len > 0 {
-            let ce = packet.ecn == Some(IpEcn::Ce);
-            let ect = ce || packet.ecn == Some(IpEcn::Ect);
+            let ecn = packet.ecn.unwrap_or_default();
             let (cwr, psh) = (packet.flags.has(Flags::CWR), packet.flags.has(Flags::PSH));
-            let flags = DataEcn::new(ect, cwr).with_psh(psh);
+            let flags = DataEcn::new(ecn.is_capable(), cwr).with_psh(psh);
             let segment = DataSegment { seq: start, len: packet.len, sent_at: now, ecn: flags };
-            ack = self.receiver.on_data(now, &segment, ce);
+            ack = self.receiver.on_data(now, &segment, ecn);
         }
         // RFC 9293 §3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment should be sent in reply".
         let old = packet.len == 0 && start < self.receiver.delivered();
@@ -406,7 +407,7 @@ impl Connection {
                 self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
             }
             let ack = self.receiver.acknowledge();
-            let ecn = if segment.ecn.ect() { IpEcn::Ect } else { IpEcn::NotEct };
+            let ecn = if segment.ecn.ect() { self.sender.cc().codepoint() } else { Ecn::NotEct };
             let seq = script_seq(segment.seq).wrapping_sub(u32::from(segment.ecn.probe()));
             let packet = Packet { ecn: Some(ecn), flags, seq, len: segment.len, ..Packet::default() };
             self.send(now, packet, &ack, sent);

@@ -1,6 +1,7 @@
 //! ECN on the wire of a script: its negotiation, and the flags and the option that carry feedback.
 
-use super::packet::{AccEcnCounters, Flags, IpEcn, Packet};
+use super::packet::{AccEcnCounters, Flags, Packet};
+use crate::ecn::Ecn;
 use crate::tcp::{AccEcnOption, EcnFeedback, EcnMode};
 
 /// RFC 3168 §6.1.1: "a SYN packet with the ECE and CWR flags set an 'ECN-setup SYN packet'".
@@ -34,7 +35,7 @@ pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
 }
 
 /// The flags of the answer to a SYN that came with this ECN field.
-pub fn answer(mode: EcnMode, seen: Option<IpEcn>) -> Flags {
+pub fn answer(mode: EcnMode, seen: Option<Ecn>) -> Flags {
     match mode {
         EcnMode::Off | EcnMode::Counts => Flags::default(),
         EcnMode::Classic => ECN_SETUP_SYN_ACK,
@@ -43,16 +44,17 @@ pub fn answer(mode: EcnMode, seen: Option<IpEcn>) -> Flags {
 }
 
 /// RFC 9768 §3.2.2.1: the ACK of a SYN/ACK reports its ECN field. None if no report is needed.
-pub fn third(mode: EcnMode, seen: Option<IpEcn>) -> Option<Flags> {
+pub fn third(mode: EcnMode, seen: Option<Ecn>) -> Option<Flags> {
     (mode == EcnMode::AccEcn).then(|| handshake(seen))
 }
 
 /// RFC 9768 §3.2.2.1, table 3.
-fn handshake(seen: Option<IpEcn>) -> Flags {
+fn handshake(seen: Option<Ecn>) -> Flags {
     Flags::of_ace(match seen {
-        None | Some(IpEcn::NotEct) => 0b010,
-        Some(IpEcn::Ect) => 0b100,
-        Some(IpEcn::Ce) => 0b110,
+        None | Some(Ecn::NotEct) => 0b010,
+        Some(Ecn::Ect1) => 0b011,
+        Some(Ecn::Ect0) => 0b100,
+        Some(Ecn::Ce) => 0b110,
     })
 }
 
@@ -63,7 +65,11 @@ pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
         EcnMode::Classic => EcnFeedback::Classic { ece: packet.flags.has(Flags::ECE) && !is_syn },
         EcnMode::AccEcn if !is_syn => {
             let counters = packet.options.as_ref().and_then(|options| options.accecn);
-            let option = counters.and_then(|counters| Some(AccEcnOption { e0b: counters.e0b?, ceb: counters.ceb? }));
+            let option = counters.and_then(|counters| {
+                let first = AccEcnOption::INITIAL;
+                let (e0b, e1b) = (counters.e0b.unwrap_or(first.e0b()), counters.e1b.unwrap_or(first.e1b()));
+                Some(AccEcnOption::new(e0b, counters.ceb?, e1b))
+            });
             EcnFeedback::AccEcn { ace: packet.flags.ace(), option }
         }
         EcnMode::Off | EcnMode::AccEcn | EcnMode::Counts => EcnFeedback::None,
@@ -75,19 +81,21 @@ pub fn carry(feedback: EcnFeedback) -> (Flags, Option<AccEcnCounters>) {
     match feedback {
         EcnFeedback::None | EcnFeedback::SynAck | EcnFeedback::Classic { ece: false } => (Flags::default(), None),
         EcnFeedback::Classic { ece: true } => (Flags::ECE, None),
-        EcnFeedback::AccEcn { ace, option } => {
-            (Flags::of_ace(ace), option.map(|option| counters(option.e0b, option.ceb)))
-        }
+        EcnFeedback::AccEcn { ace, option } => (Flags::of_ace(ace), option.map(counters)),
     }
 }
 
 /// The option on the answer to a SYN.
 pub fn first_counters(mode: EcnMode) -> Option<AccEcnCounters> {
-    (mode == EcnMode::AccEcn).then(|| counters(1, 0))
+    (mode == EcnMode::AccEcn).then(|| counters(AccEcnOption::INITIAL))
 }
 
-fn counters(e0b: u32, ceb: u32) -> AccEcnCounters {
-    AccEcnCounters { e0b: Some(e0b), ceb: Some(ceb), e1b: None }
+/// The counters that an option carries.
+fn counters(option: AccEcnOption) -> AccEcnCounters {
+    let (e0b, ceb, e1b) = (option.e0b(), option.ceb(), option.e1b());
+    let has_e1b = e1b != AccEcnOption::INITIAL.e1b();
+    let has_e0b = !has_e1b || e0b != AccEcnOption::INITIAL.e0b();
+    AccEcnCounters { e0b: has_e0b.then_some(e0b), ceb: Some(ceb), e1b: has_e1b.then_some(e1b) }
 }
 
 #[cfg(test)]
@@ -106,7 +114,7 @@ mod tests {
                 };
                 let agreed = agree(server, Flags::SYN.with(offer(client)));
                 assert_eq!(agreed, best, "{server:?} hears of {client:?}");
-                for seen in [None, Some(IpEcn::Ect), Some(IpEcn::Ce)] {
+                for seen in [None, Some(Ecn::Ect0), Some(Ecn::Ce)] {
                     let flags = Flags::SYN.with(Flags::ACK).with(answer(agreed, seen));
                     assert_eq!(agree(client, flags), best, "{client:?} hears from {server:?}");
                 }

@@ -4,12 +4,13 @@ use std::fmt;
 
 use super::ScriptError;
 use super::scanner::Scanner;
+use crate::ecn::Ecn;
 
 /// A segment. Sequence numbers are relative to the initial ones, so that data begin at 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The ECN field of IP.
-    pub ecn: Option<IpEcn>,
+    pub ecn: Option<Ecn>,
     /// The flags.
     pub flags: Flags,
     /// First byte.
@@ -22,17 +23,6 @@ pub struct Packet {
     pub window: Option<u32>,
     /// The options, or `None` for any (`<...>`).
     pub options: Option<Options>,
-}
-
-/// The ECN field of IP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IpEcn {
-    /// Not ECN-capable.
-    NotEct,
-    /// ECN-capable.
-    Ect,
-    /// Congestion was experienced.
-    Ce,
 }
 
 /// Protocols other than TCP that packetdrill supports.
@@ -185,14 +175,15 @@ impl Packet {
     }
 }
 
-fn parse_ecn(scanner: &mut Scanner) -> Result<Option<IpEcn>, ScriptError> {
+fn parse_ecn(scanner: &mut Scanner) -> Result<Option<Ecn>, ScriptError> {
     if !scanner.eat("[") {
         return Ok(None);
     }
     let ecn = match scanner.word()? {
-        "noecn" => IpEcn::NotEct,
-        "ect0" | "ect1" | "ect01" => IpEcn::Ect,
-        "ce" => IpEcn::Ce,
+        "noecn" => Ecn::NotEct,
+        "ect0" | "ect01" => Ecn::Ect0,
+        "ect1" => Ecn::Ect1,
+        "ce" => Ecn::Ce,
         other => return Err(scanner.error(format!("[{other}]: expected noecn, ect0, ect1, ect01 or ce"))),
     };
     scanner.expect("]")?;
@@ -296,9 +287,10 @@ impl fmt::Display for Packet {
     /// As in a script.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.ecn {
-            Some(IpEcn::NotEct) => f.write_str("[noecn] ")?,
-            Some(IpEcn::Ect) => f.write_str("[ect0] ")?,
-            Some(IpEcn::Ce) => f.write_str("[ce] ")?,
+            Some(Ecn::NotEct) => f.write_str("[noecn] ")?,
+            Some(Ecn::Ect0) => f.write_str("[ect0] ")?,
+            Some(Ecn::Ect1) => f.write_str("[ect1] ")?,
+            Some(Ecn::Ce) => f.write_str("[ce] ")?,
             None => {}
         }
         let end = u64::from(self.seq) + u64::from(self.len);

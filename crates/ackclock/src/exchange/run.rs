@@ -9,9 +9,10 @@ use super::calls::Sockets;
 use super::connection::Sent;
 use super::endpoint::Endpoint;
 use super::expression::{Scope, Statement};
-use super::packet::{Flags, IpEcn, Packet};
+use super::packet::{Flags, Packet};
 use super::report::{Mismatch, Note, Outcome, Report};
 use super::script::{Action, Call, Event, Script, When};
+use crate::ecn::Ecn;
 use crate::units::{Duration, Instant};
 
 /// How long a segment without a time (`*`) is expected.
@@ -270,7 +271,7 @@ fn agrees(expected: &Packet, seen: &Packet) -> bool {
         && (expected.seq, expected.len, expected.ack) == (seen.seq, seen.len, seen.ack)
         && (expected.options.is_none() || expected.options == seen.options)
         && (expected.window.is_none() || seen.window.is_none_or(|window| expected.window == Some(window)))
-        && (expected.ecn.is_none() || expected.ecn == Some(seen.ecn.unwrap_or(IpEcn::NotEct)))
+        && (expected.ecn.is_none() || expected.ecn == Some(seen.ecn.unwrap_or(Ecn::NotEct)))
 }
 
 fn show(sent: &Sent) -> String {

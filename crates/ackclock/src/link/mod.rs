@@ -428,7 +428,7 @@ impl<T: Impairable> Link<T> {
             sink.lost(at, item);
             return;
         }
-        if marked && item.ecn() == Ecn::Ect {
+        if marked && matches!(item.ecn(), Ecn::Ect0 | Ecn::Ect1) {
             item.mark();
         }
         if corrupted {

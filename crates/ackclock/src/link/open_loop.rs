@@ -98,7 +98,7 @@ impl Queued for OpenLoopItem {
     fn ecn(&self) -> Ecn {
         match (self.arrival.is_ecn_capable, self.is_marked) {
             (false, _) => Ecn::NotEct,
-            (true, false) => Ecn::Ect,
+            (true, false) => Ecn::Ect0,
             (true, true) => Ecn::Ce,
         }
     }

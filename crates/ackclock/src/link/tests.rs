@@ -255,7 +255,7 @@ fn a_script_marks_what_is_ecn_capable() {
         histogram: false,
     };
     let mut link = Link::new(config, Queue::DropTail(DropTail::new(Limit::Packets(10))));
-    let sent = [Ecn::NotEct, Ecn::Ect, Ecn::Ect];
+    let sent = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0];
     for ecn in sent {
         link.enqueue(
             ms(0),
@@ -263,7 +263,7 @@ fn a_script_marks_what_is_ecn_capable() {
             &mut (),
         );
     }
-    assert_eq!(sent.map(|_| link.poll(ms(0), &mut ()).unwrap().ecn), [Ecn::NotEct, Ecn::Ce, Ecn::Ect]);
+    assert_eq!(sent.map(|_| link.poll(ms(0), &mut ()).unwrap().ecn), [Ecn::NotEct, Ecn::Ce, Ecn::Ect0]);
 }
 
 /// A link of a byte per millisecond and 10 ms. Two frames of 5 bytes are sent at 0 and 5 ms.

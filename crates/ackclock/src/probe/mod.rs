@@ -45,6 +45,20 @@ pub struct FlowSamples {
 }
 
 impl FlowSamples {
+    /// Adds a row of zeros for the flow at this position.
+    pub fn add_row(&mut self, time_ns: u64, position: u32) {
+        self.time_ns.push(time_ns);
+        self.flow.push(position);
+        self.cwnd_segments.push(0.0);
+        self.ssthresh_segments.push(0.0);
+        self.in_flight_segments.push(0);
+        self.srtt_ns.push(0);
+        self.phase.push(0);
+        self.sent_bytes.push(0);
+        self.delivered_bytes.push(0);
+        self.retransmits.push(0);
+    }
+
     /// Adds the state variables of the flow's algorithm to the last row.
     pub fn report(&mut self, name: &str, value: f64) {
         let row = self.time_ns.len() - 1;

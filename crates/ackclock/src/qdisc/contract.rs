@@ -1,6 +1,7 @@
 //! The contract of a queue discipline: its calls, and its reports of drops and marks.
 
 use super::Limit;
+use crate::ecn::Ecn;
 use crate::units::{Duration, Instant};
 
 /// The properties of an item that a queue needs.
@@ -15,19 +16,6 @@ pub trait Queued {
     fn mark(&mut self);
     /// Whether it is within the profile of its sender (Clark & Fang 1998).
     fn in_profile(&self) -> bool;
-}
-
-/// The ECN field (RFC 3168 §5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Ecn {
-    /// Not ECN-capable.
-    #[default]
-    NotEct,
-    /// ECN-capable.
-    Ect,
-    /// Congestion experienced.
-    Ce,
 }
 
 /// Why a queue dropped or marked an item.

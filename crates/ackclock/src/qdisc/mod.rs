@@ -19,8 +19,9 @@ mod rio;
 mod sfq;
 mod token_bucket;
 
+pub use crate::ecn::Ecn;
 pub use codel::{CoDel, CoDelParameters, ControlLaw};
-pub use contract::{Ecn, Qdisc, QueueSink, Queued, Reason};
+pub use contract::{Qdisc, QueueSink, Queued, Reason};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrParameters};
 pub use fq_codel::{FqCoDel, FqCoDelParameters};

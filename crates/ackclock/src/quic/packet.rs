@@ -45,11 +45,13 @@ pub struct AckPacket {
     pub more_len: u32,
 }
 
-/// The ECN counts of an ACK frame (RFC 9000 §19.3.2). The count of ECT(1), which is never sent, is omitted.
+/// The ECN counts of an ACK frame (RFC 9000 §19.3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnCounts {
     /// Packets that came as ECT(0).
     pub ect0: u32,
+    /// Packets that came as ECT(1).
+    pub ect1: u32,
     /// Packets that came with a mark.
     pub ce: u32,
 }
@@ -57,7 +59,7 @@ pub struct EcnCounts {
 impl EcnCounts {
     /// Bytes of the three counts.
     pub fn encoded_len(self) -> u32 {
-        varint_len(u64::from(self.ect0)) + varint_len(0) + varint_len(u64::from(self.ce))
+        varint_len(u64::from(self.ect0)) + varint_len(u64::from(self.ect1)) + varint_len(u64::from(self.ce))
     }
 }
 
@@ -90,8 +92,8 @@ mod tests {
         assert_eq!(range_len(200, (0, 100)), 4);
         // 64 packets, and 65; 63 missing, and 64.
         assert_eq!((range_len(228, (100, 164)), range_len(228, (99, 164)), range_len(229, (100, 164))), (2, 3, 3));
-        assert_eq!(EcnCounts { ect0: 63, ce: 0 }.encoded_len(), 3);
-        assert_eq!(EcnCounts { ect0: 64, ce: 20_000 }.encoded_len(), 2 + 1 + 4);
+        assert_eq!(EcnCounts { ect0: 63, ect1: 0, ce: 0 }.encoded_len(), 3);
+        assert_eq!(EcnCounts { ect0: 64, ect1: 0, ce: 20_000 }.encoded_len(), 2 + 1 + 4);
         assert_eq!([varint_len(16_383), varint_len(16_384), varint_len(1 << 30)], [2, 4, 8]);
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use super::packet::{AckPacket, DataPacket, EcnCounts, range_len};
+use crate::ecn::Ecn;
 use crate::tcp::{EcnMode, RangeSet, Transport};
 use crate::units::{Duration, Instant};
 
@@ -92,7 +93,7 @@ impl Receiver {
     }
 
     /// A packet arrives. Returns the ACK to send at once, if one is due.
-    pub fn on_data(&mut self, now: Instant, packet: &DataPacket, ce: bool) -> Option<AckPacket> {
+    pub fn on_data(&mut self, now: Instant, packet: &DataPacket, ecn: Ecn) -> Option<AckPacket> {
         self.forget_acknowledged(packet.acks_below);
         let number = packet.number;
         // RFC 9000 §12.3: "A receiver MUST discard a newly unprotected packet unless it is certain that it has not processed
@@ -100,8 +101,10 @@ impl Receiver {
         if number < self.oldest || self.received.containing(number).is_some() {
             return None;
         }
+        let ce = ecn == Ecn::Ce;
         self.counts.ce += u32::from(ce);
-        self.counts.ect0 += u32::from(packet.ect && !ce);
+        self.counts.ect0 += u32::from(ecn == Ecn::Ect0);
+        self.counts.ect1 += u32::from(ecn == Ecn::Ect1);
         let shows_reordering = self.note(now, number);
         self.reassemble(packet);
         self.unacknowledged += 1;

@@ -3,6 +3,7 @@
 use std::ops::AddAssign;
 
 use super::flow::Flow;
+use super::measures::FlowMeasures;
 use crate::tcp::SenderCounters;
 use crate::units::Instant;
 
@@ -23,6 +24,9 @@ pub(super) struct FlowCounters {
 
 impl FlowCounters {
     pub(super) fn read(flow: &mut Flow, now: Instant) -> Self {
+        if let Some(outside) = &flow.outside {
+            return Self::within(&outside.measures);
+        }
         let (rtt_ns, rtt_count) = flow.sender.rtt().totals();
         FlowCounters {
             sender: flow.sender.counters(),
@@ -37,6 +41,31 @@ impl FlowCounters {
                 Some((_, integral)) => integral,
                 None => flow.sender.window_integral(now),
             },
+        }
+    }
+}
+
+impl FlowCounters {
+    /// The counters of a flow that began with the window of these measures.
+    fn within(measures: &FlowMeasures) -> Self {
+        FlowCounters {
+            sender: SenderCounters {
+                segments: measures.sent,
+                payload_bytes: measures.sent_bytes,
+                retransmits: measures.retransmits,
+                timeouts: measures.timeouts,
+                congestion_events: measures.congestion_events,
+                ecn_events: measures.ecn_events,
+                ..SenderCounters::default()
+            },
+            wire_bytes: measures.wire_bytes,
+            acknowledged: measures.acknowledged_bytes,
+            sent_once: 0,
+            delivered: measures.delivered,
+            marks: measures.marks as u32,
+            rtt_ns: measures.rtt_ns,
+            rtt_count: measures.rtt_count,
+            window_integral: measures.window_integral,
         }
     }
 }

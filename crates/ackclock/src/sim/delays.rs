@@ -105,6 +105,20 @@ impl PathDelays {
         }
     }
 
+    /// Adds the delays of data and ACKs, and the round-trip times, of a flow whose histogram is at `place`.
+    pub(super) fn add(
+        &mut self,
+        place: u32,
+        data: &SojournTimes,
+        (acks, ack_histogram): (QueueingDelay, &SojournTimes),
+        rtts: &SojournTimes,
+    ) {
+        self.histograms[place as usize].add(data);
+        self.acks.add(acks);
+        self.ack_histogram.add(ack_histogram);
+        self.rtts[place as usize].add(rtts);
+    }
+
     /// The window of measurement begins.
     pub(super) fn begin(&mut self) {
         self.acks = QueueingDelay::default();

@@ -3,6 +3,7 @@
 
 use super::plan::FlowPlan;
 use crate::cc::{Algorithm, Cc, CcContext, CongestionControl, Phase};
+use crate::ecn::Ecn;
 use crate::quic;
 use crate::tcp::{AckSegment, DataSegment, Protocol, Receiver, Rtt, Sender, SenderCounters, SenderInfo, Timer};
 use crate::units::Instant;
@@ -255,19 +256,19 @@ impl ReceivingEnd {
         }
     }
 
-    /// Data of TCP have arrived, marked if `ce`. Returns the acknowledgement that leaves at once.
+    /// Data of TCP have arrived with this ECN field. Returns the acknowledgement that leaves at once.
     #[inline]
-    pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<Answer> {
+    pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> Option<Answer> {
         match self {
-            ReceivingEnd::Tcp(receiver) => receiver.on_data(now, segment, ce).map(Answer::Segment),
+            ReceivingEnd::Tcp(receiver) => receiver.on_data(now, segment, ecn).map(Answer::Segment),
             ReceivingEnd::Quic(_) => foreign(),
         }
     }
 
     /// Data of QUIC have.
-    pub fn on_data_packet(&mut self, now: Instant, packet: &quic::DataPacket, ce: bool) -> Option<Answer> {
+    pub fn on_data_packet(&mut self, now: Instant, packet: &quic::DataPacket, ecn: Ecn) -> Option<Answer> {
         match self {
-            ReceivingEnd::Quic(receiver) => receiver.on_data(now, packet, ce).map(Answer::Packet),
+            ReceivingEnd::Quic(receiver) => receiver.on_data(now, packet, ecn).map(Answer::Packet),
             ReceivingEnd::Tcp(_) => foreign(),
         }
     }

@@ -13,13 +13,13 @@ use super::limits::{most_in_flight, planned};
 use super::network::{Network, Routes};
 use super::order::{order_by_key, ranks};
 use super::packet::{Body, Owner, Packet};
-use super::plan::{ArrivalsPlan, FlowPlan, Plan};
+use super::plan::{ArrivalsPlan, FlowPlan, Plan, Stack};
 use super::source::Application;
 use super::view::ChangeError;
-use crate::cc::{Algorithm, CongestionControl};
+use crate::cc::{Algorithm, CcSpec, CongestionControl};
 use crate::engine::ComponentId;
 use crate::prefetch::PREFETCHES;
-use crate::qdisc::{Ecn, Queued};
+use crate::qdisc::Queued;
 use crate::quic;
 use crate::rng::RngStreams;
 use crate::units::{Duration, Instant};
@@ -63,9 +63,18 @@ impl<'plan> Ends<'plan> {
             .iter()
             .enumerate()
             .map(|(number, index)| {
-                let flow = tcp_flows[*index];
-                let forward = routes.past(flow.meter, &flow.forward);
-                let reverse = routes.over(&flow.reverse);
+                let idle;
+                let mut flow = tcp_flows[*index];
+                if flow.stack == Stack::Outside {
+                    // Nothing is built of an algorithm that runs outside.
+                    idle = FlowPlan {
+                        cc: CcSpec::by_name("reno").expect("invariant: Reno is built in").into(),
+                        ..flow.clone()
+                    };
+                    flow = &idle;
+                }
+                let (forward, reverse) = (&tcp_flows[*index].forward, &tcp_flows[*index].reverse);
+                let (forward, reverse) = (routes.past(flow.meter, forward), routes.over(reverse));
                 let key = rngs.key(&flow.name);
                 let flags = hashes.flags(key, flow.in_profile);
                 let application = Application::new(flow, rngs);
@@ -129,6 +138,7 @@ impl<'plan> Ends<'plan> {
     pub(super) fn set_algorithm(&mut self, index: usize, algorithm: &Algorithm, now: Instant, network: &mut Network) {
         let seed = RngStreams::from_root(self.plan.seed).key(&self.plan.flows[index].name);
         self.change_sender(index, now, network, |sender, plan| sender.set_algorithm(now, plan, seed, algorithm));
+        self.flows[self.flow_rank[index]].on_new_algorithm();
     }
 
     /// A sender that has not finished is changed, and polled now.
@@ -245,9 +255,10 @@ impl<'plan> Ends<'plan> {
                 self.delays.note_data(flow.place, owner.queueing_delay());
                 let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
                 segment.seq = seq;
-                let ack = flow.receiver.on_data(now, &segment, packet.ecn() == Ecn::Ce);
+                let ack = flow.receiver.on_data(now, &segment, packet.ecn());
                 self.after_data(now, index, ack, network);
             }
+            Body::Outside(body) => network.arrived_outside(now, owner, packet, body),
             Body::Ack(mut ack) => {
                 self.ask_ahead(network, link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
                 let flow = &mut self.flows[index];
@@ -288,7 +299,7 @@ impl<'plan> Ends<'plan> {
                 flow.queueing_delay.note(owner.queueing_delay());
                 self.delays.note_data(flow.place, owner.queueing_delay());
                 if data.connection == flow.base {
-                    let ack = flow.receiver.on_data_packet(now, &data, packet.ecn() == Ecn::Ce);
+                    let ack = flow.receiver.on_data_packet(now, &data, packet.ecn());
                     self.after_data(now, index, ack, network);
                 }
             }

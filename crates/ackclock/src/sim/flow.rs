@@ -2,11 +2,14 @@
 
 use super::delays::QueueingDelay;
 use super::endpoint::{Answer, Outgoing, ReceivingEnd, SendingEnd};
+use super::measures::OutsideFlow;
 use super::network::{Network, Route};
+use super::outcome::Direction;
 use super::packet::{Body, Flags, PacketMeta};
 use super::plan::FlowPlan;
 use super::source::Application;
 use super::transfer::{Slot, TransferLog};
+use crate::cc::CongestionControl;
 use crate::prefetch::prefetch;
 use crate::qdisc::Ecn;
 use crate::quic;
@@ -16,8 +19,6 @@ use crate::units::Instant;
 /// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
 const SACK_OPTION_LEN: u32 = 4;
 const SACK_BLOCK_LEN: u32 = 8;
-/// The AccECN option with two counters (RFC 9768 §3.2.3).
-const ACCECN_OPTION_LEN: u32 = 8;
 
 /// A sender, its application, and its receiver. Fields that packets use are adjacent.
 #[derive(Debug)]
@@ -43,11 +44,15 @@ pub(super) struct Flow {
     pub(super) finished: Option<(Instant, f64)>,
     /// Bytes on the wire beyond the payload.
     data_overhead: u32,
+    /// The ECN field of data that a queue may mark.
+    codepoint: Ecn,
     pub(super) sender: SendingEnd,
     pub(super) application: Application,
     /// The start of the flow or of a slot's transfer, or the future for one that has not begun.
     pub(super) started: Instant,
     pub(super) slot: Option<Slot>,
+    /// At the end of the run, the measures of ends outside of the simulation.
+    pub(super) outside: Option<Box<OutsideFlow>>,
 }
 
 impl Flow {
@@ -62,9 +67,11 @@ impl Flow {
         place: u32,
     ) -> Self {
         let overhead = plan.transport.data_overhead();
+        let sender = SendingEnd::new(plan, key);
         Flow {
             number,
-            sender: SendingEnd::new(plan, key),
+            codepoint: sender.cc().codepoint(),
+            sender,
             receiver: ReceivingEnd::new(plan),
             // A slot is idle.
             finished: matches!(application, Application::Slot).then_some((Instant::ZERO, 0.0)),
@@ -80,6 +87,7 @@ impl Flow {
             awaited: u64::MAX,
             started: plan.start,
             slot: None,
+            outside: None,
         }
     }
 
@@ -140,6 +148,20 @@ impl Flow {
         PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
+    /// The sender has another algorithm.
+    pub(super) fn on_new_algorithm(&mut self) {
+        self.codepoint = self.sender.cc().codepoint();
+    }
+
+    /// The properties of a packet that its ends outside of the simulation send.
+    pub(super) fn outside_meta(&self, direction: Direction, wire_len: u32, ecn: Ecn) -> PacketMeta {
+        let route = match direction {
+            Direction::Forward => self.forward,
+            Direction::Reverse => self.reverse,
+        };
+        PacketMeta { ecn, ..self.meta(route, wire_len) }
+    }
+
     /// Sends all permitted packets at `now`.
     #[inline]
     pub(super) fn send_all(&mut self, now: Instant, network: &mut Network) {
@@ -166,7 +188,7 @@ impl Flow {
 
     /// Sends a packet of QUIC to the receiver.
     fn send_packet(&self, now: Instant, packet: quic::DataPacket, network: &mut Network) {
-        let ecn = if packet.ect { Ecn::Ect } else { Ecn::NotEct };
+        let ecn = if packet.ect { self.codepoint } else { Ecn::NotEct };
         let meta = PacketMeta { ecn, ..self.meta(self.forward, packet.len + self.data_overhead) };
         let packet = quic::DataPacket { connection: self.base, ..packet };
         network.send(now, meta, Body::Quic(quic::Packet::Data(packet)));
@@ -176,7 +198,7 @@ impl Flow {
     #[inline]
     fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
-        let ecn = if segment.ecn.ect() { Ecn::Ect } else { Ecn::NotEct };
+        let ecn = if segment.ecn.ect() { self.codepoint } else { Ecn::NotEct };
         let meta = PacketMeta { ecn, ..self.meta(self.forward, segment.len + self.data_overhead) };
         network.send(now, meta, Body::Data(segment));
     }
@@ -190,7 +212,7 @@ impl Flow {
             blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
         };
         let ecn_len = match ack.ecn {
-            EcnFeedback::AccEcn { option: Some(_), .. } => ACCECN_OPTION_LEN,
+            EcnFeedback::AccEcn { option: Some(option), .. } => option.len_on_wire(),
             _ => 0,
         };
         network.send(now, self.meta(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
@@ -201,7 +223,7 @@ impl Flow {
         match &mut self.application {
             Application::Web(web) => Some(&mut web.log),
             Application::Interactive(interactive) => Some(&mut interactive.log),
-            Application::Writer(_) | Application::Slot => None,
+            Application::Writer(_) | Application::Slot | Application::None => None,
         }
     }
 
@@ -225,6 +247,15 @@ impl Flow {
     pub(super) fn await_keystroke(&mut self) {
         if let Application::Interactive(interactive) = &self.application {
             self.awaited = interactive.awaited().unwrap_or(u64::MAX);
+        }
+    }
+
+    /// Payload delivered, and bytes on the wire of all data sent so far. Of ends outside of the simulation, only within
+    /// the window.
+    pub(super) fn volume(&self) -> (u64, u64) {
+        match &self.outside {
+            Some(outside) => (outside.measures.delivered, outside.measures.wire_bytes),
+            None => (self.receiver.delivered(), self.wire_bytes_sent()),
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::ops::{AddAssign, Range};
 
-use super::packet::{Bodies, BodyId, Kind, Packet};
+use super::order::ranks;
+use super::outcome::{OutcomeEvent, Outcomes};
+use super::packet::{Bodies, Body, BodyId, Kind, Packet};
 use super::plan::Plan;
 use super::recorder::Recorder;
 use super::result::Volume;
@@ -10,7 +12,7 @@ use super::trace::Tracer;
 use crate::link::{Sink, Sinks};
 use crate::meter::Colour;
 use crate::probe::PacketEvent;
-use crate::qdisc::{Queued, Reason};
+use crate::qdisc::{Ecn, Queued, Reason};
 use crate::units::{Duration, Instant};
 
 /// The outcomes of a flow's packets.
@@ -72,6 +74,10 @@ struct Account {
 pub(super) struct Ledger {
     pub(super) bodies: Bodies,
     pub(super) tracer: Option<Box<Tracer>>,
+    /// Of packets of flows whose ends are outside.
+    pub(super) outcomes: Outcomes,
+    /// By index in the network, the index of each link in the plan.
+    link_of: Vec<usize>,
     /// The window of measurement.
     window: Range<Instant>,
     /// By flow, datagrams after TCP: data lost within the window, separate from rare outcomes.
@@ -92,6 +98,8 @@ impl Ledger {
         }
         Ledger {
             bodies: Bodies::default(),
+            outcomes: Outcomes::default(),
+            link_of: ranks(link_rank),
             tracer: plan.is_traced().then(|| Box::new(Tracer::new(flows, plan.sampling.packets))),
             window: Instant::ZERO + plan.warmup..Instant::ZERO + plan.duration,
             lost: vec![0; flows],
@@ -178,6 +186,18 @@ impl Ledger {
     pub(super) fn trace(&mut self, now: Instant, link: u32, packet: Packet, event: PacketEvent) {
         if let Some(tracer) = &mut self.tracer {
             tracer.packet(now, link, packet, event, &self.bodies);
+            if let Body::Outside(body) = self.bodies.get(packet.body()) {
+                let (link, is_marked) = (self.link_of[link as usize], packet.ecn() == Ecn::Ce);
+                match event {
+                    PacketEvent::Enter => {
+                        self.outcomes.add(now, body.token, OutcomeEvent::Enters { link, is_marked });
+                    }
+                    PacketEvent::Leave => {
+                        self.outcomes.add(now, body.token, OutcomeEvent::Leaves { link, is_marked });
+                    }
+                    _ => {}
+                }
+            }
         }
     }
 
@@ -202,7 +222,9 @@ impl Ledger {
     /// A packet is gone before it came to the end of its route.
     fn gone(&mut self, at: Instant, id: BodyId, is_access_drop: bool) {
         let (flow, kind) = (self.bodies.flow(id), self.bodies.get(id).kind());
-        self.bodies.take(id);
+        if let Body::Outside(body) = self.bodies.take(id) {
+            self.outcomes.add(at, body.token, OutcomeEvent::Gone { is_access_drop });
+        }
         if kind == Kind::Data && self.window.contains(&at) {
             self.lost[flow] += 1;
             if is_access_drop {
@@ -256,6 +278,9 @@ impl Sink<Packet> for AtLink<'_> {
     fn doubled(&mut self, at: Instant, packet: &Packet) {
         self.ledger.trace(at, self.link, *packet, PacketEvent::Copy);
         let (flow, body) = (self.ledger.bodies.flow(packet.body()), self.ledger.bodies.get(packet.body()));
+        if let Body::Outside(body) = body {
+            self.ledger.outcomes.add(at, body.token, OutcomeEvent::Copied);
+        }
         if body.kind() == Kind::Data {
             if let Some(fates) = self.ledger.fates_at(at, flow) {
                 fates.copies += 1;

@@ -10,7 +10,7 @@
 //! traffic declare it in `Traffic::receiver_only_answers` and `Traffic::sender_reacts_only_to_acks`, impairments in
 //! `ImpairmentsPlan::reorders`. Each of them lists all kinds, so that a new kind does not compile without a decision.
 
-use super::plan::{FlowPlan, Plan};
+use super::plan::{FlowPlan, Plan, Stack};
 use crate::tcp::Transport;
 
 /// The permitted lookahead at a link.
@@ -24,6 +24,8 @@ pub(super) struct Lookahead {
     pub(super) shows: bool,
     /// Several routes end with it.
     pub(super) shared: bool,
+    /// Packets to ends outside of the simulation arrive for certain as soon as they are in flight on it.
+    pub(super) outside: bool,
     /// Some packets that leave it enter the next link or arrive ahead of time.
     pub(super) hands_over: bool,
 }
@@ -38,6 +40,8 @@ struct Known {
     in_time: bool,
     /// Samples show effects of one of them.
     shows: bool,
+    /// One of these routes leads to an end outside of the simulation.
+    outside: bool,
 }
 
 /// The origin of packets in a link.
@@ -84,6 +88,13 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
     }
     for (number, flow) in plan.tcp_flows().enumerate() {
         let is_sampled = number < plan.sampled_flows();
+        if flow.stack == Stack::Outside {
+            for path in [&flow.forward, &flow.reverse] {
+                links[last(path)].ends(false, is_sampled);
+                links[last(path)].outside = true;
+            }
+            continue;
+        }
         let last = last(&flow.forward);
         let in_order = links[flow.reverse[0]].feeder == Some(Feeder::ReceiversOf(last));
         links[last].ends(
@@ -106,7 +117,8 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
             link.ends > 0 && !link.in_time && !contends(index) && !plan.links[index].impairments.reorders();
         lookahead[index].shows = link.shows;
         lookahead[index].shared = link.ends > 1;
-        lookahead[index].hands_over |= lookahead[index].ends;
+        lookahead[index].outside = link.outside && !contends(index) && !plan.links[index].impairments.reorders();
+        lookahead[index].hands_over |= lookahead[index].ends || lookahead[index].outside;
         if let Some(Feeder::Link(before)) = link.feeder
             && !plan.reports(index)
             && !contends(index)

@@ -225,6 +225,15 @@ impl Measurement {
         let before = &self.flows[rank];
         let flow = &mut run.ends.flows[rank];
         let (queueing_delay, started, after) = (flow.queueing_delay, flow.started, FlowCounters::read(flow, end));
+        if let Some(outside) = &flow.outside {
+            let measures = FlowMeasures {
+                queue_delay_p95_s: run.ends.delays.flows(&[index]).as_ref().and_then(p95_s),
+                rtts: run.ends.delays.rtts(index),
+                colours,
+                ..outside.measures.clone()
+            };
+            return measures.result(index, flow_plan, flow_plan.cc.name().clone(), end.since(self.since));
+        }
         let finished_at = flow.finished.map(|(at, _)| at);
         let active_since = self.since.max(started);
         let active_until = finished_at.unwrap_or(end);
@@ -298,7 +307,8 @@ impl Measurement {
                 let rank = run.ends.flow_rank[flow.id];
                 let (state, before) = (&run.ends.flows[rank], &self.flows[rank]);
                 queueing_delay.add(state.queueing_delay);
-                (state.receiver.delivered() - before.delivered, state.wire_bytes_sent() - before.wire_bytes)
+                let (delivered, wire_bytes) = state.volume();
+                (delivered - before.delivered, wire_bytes - before.wire_bytes)
             })
             .collect();
         let measures = SummaryMeasures {

@@ -10,7 +10,7 @@ use super::result::{
     Attempts, ColourCounts, FlowResult, Histogram, ImpairmentCounts, LinkResult, Reasons, Summary, TransferTimes,
     seconds,
 };
-use crate::link::LinkCounters;
+use crate::link::{LinkCounters, SojournTimes};
 use crate::metric::{jain_index, ratio, spread};
 use crate::qdisc::{QueuePlan, Reason};
 use crate::units::{Duration, NANOS_PER_SEC};
@@ -217,6 +217,23 @@ impl FlowMeasures {
             colours: self.colours,
         }
     }
+}
+
+/// The measures of a flow whose ends are outside of the simulation, within the window.
+#[derive(Clone, Debug, Default)]
+pub struct OutsideFlow {
+    /// Index in [`Plan::flows`].
+    pub flow: usize,
+    /// The counters. The histograms below replace its percentiles.
+    pub measures: FlowMeasures,
+    /// Queueing delays of data.
+    pub data_delays: SojournTimes,
+    /// Queueing delays of ACKs, as a count and a sum.
+    pub ack_delay: QueueingDelay,
+    /// The same as a histogram.
+    pub ack_delays: SojournTimes,
+    /// Round-trip times.
+    pub rtts: SojournTimes,
 }
 
 /// The inputs of the summary other than the rows of flows and of the bottleneck.

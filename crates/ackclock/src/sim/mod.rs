@@ -1,5 +1,6 @@
 //! The simulation: the plan of a run with links, routes and traffic, and the run.
 
+mod bounds;
 mod capture;
 mod change;
 mod components;
@@ -23,6 +24,8 @@ mod measures;
 mod meter;
 mod network;
 mod order;
+mod outcome;
+mod outside;
 mod packet;
 mod plan;
 mod population;
@@ -45,11 +48,13 @@ pub use document::{Drawn, ResultDocument, RunOf, SojournTimes};
 pub use error::RunError;
 pub use impairments::{ImpairmentsPlan, LossPlan, ReorderingPlan};
 pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};
-pub use measures::{FlowMeasures, LinkMeasures, SummaryMeasures};
+pub use measures::{FlowMeasures, LinkMeasures, OutsideFlow, SummaryMeasures};
+pub use outcome::{Direction, Outcome, OutcomeEvent};
+pub use outside::OutsidePacket;
 pub use packet::Kind as PacketKind;
 pub use plan::{
     ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan,
-    MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Traffic, WebPlan,
+    MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Stack, Traffic, WebPlan,
 };
 pub use population::SourcePopulation;
 pub use result::{

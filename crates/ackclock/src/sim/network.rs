@@ -8,14 +8,15 @@ use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
 use super::meter::Meters;
 use super::order::{order_by_key, ranks};
-use super::packet::{Body, Kind, Owner, Packet, PacketMeta};
+use super::outcome::OutcomeEvent;
+use super::packet::{Body, Kind, OutsideBody, Owner, Packet, PacketMeta};
 use super::plan::{ChannelPlan, LinkPlan, Plan};
 use super::rates::ChangedRates;
 use super::result::{Totals, Volume};
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Ahead, Channel, Link, StationConfig};
 use crate::probe::PacketEvent;
-use crate::qdisc::{QueuePlan, Queued};
+use crate::qdisc::{Ecn, QueuePlan, Queued};
 use crate::rng::RngStreams;
 use crate::tcp::Timer;
 use crate::units::Instant;
@@ -50,6 +51,8 @@ enum Hop {
         shows: bool,
         /// Other routes end with the same link.
         shared: bool,
+        /// Packets to ends outside of the simulation arrive as soon as they are in flight.
+        outside: bool,
     },
 }
 
@@ -89,6 +92,8 @@ pub(super) struct Network {
     stations: Vec<Option<Station>>,
     /// For each of `links`: whether packets may leave it ahead of time, without an event.
     hands_over: Vec<bool>,
+    /// For each of `links`: whether packets in flight arrive for certain at ends outside of the simulation.
+    is_certain: Vec<bool>,
     /// Links that hand over and were touched since somebody looked.
     touched: Vec<u32>,
     /// Events from this time on wait: the end of a step, or the time of an error.
@@ -142,9 +147,9 @@ impl<'plan> Routes<'plan> {
     fn metered(&mut self, path: &'plan [usize], meter: Option<u32>) -> Route {
         *self.known.entry((path, meter)).or_insert_with(|| {
             let first = self.hops.len() as Route;
-            let mut end = Hop::End { ahead: false, shows: false, shared: false };
+            let mut end = Hop::End { ahead: false, shows: false, shared: false, outside: false };
             for index in path {
-                let Lookahead { takes, ends, shows, shared, hands_over } = self.lookahead[*index];
+                let Lookahead { takes, ends, shows, shared, outside, hands_over } = self.lookahead[*index];
                 let drive = match (hands_over, self.links[*index].channel) {
                     (_, Some(_)) => Drive::Channel,
                     (true, None) => Drive::Ahead,
@@ -158,7 +163,7 @@ impl<'plan> Routes<'plan> {
                     }
                     None => Hop::Link { link, takes_ahead: takes, drive },
                 });
-                end = Hop::End { ahead: ends, shows, shared };
+                end = Hop::End { ahead: ends, shows, shared, outside };
             }
             self.hops.push(end);
             first
@@ -189,6 +194,7 @@ impl Network {
             channels,
             stations,
             hands_over: link_order.iter().map(|index| routes.lookahead[*index].hands_over).collect(),
+            is_certain: link_order.iter().map(|index| routes.lookahead[*index].outside).collect(),
             touched: Vec::new(),
             until: Instant::ZERO,
             horizon: Instant::ZERO,
@@ -274,8 +280,11 @@ impl Network {
         }
     }
 
-    /// Brings a link up to date.
+    /// Brings a link up to date. Packets in flight on it may leave ahead of time.
     pub(super) fn advance_link(&mut self, now: Instant, link: usize) {
+        if self.is_certain[link] {
+            self.touched.push(link as u32);
+        }
         self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
     }
 
@@ -346,7 +355,8 @@ impl Network {
             let state = &mut self.links[link as usize];
             let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop()] {
                 Hop::Link { takes_ahead: true, .. } if at <= step_horizon => Ahead::Take,
-                Hop::End { ahead: true, shows, shared }
+                Hop::End { outside: true, .. } if matches!(bodies.get(packet.body()), Body::Outside(_)) => Ahead::Take,
+                Hop::End { ahead: true, shows, shared, .. }
                     if at <= if shows { sample_horizon } else { horizon }
                         && may_arrive(at, bodies.flow(packet.body()), bodies.get(packet.body()), is_last && shared) =>
                 {
@@ -412,6 +422,19 @@ impl Network {
         }
     }
 
+    /// A time before which no packet comes out of this link that has not been handed over. With `are_certain`, all
+    /// packets in flight that count have been.
+    pub(super) fn next_news(&self, link: usize, are_certain: bool) -> Option<Instant> {
+        let state = &self.links[link];
+        if are_certain {
+            return state.next_commitment();
+        }
+        let at = if state.reorders() { state.next_deadline() } else { state.next_arrival() };
+        let station = self.stations.get(link).copied().flatten();
+        let start = station.and_then(|station| self.channels[station.channel].next_start());
+        at.into_iter().chain(start).min()
+    }
+
     /// Schedules the remaining packets of a link after an access.
     #[inline]
     fn wake(&mut self, link: u32) {
@@ -424,7 +447,8 @@ impl Network {
     #[inline]
     pub(super) fn open(&mut self, now: Instant, packet: Packet) -> (Owner, Body) {
         let owner = self.ledger.bodies.owner(packet.body());
-        if let Body::Corrupted { kind, .. } = self.ledger.bodies.get(packet.body()) {
+        let body = self.ledger.bodies.get(packet.body());
+        if let Body::Corrupted { kind, .. } | Body::Outside(OutsideBody { kind, is_corrupted: true, .. }) = body {
             let kind = *kind;
             self.ledger.discard(now, owner.flow(), kind);
             self.discard(now, packet);
@@ -455,6 +479,14 @@ impl Network {
         } else if is_news && let Some(deadline) = deadline {
             self.events.schedule(self.components.link(link), deadline);
         }
+    }
+
+    /// A packet has come to an end outside of the simulation, or does so at this time in the future.
+    #[cold]
+    pub(super) fn arrived_outside(&mut self, at: Instant, owner: Owner, packet: Packet, body: OutsideBody) {
+        let OutsideBody { token, is_corrupted, .. } = body;
+        let (queueing, is_marked) = (owner.queueing_delay(), packet.ecn() == Ecn::Ce);
+        self.ledger.outcomes.add(at, token, OutcomeEvent::Arrived { queueing, is_corrupted, is_marked });
     }
 
     /// A checksum is wrong.

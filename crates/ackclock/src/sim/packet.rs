@@ -30,7 +30,9 @@ impl Packet {
         debug_assert!(wire_len >> Self::LEN_BITS == 0, "invariant: a packet is far below a gigabyte");
         Packet {
             route_hop_body: u64::from(route) << Self::HOP_SHIFT | u64::from(body.0),
-            header: (ecn as u64) << Self::ECN_SHIFT | u64::from(wire_len) << Self::LEN_SHIFT | u64::from(flags.0),
+            header: u64::from(ecn.bits()) << Self::ECN_SHIFT
+                | u64::from(wire_len) << Self::LEN_SHIFT
+                | u64::from(flags.0),
         }
     }
 
@@ -121,15 +123,11 @@ impl Queued for Packet {
     }
 
     fn ecn(&self) -> Ecn {
-        match self.header >> Self::ECN_SHIFT {
-            0 => Ecn::NotEct,
-            1 => Ecn::Ect,
-            _ => Ecn::Ce,
-        }
+        Ecn::from_bits((self.header >> Self::ECN_SHIFT) as u8)
     }
 
     fn mark(&mut self) {
-        self.header = self.header & !(0b11 << Self::ECN_SHIFT) | (Ecn::Ce as u64) << Self::ECN_SHIFT;
+        self.header |= u64::from(Ecn::Ce.bits()) << Self::ECN_SHIFT;
     }
 
     #[inline]
@@ -177,6 +175,17 @@ pub struct Datagram {
     pub sent_at: Instant,
 }
 
+/// The contents of a packet of a flow whose ends are outside of the simulation.
+#[derive(Clone, Copy, Debug)]
+pub struct OutsideBody {
+    /// Its identity for its owner.
+    pub token: u32,
+    /// Its kind for counters.
+    pub kind: Kind,
+    /// Whether some of its bits are wrong.
+    pub is_corrupted: bool,
+}
+
 /// The contents of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
@@ -195,7 +204,9 @@ pub enum Body {
         /// Its payload.
         len: u32,
     },
-    /// Any of them with wrong bits.
+    /// A packet of a flow whose ends are outside of the simulation.
+    Outside(OutsideBody),
+    /// Any of the others with wrong bits.
     Corrupted {
         /// The kind of the packet.
         kind: Kind,
@@ -228,6 +239,7 @@ impl Body {
             Body::Quic(quic::Packet::Ack(ack)) => (ack.connection + ack.largest + 1, 0),
             Body::Datagram(datagram) => (datagram.number, datagram.len),
             Body::Request { number, len } => (*number, *len),
+            Body::Outside(body) => (u64::from(body.token), 0),
             Body::Corrupted { seq, len, .. } => (*seq, *len),
         }
     }
@@ -238,7 +250,7 @@ impl Body {
             Body::Data(_) | Body::Datagram(_) | Body::Quic(quic::Packet::Data(_)) => Kind::Data,
             Body::Ack(_) | Body::Quic(quic::Packet::Ack(_)) => Kind::Ack,
             Body::Request { .. } => Kind::Request,
-            Body::Corrupted { kind, .. } => *kind,
+            Body::Outside(OutsideBody { kind, .. }) | Body::Corrupted { kind, .. } => *kind,
         }
     }
 }
@@ -377,6 +389,10 @@ impl Bodies {
     /// Some bits of a body have become wrong.
     pub fn corrupt(&mut self, id: BodyId) {
         let body = &mut self.places[id.0 as usize];
+        if let Body::Outside(body) = body {
+            body.is_corrupted = true;
+            return;
+        }
         let ((seq, len), kind) = (body.position(), body.kind());
         *body = Body::Corrupted { kind, seq, len };
     }
@@ -413,12 +429,12 @@ mod tests {
     #[test]
     fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
         let flags = Flags::new(0x1abc_def0, true);
-        let cover = PacketMeta { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect, wire_len: 65_535 };
+        let cover = PacketMeta { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect1, wire_len: 65_535 };
         let mut packet = Packet::new(BodyId(u32::MAX), &cover);
         let told = |packet: &Packet| (packet.wire_len(), packet.flow_hash(), packet.in_profile());
         assert_eq!(
             (packet.body(), packet.next_hop(), packet.ecn()),
-            (BodyId(u32::MAX), u32::MAX as usize - 1, Ecn::Ect)
+            (BodyId(u32::MAX), u32::MAX as usize - 1, Ecn::Ect1)
         );
         assert_eq!(told(&packet), (65_535, 0x1abc_def0, true));
         packet.set_in_profile(false);

@@ -59,12 +59,7 @@ impl Plan {
     /// # Errors
     /// [`RunError::NeedsKernel`] with the first key that only a kernel has.
     pub fn check_simulated(&self) -> Result<(), RunError> {
-        for flow in self.tcp_flows() {
-            if let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec() {
-                let (key, name) = (format!("flows.{}.cc", flow.group), &algorithm.name);
-                return Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") });
-            }
-        }
+        self.tcp_flows().try_for_each(FlowPlan::check_simulated)?;
         match self.sysctls.keys().next() {
             Some(name) => {
                 let (key, what) = (format!("kernel.sysctl.{name}"), "the simulation has no sysctls".to_owned());
@@ -74,15 +69,19 @@ impl Plan {
         }
     }
 
-    /// Replaces the descriptions of user-supplied algorithms in the plan by the results of `make`. Flows that share
+    /// Replaces the descriptions of user-supplied algorithms of chosen flows by the results of `make`. Flows that share
     /// one continue to share it.
     ///
     /// # Errors
     /// The first of `make`.
-    pub fn bind<E>(&mut self, mut make: impl FnMut(&CcSpec) -> Result<Algorithm, E>) -> Result<(), E> {
+    pub fn bind<E>(
+        &mut self,
+        is_chosen: impl Fn(&FlowPlan) -> bool,
+        mut make: impl FnMut(&CcSpec) -> Result<Algorithm, E>,
+    ) -> Result<(), E> {
         let mut made: Vec<(Arc<Algorithm>, Arc<Algorithm>)> = Vec::new();
         let slots = self.arrivals.iter_mut().flat_map(|group| &mut group.slots);
-        for flow in self.flows.iter_mut().chain(slots) {
+        for flow in self.flows.iter_mut().chain(slots).filter(|flow| is_chosen(flow)) {
             let Some(spec) = flow.cc.spec().filter(|spec| spec.is_foreign()) else { continue };
             flow.cc = match made.iter().find(|(before, _)| Arc::ptr_eq(before, &flow.cc)) {
                 Some((_, bound)) => bound.clone(),
@@ -241,6 +240,8 @@ pub struct FlowPlan {
     pub cc_context: Arc<CcContext>,
     /// Sizes, timers and loss recovery. Flows of a group share them.
     pub transport: Arc<Transport>,
+    /// The place of its sender and receiver.
+    pub stack: Stack,
     /// The traffic of the application.
     pub traffic: Traffic,
     /// Whether its packets are in profile.
@@ -259,10 +260,33 @@ impl FlowPlan {
     /// The start of a flow that begins on request.
     pub const ON_REQUEST: Instant = Instant::MAX;
 
+    /// Checks that the flow needs no kernel.
+    fn check_simulated(&self) -> Result<(), RunError> {
+        match self.cc.spec() {
+            Some(CcSpec::Kernel(algorithm)) => {
+                let (key, name) = (format!("flows.{}.cc", self.group), &algorithm.name);
+                Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether its packets, or its ACKs, cross a link.
     pub(super) fn crosses(&self, link: usize) -> bool {
         self.forward.contains(&link) || self.reverse.contains(&link)
     }
+}
+
+/// The place of a flow's sender and receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stack {
+    /// The transport of the backend.
+    #[default]
+    Backend,
+    /// The simulation, with any backend.
+    Simulated,
+    /// Outside of the simulation: a backend sets it for the flows of its own transport.
+    Outside,
 }
 
 /// The writes of an application.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::endpoint::SendingEnd;
 use super::packet::{Bodies, Body, BodyId, Kind, Packet};
-use super::plan::{CapturePlan, CapturePoint, Plan};
+use super::plan::{CapturePlan, CapturePoint, Plan, Stack};
 use crate::capture::{Connection, Declared, Lost, Packet as Seen, Recording, Segment, SenderState};
 use crate::qdisc::Queued;
 use crate::quic;
@@ -83,7 +83,8 @@ impl Recorder {
         let mut flows: Vec<Option<Recorded>> = Vec::new();
         flows.resize_with(flow_rank.len(), || None);
         for (index, flow) in plan.tcp_flows().enumerate() {
-            let is_chosen = capture.takes(&flow.name, &flow.group);
+            // Their owner captures the packets of ends outside.
+            let is_chosen = flow.stack != Stack::Outside && capture.takes(&flow.name, &flow.group);
             let paths = [&*flow.forward, &*flow.reverse];
             let model = connection(plan, capture.point, (flow.name.clone(), index), paths, Some(&flow.transport));
             flows[flow_rank[index]] = Some(Recorded::new(is_chosen, paths, link_rank, model));
@@ -141,7 +142,7 @@ impl Recorder {
                 is_data = false;
             }
             Body::Quic(quic::Packet::Ack(_)) => is_data = false,
-            Body::Quic(quic::Packet::Data(_)) | Body::Datagram(_) | Body::Corrupted { .. } => {}
+            Body::Quic(quic::Packet::Data(_)) | Body::Datagram(_) | Body::Outside(_) | Body::Corrupted { .. } => {}
         }
         self.note_sent(packet.body(), sent);
         let is_here = match self.point {
@@ -185,7 +186,7 @@ impl Recorder {
                     flow.served = flow.served.max(sent.other + u64::from(*len));
                     flow.echo = flow.echo.max(Some(sent.at));
                 }
-                Body::Data(_) | Body::Quic(_) | Body::Datagram(_) | Body::Corrupted { .. } => {}
+                Body::Data(_) | Body::Quic(_) | Body::Datagram(_) | Body::Outside(_) | Body::Corrupted { .. } => {}
             }
         }
         if is_here {
@@ -294,7 +295,7 @@ impl Recorder {
                 Segment::Ack { seq: other, len: *len, sent_at, ack }
             }
             Body::Datagram(datagram) => Segment::Datagram { len: datagram.len },
-            Body::Corrupted { .. } => return,
+            Body::Outside(_) | Body::Corrupted { .. } => return,
         };
         let (ecn, wire_len) = (packet.ecn(), packet.wire_len());
         self.recording.packets.push(Seen { time: now, connection, ecn, wire_len, segment });
@@ -336,7 +337,9 @@ impl Recorded {
             Body::Ack(ack) => ack.ack,
             Body::Quic(quic::Packet::Data(packet)) => packet.connection,
             Body::Quic(quic::Packet::Ack(ack)) => ack.connection,
-            Body::Request { .. } | Body::Datagram(_) | Body::Corrupted { .. } => return self.connections.len() - 1,
+            Body::Request { .. } | Body::Datagram(_) | Body::Outside(_) | Body::Corrupted { .. } => {
+                return self.connections.len() - 1;
+            }
         };
         self.connection_at(position)
     }

@@ -3,6 +3,7 @@
 use super::ends::Ends;
 use super::network::Network;
 use super::plan::Plan;
+use super::source::Application;
 use crate::cc::CongestionControl;
 use crate::probe::Samples;
 use crate::rng::RngStreams;
@@ -72,6 +73,11 @@ impl Sampler {
         let columns = &mut self.samples.flows;
         for (position, index) in self.flows.iter().enumerate() {
             let flow = ends.flow(*index);
+            if matches!(flow.application, Application::None) {
+                // The owner of its ends puts values into the row.
+                columns.add_row(time_ns, position as u32);
+                continue;
+            }
             let sender = &flow.sender;
             columns.time_ns.push(time_ns);
             columns.flow.push(position as u32);

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::bounds::Bounds;
 use super::components::{Component, Components};
 use super::ends::Ends;
 use super::error::RunError;
@@ -35,6 +36,7 @@ pub struct Simulation<'plan> {
     pub(super) ends: Ends<'plan>,
     sampler: Sampler,
     measurement: Measurement,
+    pub(super) bounds: Bounds,
     next_sample: Instant,
     events_handled: u64,
     /// The last moment of the warm-up, and then of the run.
@@ -51,6 +53,7 @@ impl<'plan> Simulation<'plan> {
         let rngs = RngStreams::from_root(plan.seed);
         let link_order = order_by_key(&rngs, plan.links.iter().map(|link| link.name.as_str()));
         let (link_rank, lookahead) = (ranks(&link_order), look_ahead(plan));
+        let bounds = Bounds::new(plan, &lookahead);
         let mut routes = Routes::new(plan, &link_rank, &lookahead);
         let ends = Ends::new(plan, &rngs, &mut routes);
         let components = Components {
@@ -71,6 +74,7 @@ impl<'plan> Simulation<'plan> {
             ends,
             sampler: Sampler::new(plan),
             measurement: Measurement::default(),
+            bounds,
             next_sample: Instant::ZERO + plan.duration,
             events_handled: 0,
             last: Instant::ZERO,
@@ -146,11 +150,17 @@ impl<'plan> Simulation<'plan> {
                 }
                 other => self.on_event(now, id, other),
             }
-            while let Some((at, link, packet)) = self.ends.next_ahead(&mut self.network) {
-                self.ends.on_arrival(at, link, packet, &mut self.network);
-            }
+            self.take_ahead();
         }
         Ok(())
+    }
+
+    /// Handles the arrivals that may happen ahead of time.
+    #[inline(always)]
+    pub(super) fn take_ahead(&mut self) {
+        while let Some((at, link, packet)) = self.ends.next_ahead(&mut self.network) {
+            self.ends.on_arrival(at, link, packet, &mut self.network);
+        }
     }
 
     #[cold]

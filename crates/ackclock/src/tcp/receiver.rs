@@ -11,6 +11,7 @@ use super::buffer::Buffer;
 use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
 use super::transport::{DelayedAckFor, EcnMode, Transport};
+use crate::ecn::Ecn;
 use crate::units::{Duration, Instant};
 use compression::Compression;
 use window_growth::WindowGrowth;
@@ -154,7 +155,7 @@ impl Receiver {
         // Without quick ACKs, and with a fixed buffer, the growth has no effect.
         let grows = transport.window_growth_acks && transport.quick_acks > 0 && transport.receive_buffer.is_none();
         let growth = grows.then(|| Box::new(WindowGrowth::new(transport, base_rtt)));
-        let compresses = transport.sack_compression && transport.peer_sack;
+        let compresses = transport.sack_compression && transport.peer_sack && transport.delayed_ack.is_some();
         let compression = compresses.then(|| Box::new(Compression::new(transport.mss, base_rtt)));
         Receiver { growth, compression, ..Self::new(transport) }
     }
@@ -213,16 +214,16 @@ impl Receiver {
 
     /// A segment arrives. Returns the ACK to send at once, if one is due.
     #[inline]
-    pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
+    pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> Option<AckSegment> {
         if self.buffer.is_none() {
-            return self.on_segment(now, segment, ce);
+            return self.on_segment(now, segment, ecn);
         }
-        self.on_data_in_window(now, segment, ce)
+        self.on_data_in_window(now, segment, ecn)
     }
 
     /// A segment arrives at a receiver with a buffer, which accepts data within its window.
     #[cold]
-    fn on_data_in_window(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
+    fn on_data_in_window(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> Option<AckSegment> {
         let end = segment.seq + u64::from(segment.len);
         let admitted = self.buffer.as_ref().map_or(end, |buffer| buffer.admitted(end));
         if segment.len > 0 && admitted <= segment.seq {
@@ -231,7 +232,7 @@ impl Receiver {
             return Some(self.acknowledge());
         }
         let len = (u64::from(segment.len)).saturating_sub(end - admitted) as u32;
-        let ack = self.on_segment(now, &DataSegment { len, ..*segment }, ce);
+        let ack = self.on_segment(now, &DataSegment { len, ..*segment }, ecn);
         let window = self.read_due(now);
         match ack {
             Some(ack) => Some(ack.with_window(window?)),
@@ -247,7 +248,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn on_segment(&mut self, now: Instant, segment: &DataSegment, ce: bool) -> Option<AckSegment> {
+    fn on_segment(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> Option<AckSegment> {
         let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
         if let Some(peer) = &mut self.peer
             && !segment.ecn.syn()
@@ -260,7 +261,7 @@ impl Receiver {
         if self.dsack {
             self.note_duplicate(start, end);
         }
-        let mark_is_news = self.ecn != EcnMode::Off && self.note_ecn(segment, ce);
+        let mark_is_news = self.ecn != EcnMode::Off && self.note_ecn(segment, ecn);
         // RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
         // TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
         if start <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
@@ -383,7 +384,7 @@ impl Receiver {
     }
 
     /// A segment arrives. Returns true if it is marked and must be acknowledged at once.
-    fn note_ecn(&mut self, segment: &DataSegment, ce: bool) -> bool {
+    fn note_ecn(&mut self, segment: &DataSegment, ecn: Ecn) -> bool {
         if segment.ecn.cwr() {
             self.echoes = false;
         }
@@ -392,12 +393,12 @@ impl Receiver {
         if segment.seq + u64::from(segment.len) <= self.next {
             return false;
         }
-        if ce {
+        if ecn == Ecn::Ce {
             self.ce_count += 1;
             self.echoes = true;
             self.ce_unacknowledged = true;
         }
-        self.ecn == EcnMode::AccEcn && self.received.note(segment, ce)
+        self.ecn == EcnMode::AccEcn && self.received.note(segment, ecn)
     }
 
     /// A segment has arrived. Returns true if the receive window grows.

@@ -122,14 +122,64 @@ pub enum EcnFeedback {
     },
 }
 
-/// The counters of the AccECN option (RFC 9768 §3.2.3), each modulo 2^24. The counter of ECT(1), which is never sent,
-/// is omitted.
+/// The counters of the AccECN option (RFC 9768 §3.2.3), each modulo 2^24.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccEcnOption {
+    /// As on the wire, in three bytes each.
+    e0b: [u8; 3],
+    ceb: [u8; 3],
+    e1b: [u8; 3],
+}
+
+impl AccEcnOption {
+    /// RFC 9768 §3.2.1: "s.e0b = s.e1b = 1 and s.ceb = 0".
+    pub const INITIAL: AccEcnOption = AccEcnOption::new(1, 0, 1);
+
+    /// The counters of payload bytes that came as ECT(0), with a mark, and as ECT(1).
+    pub const fn new(e0b: u32, ceb: u32, e1b: u32) -> Self {
+        const fn bytes(counter: u32) -> [u8; 3] {
+            let [_, high, middle, low] = counter.to_be_bytes();
+            [high, middle, low]
+        }
+        AccEcnOption { e0b: bytes(e0b), ceb: bytes(ceb), e1b: bytes(e1b) }
+    }
+
+    fn number([high, middle, low]: [u8; 3]) -> u32 {
+        u32::from_be_bytes([0, high, middle, low])
+    }
+
     /// Payload bytes that came as ECT(0), plus 1.
-    pub e0b: u32,
+    pub fn e0b(self) -> u32 {
+        Self::number(self.e0b)
+    }
+
     /// Payload bytes that came with a mark.
-    pub ceb: u32,
+    #[inline]
+    pub fn ceb(self) -> u32 {
+        Self::number(self.ceb)
+    }
+
+    /// Payload bytes that came as ECT(1), plus 1.
+    pub fn e1b(self) -> u32 {
+        Self::number(self.e1b)
+    }
+
+    /// The kind of the option, and its counters. §3.2.3.3 omits a constant counter at the end.
+    pub fn fields(self) -> (u8, impl ExactSizeIterator<Item = [u8; 3]>) {
+        let AccEcnOption { e0b, ceb, e1b } = self;
+        let (kind, fields, len) = match (e0b == Self::INITIAL.e0b, e1b == Self::INITIAL.e1b) {
+            // §3.2.3: kind 172 has the order of ECT(0), CE, ECT(1), and kind 174 the opposite.
+            (_, true) => (172, [e0b, ceb, e1b], 2),
+            (true, false) => (174, [e1b, ceb, e0b], 2),
+            (false, false) => (172, [e0b, ceb, e1b], 3),
+        };
+        (kind, fields.into_iter().take(len))
+    }
+
+    /// Bytes in a header, padded to whole words.
+    pub fn len_on_wire(self) -> u32 {
+        (2 + 3 * self.fields().1.len() as u32).next_multiple_of(4)
+    }
 }
 
 /// Up to three blocks above the cumulative acknowledgement, the most recent first. A D-SACK block may precede them,

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use ackclock::cc::{CcContext, CcSpec};
 use ackclock::qdisc::Place;
 use ackclock::sim::{
-    self, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Traffic,
+    self, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Stack,
+    Traffic,
 };
 use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant, Rate};
@@ -107,6 +108,7 @@ impl Dumbbell {
                 cc: setup.cc.clone().into(),
                 cc_context: CcContext::new(2.0).into(),
                 transport: setup.transport.clone().into(),
+                stack: Stack::Backend,
                 traffic: setup.traffic.clone(),
                 in_profile: false,
                 meter: None,

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use ackclock::cc::{Ack, Algorithm, Cc, Congestion, CongestionControl};
+use ackclock::ecn::Ecn;
 use ackclock::sim::{self, FlowResult, LinkResult, RunResult};
 use ackclock::units::Duration;
 use ackclock_scenario::Scenario;
@@ -175,4 +176,51 @@ fn accurate_feedback_cuts_a_little_more_often_than_the_classic_one() {
     let events = |result: &RunResult| result.flows.iter().map(|flow| flow.ecn_events).sum::<u64>() as f64;
     let cuts = events(&accurate) / events(&classic);
     assert!((1.0..1.5).contains(&cuts), "{cuts}");
+}
+
+/// Reno that sends ECT(1).
+#[derive(Debug)]
+struct Ect1(Cc);
+
+impl CongestionControl for Ect1 {
+    fn cwnd(&self) -> f64 {
+        self.0.cwnd()
+    }
+    fn ssthresh(&self) -> f64 {
+        self.0.ssthresh()
+    }
+    fn codepoint(&self) -> Ecn {
+        Ecn::Ect1
+    }
+    fn on_ack(&mut self, ack: &Ack) {
+        self.0.on_ack(ack);
+    }
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.0.on_congestion(congestion);
+    }
+}
+
+#[test]
+fn an_algorithm_selects_the_codepoint_and_accurate_feedback_counts_its_bytes() {
+    for protocol in ["", "protocol = 'quic'\n"] {
+        let ecn = if protocol.is_empty() { "accecn" } else { "counts" };
+        let group = format!("[[flows]]\nname = 'test'\ncc = 'aimd'\necn = '{ecn}'\n{protocol}");
+        let scenario = Scenario::from_toml::<&str>(&text("ecn = true", &group), "ecn", &["duration=30 s"]);
+        let mut plan = scenario.unwrap().plan(None, 0);
+        plan.capture_at("bottleneck", &[], true).unwrap();
+        let plain = sim::run(&plan, &AtomicBool::new(false)).unwrap();
+        let cc = plan.flows[0].cc.clone();
+        plan.flows[0].cc = Arc::new(Algorithm::new("ect1", move |context| Ect1(cc.build(context))));
+        let result = sim::run(&plan, &AtomicBool::new(false)).unwrap();
+        // Queues treat both codepoints alike, so only the field differs.
+        assert!(result.flows[0].marks > 5, "{protocol}");
+        let count = |result: &RunResult, ecn: Ecn| {
+            let recording = result.recording.as_ref().unwrap();
+            recording.packets.iter().filter(|packet| packet.ecn == ecn).count()
+        };
+        let ect1 = count(&result, Ecn::Ect1);
+        assert_eq!((count(&plain, Ecn::Ect0), count(&plain, Ecn::Ect1)), (ect1, 0), "{protocol}");
+        assert_eq!(count(&result, Ecn::Ect0), 0, "{protocol}");
+        assert_eq!(result.flows[0].goodput_bps, plain.flows[0].goodput_bps, "{protocol}");
+    }
 }

@@ -120,9 +120,9 @@ impl Kernel {
         let cwnd = cwnd as u64;
         let converges = self.fast_convergence && cwnd < self.last_max_cwnd;
         self.epoch_start = None;
+        self.snd_cwnd_cnt = 0;
         if let Some(old) = &mut self.old {
             old.has_lost = true;
-            self.snd_cwnd_cnt = 0;
         }
         self.last_max_cwnd = if converges { cwnd * (BETA_SCALE + self.beta) / (2 * BETA_SCALE) } else { cwnd };
     }
@@ -132,9 +132,9 @@ impl Kernel {
         self.epoch_start = None;
         (self.last_max_cwnd, self.last_cwnd, self.last_time) = (0, 0, 0);
         (self.bic_origin_point, self.bic_k, self.cnt, self.ack_cnt, self.tcp_cwnd) = (0, 0, 0, 0, 0);
+        self.snd_cwnd_cnt = 0;
         if let Some(old) = &mut self.old {
             *old = Old::default();
-            self.snd_cwnd_cnt = 0;
         }
     }
 
@@ -326,6 +326,19 @@ mod tests {
         kernel.on_timeout();
         kernel.grow(Instant::ZERO + ms(1000), 100.0, 1.0, ms(1));
         assert_eq!((kernel.bic_k, kernel.cnt), (0, 20));
+    }
+
+    #[test]
+    fn a_loss_and_a_timeout_forget_what_was_acknowledged_towards_the_next_segment() {
+        let forgets: [fn(&mut Kernel); 2] = [|kernel| kernel.on_loss(4.0), Kernel::on_timeout];
+        for forget in forgets {
+            let mut kernel = Kernel::new(&linux());
+            kernel.on_loss(6.0);
+            assert_eq!(kernel.grow(Instant::ZERO + ms(1000), 4.0, 1.0, ms(30)), 4.0);
+            assert_eq!(kernel.snd_cwnd_cnt, 1);
+            forget(&mut kernel);
+            assert_eq!(kernel.snd_cwnd_cnt, 0);
+        }
     }
 
     #[test]

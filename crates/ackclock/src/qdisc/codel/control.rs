@@ -2,7 +2,7 @@
 
 use super::{CoDelParameters, ControlLaw};
 use crate::qdisc::fifo::Fifo;
-use crate::qdisc::{Ecn, QueueSink, Queued, Reason};
+use crate::qdisc::{QueueSink, Queued, Reason};
 use crate::units::{Duration, Instant};
 
 /// The state of a queue. Times are in the unit of the control law.
@@ -68,7 +68,7 @@ impl Controller {
         let (since, mut item) = head.0?;
         if let Some(threshold) = parameters.ce_threshold
             && !is_marked
-            && item.ecn() != Ecn::NotEct
+            && item.ecn().is_capable()
             && parameters.sojourn(now, since) > parameters.units(threshold)
         {
             item.mark();
@@ -102,7 +102,7 @@ impl Controller {
         sink: &mut dyn QueueSink<T>,
     ) -> (Head<T>, bool) {
         let Some((since, mut item)) = head.0 else { return ((None, false), false) };
-        if parameters.ecn && item.ecn() != Ecn::NotEct {
+        if parameters.ecn && item.ecn().is_capable() {
             item.mark();
             sink.marked(now, &item, Reason::Sojourn);
             return ((Some((since, item)), true), true);

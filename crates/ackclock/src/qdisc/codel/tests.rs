@@ -74,7 +74,7 @@ fn a_queue_below_the_target_or_of_one_packet_drops_nothing() {
 #[test]
 fn ecn_capable_packets_are_marked_where_others_are_dropped() {
     let marking = CoDelParameters { ecn: true, ..parameters(ControlLaw::Sqrt) };
-    let (dropped, marked) = overload(marking, Ecn::Ect, 500, 1000, 10_000);
+    let (dropped, marked) = overload(marking, Ecn::Ect0, 500, 1000, 10_000);
     let (instead, none) = overload(marking, Ecn::NotEct, 500, 1000, 10_000);
     assert_eq!((dropped.len(), none.len()), (0, 0));
     let first = |signals: &[(u64, u64)]| signals.iter().map(|(_, at)| *at).take(20).collect::<Vec<_>>();
@@ -85,7 +85,7 @@ fn ecn_capable_packets_are_marked_where_others_are_dropped() {
 fn above_the_ce_threshold_every_capable_packet_is_marked_and_reported_once() {
     let threshold = CoDelParameters { ce_threshold: Some(Duration::from_millis(1)), ..parameters(ControlLaw::Sqrt) };
     let mut queue = CoDel::new(Limit::Packets(10), threshold);
-    (0..3).for_each(|number| queue.enqueue(us(number), item(number, Ecn::Ect), &mut ()));
+    (0..3).for_each(|number| queue.enqueue(us(number), item(number, Ecn::Ect0), &mut ()));
     let mut told = Told::default();
     // A sojourn time of exactly the threshold is not above it.
     for at in [1000, 1002, 1003] {

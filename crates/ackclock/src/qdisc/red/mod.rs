@@ -23,7 +23,7 @@ mod keys;
 pub use keys::{Preset, RedKeys};
 
 use super::contract::Verdict;
-use super::{DropTail, Ecn, Limit, Qdisc, QueueSink, Queued, Reason};
+use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
@@ -239,7 +239,7 @@ impl Detector {
 
     /// Whether the item could be marked instead of dropped.
     fn marks(&self, item: &impl Queued) -> bool {
-        self.parameters.ecn && item.ecn() != Ecn::NotEct
+        self.parameters.ecn && item.ecn().is_capable()
     }
 
     /// The number for a gap that is drawn once.

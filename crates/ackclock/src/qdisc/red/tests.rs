@@ -1,5 +1,6 @@
 use super::*;
 use crate::contract::{Item, Told};
+use crate::ecn::Ecn;
 use crate::rng::RngStreams;
 
 const FRAME: Item = Item { number: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, in_profile: false, corrupted: false };
@@ -162,7 +163,7 @@ fn drops_say_why() {
 
 #[test]
 fn marks_take_the_place_of_drops_as_far_as_the_queue_is_told() {
-    let capable = Item { ecn: Ecn::Ect, ..FRAME };
+    let capable = Item { ecn: Ecn::Ect0, ..FRAME };
     let early = |frame: Item, mark_below, average| {
         let mut queue = at(red(|red| (red.ecn, red.mark_below, red.weight) = (true, mark_below, 1e-300)), 5, average);
         let verdicts = std::iter::repeat_with(|| queue.judge(Instant::ZERO, &frame));

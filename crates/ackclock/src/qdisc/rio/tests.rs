@@ -99,7 +99,7 @@ fn what_passes_an_idle_queue_may_be_marked() {
     let mut queue = rio(10, Outside::Red(marking), true);
     let Threshold::Red(average) = &mut queue.outside else { panic!("not RED") };
     average.detector.observe(40.0);
-    let capable = Item { ecn: Ecn::Ect, ..item(0, false) };
+    let capable = Item { ecn: Ecn::Ect0, ..item(0, false) };
     let mut told = Told::default();
     let sent = queue.bypass(Instant::ZERO, Duration::ZERO, capable, &mut told).unwrap();
     assert_eq!((sent.ecn, told.marked), (Ecn::Ce, vec![(sent, Reason::Forced)]));

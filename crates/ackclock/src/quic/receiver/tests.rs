@@ -19,7 +19,7 @@ fn packet(number: u64) -> DataPacket {
 
 /// Whether each of these packets, one a millisecond, is acknowledged at once.
 fn answers(receiver: &mut Receiver, numbers: &[u64]) -> Vec<bool> {
-    let on_data = |(at, number): (usize, &u64)| receiver.on_data(ms(at as u64), &packet(*number), false).is_some();
+    let on_data = |(at, number): (usize, &u64)| receiver.on_data(ms(at as u64), &packet(*number), Ecn::Ect0).is_some();
     numbers.iter().enumerate().map(on_data).collect()
 }
 
@@ -48,7 +48,7 @@ fn reordering_and_marks_are_acknowledged_at_once() {
         [false, true, false]
     );
     let mut it = receiver(|_| {});
-    assert!(it.on_data(ms(0), &packet(0), true).is_some());
+    assert!(it.on_data(ms(0), &packet(0), Ecn::Ce).is_some());
     assert_eq!(it.ce_count(), 1);
 }
 
@@ -67,10 +67,10 @@ fn ranges_are_reported_until_an_ack_of_them_has_arrived() {
     assert_eq!(it.ranges(), [(6, 7), (3, 5), (0, 2)]);
     // The ACK of 6 was number 2; the sender has it.
     let next = DataPacket { acks_below: 3, ..packet(7) };
-    it.on_data(ms(9), &next, false);
-    let late = it.on_data(ms(10), &packet(5), false).unwrap();
+    it.on_data(ms(9), &next, Ecn::NotEct);
+    let late = it.on_data(ms(10), &packet(5), Ecn::NotEct).unwrap();
     assert_eq!((it.ranges(), late.largest), (&[(7, 8), (5, 6)][..], 7));
-    assert_eq!(it.on_data(ms(11), &packet(3), false), None, "a number comes once, reported or not");
+    assert_eq!(it.on_data(ms(11), &packet(3), Ecn::NotEct), None, "a number comes once, reported or not");
     assert_eq!(it.delivered(), 2000);
 }
 
@@ -86,31 +86,31 @@ fn a_frame_has_no_more_ranges_than_fit_into_a_packet_and_the_receiver_knows() {
     answers(&mut wide, &many);
     assert_eq!(wide.ranges().len(), MAX_RANGES);
     // What is forgotten is taken for received: 87 is older than the 256th range, 89 is not.
-    assert_eq!(wide.on_data(ms(500), &packet(87), false), None);
-    assert!(wide.on_data(ms(500), &packet(89), false).is_some());
+    assert_eq!(wide.on_data(ms(500), &packet(87), Ecn::NotEct), None);
+    assert!(wide.on_data(ms(500), &packet(89), Ecn::NotEct).is_some());
 }
 
 #[test]
 fn counts_tell_how_packets_came_and_copies_do_not_count() {
     let mut it = receiver(|transport| transport.ecn = EcnMode::Counts);
-    it.on_data(ms(0), &packet(0), false);
-    let ack = it.on_data(ms(1), &packet(1), true).unwrap();
-    assert_eq!((ack.ecn, ack.more_len), (Some(EcnCounts { ect0: 1, ce: 1 }), 3));
-    assert_eq!(it.on_data(ms(2), &packet(1), true), None);
+    it.on_data(ms(0), &packet(0), Ecn::Ect0);
+    let ack = it.on_data(ms(1), &packet(1), Ecn::Ce).unwrap();
+    assert_eq!((ack.ecn, ack.more_len), (Some(EcnCounts { ect0: 1, ect1: 0, ce: 1 }), 3));
+    assert_eq!(it.on_data(ms(2), &packet(1), Ecn::Ce), None);
     let ping = DataPacket { len: 0, ect: false, ..packet(2) };
-    it.on_data(ms(3), &ping, false);
+    it.on_data(ms(3), &ping, Ecn::NotEct);
     let ack = it.on_deadline(ms(28)).unwrap();
-    assert_eq!((ack.ecn, it.delivered()), (Some(EcnCounts { ect0: 1, ce: 1 }), 2000));
+    assert_eq!((ack.ecn, it.delivered()), (Some(EcnCounts { ect0: 1, ect1: 0, ce: 1 }), 2000));
 }
 
 #[test]
 fn the_stream_is_put_together_in_any_order() {
     let mut it = receiver(|_| {});
     let frame = |number, offset, len| DataPacket { offset, len, ..packet(number) };
-    it.on_data(ms(0), &frame(0, 2000, 500), false);
-    it.on_data(ms(0), &frame(1, 1000, 1000), false);
+    it.on_data(ms(0), &frame(0, 2000, 500), Ecn::NotEct);
+    it.on_data(ms(0), &frame(1, 1000, 1000), Ecn::NotEct);
     assert_eq!(it.delivered(), 0);
-    it.on_data(ms(0), &frame(2, 0, 1000), false);
-    it.on_data(ms(0), &frame(3, 0, 1000), false);
+    it.on_data(ms(0), &frame(2, 0, 1000), Ecn::NotEct);
+    it.on_data(ms(0), &frame(3, 0, 1000), Ecn::NotEct);
     assert_eq!(it.delivered(), 2500);
 }

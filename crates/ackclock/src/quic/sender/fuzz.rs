@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::recovery::MOST_BACKOFF;
 use super::{GRANULARITY, KEEPS_LOST_FOR, Sender};
 use crate::cc::{CcContext, CcSpec};
+use crate::ecn::Ecn;
 use crate::quic::packet::{AckPacket, DataPacket};
 use crate::quic::receiver::Receiver;
 use crate::tcp::{EcnMode, Protocol, Timer, Transport};
@@ -302,7 +303,8 @@ impl Path {
                 self.now = at;
                 match self.events.pop_first().expect("there is one").1 {
                     Event::Data(packet, ce) => {
-                        let ack = self.receiver.on_data(at, &packet, ce);
+                        let unmarked = if packet.ect { Ecn::Ect0 } else { Ecn::NotEct };
+                        let ack = self.receiver.on_data(at, &packet, if ce { Ecn::Ce } else { unmarked });
                         self.answer(ack, next);
                         continue;
                     }

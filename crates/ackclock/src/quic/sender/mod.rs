@@ -20,7 +20,7 @@ mod transmit;
 use std::sync::Arc;
 
 use self::recovery::{Episode, Period, Repairs};
-use super::ecn::Ecn;
+use super::ecn::EcnValidation;
 use super::packet::AckPacket;
 use super::sent::{Counting, NewlyAcked, SentPackets};
 use super::stream::SendStream;
@@ -65,7 +65,7 @@ pub struct Sender {
     round_end: u64,
     /// RFC 9002 §7.8: the window is underutilised, for lack of data or of flow-control credit.
     underutilized: bool,
-    ecn: Ecn,
+    ecn: EcnValidation,
     /// The receiver's packets below this number have arrived.
     acks_below: u64,
     needs_rate_samples: bool,
@@ -107,7 +107,7 @@ impl Sender {
             one_beyond: false,
             round_end: 0,
             underutilized: false,
-            ecn: Ecn::new(transport.ecn == EcnMode::Counts),
+            ecn: EcnValidation::new(transport.ecn == EcnMode::Counts),
             acks_below: 0,
             needs_rate_samples,
             sees_packets: cc.sees_packets(),

@@ -256,7 +256,7 @@ fn a_late_acknowledgement_between_losses_tells_them_apart() {
 fn marks_reduce_the_window_once_per_period() {
     let mut it = bulk(|transport| transport.ecn = EcnMode::Counts);
     let counted = |it: &mut Sender, at, ranges: &[(u64, u64)], ect0, ce| {
-        ack_with(it, at, ranges, Duration::ZERO, Some(EcnCounts { ect0, ce }));
+        ack_with(it, at, ranges, Duration::ZERO, Some(EcnCounts { ect0, ect1: 0, ce }));
     };
     assert!(it.poll_transmit(ms(0)).unwrap().ect);
     send(&mut it, ms(0));

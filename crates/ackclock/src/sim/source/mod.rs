@@ -17,7 +17,7 @@ pub use interactive::Interactive;
 pub use web::Web;
 pub use writer::Writer;
 
-use super::plan::{FlowPlan, Traffic};
+use super::plan::{FlowPlan, Stack, Traffic};
 use crate::rng::RngStreams;
 use crate::sim::endpoint::SendingEnd;
 use crate::units::Instant;
@@ -33,11 +33,16 @@ pub enum Application {
     Interactive(Box<Interactive>),
     /// A slot: others open it.
     Slot,
+    /// The ends of the flow are outside of the simulation.
+    None,
 }
 
 impl Application {
     /// The application of a flow, before it starts.
     pub fn new(flow: &FlowPlan, rngs: &RngStreams) -> Self {
+        if flow.stack == Stack::Outside {
+            return Application::None;
+        }
         match &flow.traffic {
             Traffic::Slot => Application::Slot,
             Traffic::Web(plan) => Application::Web(Box::new(Web::new(plan, flow, rngs))),
@@ -54,7 +59,7 @@ impl Application {
             Application::Writer(writer) => writer.next_deadline(),
             Application::Web(web) => web.next_deadline(),
             Application::Interactive(interactive) => interactive.next_deadline(),
-            Application::Slot => None,
+            Application::Slot | Application::None => None,
         }
     }
 
@@ -71,7 +76,7 @@ impl Application {
                 interactive.on_deadline(now, sender);
                 None
             }
-            Application::Slot => None,
+            Application::Slot | Application::None => None,
         }
     }
 
@@ -81,7 +86,7 @@ impl Application {
             Application::Writer(writer) => writer.stop(now),
             Application::Web(web) => web.stop(now),
             Application::Interactive(interactive) => interactive.stop(),
-            Application::Slot => {}
+            Application::Slot | Application::None => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! Reassembly against a plain array of bytes.
 
 use super::Input;
+use crate::ecn::Ecn;
 use crate::tcp::{AckSegment, DataEcn, DataSegment, EcnFeedback, EcnMode, MAX_SACK_BLOCKS, Receiver, Transport};
 use crate::units::{Duration, Instant};
 
@@ -32,7 +33,7 @@ pub fn fuzz_receiver(data: &[u8]) {
         let segment =
             DataSegment { seq: start, len: 1 + (shape / 16) as u32, sent_at: now, ecn: DataEcn::new(true, cwr) };
         let at_once = model.receive(&segment, ce, &transport, now);
-        match receiver.on_data(now, &segment, ce) {
+        match receiver.on_data(now, &segment, if ce { Ecn::Ce } else { Ecn::Ect0 }) {
             Some(ack) => model.check(&ack, &transport, Some(&segment)),
             None => assert!(!at_once, "an ACK was due at once"),
         }
@@ -137,7 +138,7 @@ impl Model {
             (EcnMode::Off, EcnFeedback::None) => {}
             (EcnMode::Classic, EcnFeedback::Classic { ece }) => assert_eq!(ece, echoes, "an echo of marks"),
             (EcnMode::AccEcn, EcnFeedback::AccEcn { ace, option: Some(option) }) => {
-                assert_eq!((u32::from(ace), option.ceb), ((5 + self.ce_count) % 8, self.ce_bytes), "marks");
+                assert_eq!((u32::from(ace), option.ceb()), ((5 + self.ce_count) % 8, self.ce_bytes), "marks");
             }
             (mode, feedback) => panic!("{feedback:?} under {mode:?}"),
         }

@@ -14,7 +14,7 @@ fn data(number: u64) -> DataSegment {
 
 /// Acknowledgement and SACK blocks in segments of 100 bytes.
 fn answer(receiver: &mut Receiver, number: u64) -> (u64, Vec<(u64, u64)>) {
-    let ack = receiver.on_data(Instant::ZERO, &data(number), false).expect("an ACK at once");
+    let ack = receiver.on_data(Instant::ZERO, &data(number), Ecn::NotEct).expect("an ACK at once");
     (ack.ack / 100, ack.sack.iter(ack.ack).map(|(start, end)| (start / 100, end / 100)).collect())
 }
 
@@ -41,7 +41,7 @@ fn the_first_acks_are_quick_and_those_after_a_duplicate_or_a_pause() {
     });
     let mut at_once = |number, millis| {
         let now = Instant::ZERO + Duration::from_millis(millis);
-        it.on_data(now, &data(number), false).is_some()
+        it.on_data(now, &data(number), Ecn::NotEct).is_some()
     };
     assert!(at_once(0, 1) && at_once(1, 2));
     assert!(!at_once(2, 3));
@@ -104,7 +104,7 @@ fn duplicates_are_reported_first_as_in_rfc_2883() {
 fn of_partial_duplicates_the_first_is_reported() {
     let arrives = |it: &mut Receiver, seq, len| {
         let segment = DataSegment { seq, len, ..data(0) };
-        let ack = it.on_data(Instant::ZERO, &segment, false).expect("an ACK at once");
+        let ack = it.on_data(Instant::ZERO, &segment, Ecn::NotEct).expect("an ACK at once");
         (ack.ack, ack.sack.iter(ack.ack).collect::<Vec<_>>())
     };
     let begun = || {
@@ -135,10 +135,10 @@ fn of_partial_duplicates_the_first_is_reported() {
 fn a_delayed_ack_covers_two_segments_or_comes_when_its_time_is_up() {
     let mut receiver = receiver(|transport| transport.delayed_ack = Some(Duration::from_millis(100)));
     let start = Instant::ZERO;
-    assert_eq!(receiver.on_data(start, &data(0), false), None);
+    assert_eq!(receiver.on_data(start, &data(0), Ecn::NotEct), None);
     assert_eq!(answer(&mut receiver, 1), (2, vec![]));
     assert_eq!(receiver.next_deadline(), None);
-    assert_eq!(receiver.on_data(start, &data(2), false), None);
+    assert_eq!(receiver.on_data(start, &data(2), Ecn::NotEct), None);
     let due = receiver.next_deadline().unwrap();
     assert_eq!(due, start + Duration::from_millis(100));
     assert_eq!(receiver.on_deadline(start), None);
@@ -157,7 +157,7 @@ fn acks_of_copies_and_of_gap_fillers_may_wait_too() {
             transport.delayed_ack = Some(Duration::from_millis(100));
             transport.variations.delayed_ack_for = delayed_ack_for;
         });
-        let mut arrives = |number: &u64| receiver.on_data(Instant::ZERO, &data(*number), false).is_some();
+        let mut arrives = |number: &u64| receiver.on_data(Instant::ZERO, &data(*number), Ecn::NotEct).is_some();
         numbers.iter().map(&mut arrives).collect::<Vec<_>>()
     };
     // 1 comes twice; with 2 after it two segments are delayed.
@@ -178,7 +178,7 @@ fn acks_advertise_what_of_the_buffer_is_free() {
     });
     let start = Instant::ZERO + Duration::from_secs(5);
     let arrives = |it: &mut Receiver, seq, len| {
-        let ack = it.on_data(start, &DataSegment { seq, len, ..data(0) }, false).expect("an ACK at once");
+        let ack = it.on_data(start, &DataSegment { seq, len, ..data(0) }, Ecn::NotEct).expect("an ACK at once");
         (ack.ack, ack.window())
     };
     // What comes first is read at once, and the rest in a second.
@@ -198,7 +198,7 @@ fn acks_advertise_what_of_the_buffer_is_free() {
     // A segment whose ACK is delayed is read as well.
     it.set_delayed_ack(Some(Duration::from_millis(100)));
     let later = due + Duration::from_secs(3);
-    assert_eq!(it.on_data(later, &DataSegment { seq: 400, ..data(0) }, false), None);
+    assert_eq!(it.on_data(later, &DataSegment { seq: 400, ..data(0) }, Ecn::NotEct), None);
     assert_eq!(it.next_deadline(), Some(later + Duration::from_millis(100)));
 }
 
@@ -217,14 +217,14 @@ fn an_application_that_reads_by_hand_moves_the_window() {
 #[test]
 fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
     let mut receiver = receiver(|_| {});
-    receiver.on_data(Instant::ZERO, &data(0), false);
+    receiver.on_data(Instant::ZERO, &data(0), Ecn::NotEct);
     // Segment 1 is missing: the echo stays that of segment 0.
-    let ack = receiver.on_data(Instant::ZERO, &data(2), false).unwrap();
+    let ack = receiver.on_data(Instant::ZERO, &data(2), Ecn::NotEct).unwrap();
     assert_eq!(ack.echo, Instant::from_nanos(0));
-    let ack = receiver.on_data(Instant::ZERO, &data(1), false).unwrap();
+    let ack = receiver.on_data(Instant::ZERO, &data(1), Ecn::NotEct).unwrap();
     assert_eq!(ack.echo, Instant::from_nanos(1));
     // An old copy comes late: the echo does not go back.
-    let ack = receiver.on_data(Instant::ZERO, &data(0), false).unwrap();
+    let ack = receiver.on_data(Instant::ZERO, &data(0), Ecn::NotEct).unwrap();
     assert_eq!(ack.echo, Instant::from_nanos(1));
 }
 
@@ -232,11 +232,12 @@ fn the_echo_is_of_the_segment_that_moved_the_left_edge() {
 #[test]
 fn acks_are_compressed_while_data_is_missing() {
     let compressed = |base_rtt_ms, count: u64| {
-        let transport = Transport { mss: 100, sack_compression: true, ..Transport::default() };
+        let delayed_ack = Some(Duration::from_millis(40));
+        let transport = Transport { mss: 100, sack_compression: true, delayed_ack, ..Transport::default() };
         let mut it = Receiver::on_path(&transport, Duration::from_millis(base_rtt_ms));
         let mut at_once = 0;
         for number in 1..=count {
-            at_once += u32::from(it.on_data(Instant::ZERO, &data(number), false).is_some());
+            at_once += u32::from(it.on_data(Instant::ZERO, &data(number), Ecn::NotEct).is_some());
         }
         (it, at_once)
     };
@@ -246,17 +247,21 @@ fn acks_are_compressed_while_data_is_missing() {
     assert_eq!((ack.sack.iter(0).next(), it.next_deadline()), (Some((100, 700)), None));
     // The gap is filled, and a new one has three ACKs again.
     assert!(
-        it.on_data(Instant::ZERO, &data(7), false).is_none() && it.on_data(Instant::ZERO, &data(0), false).is_some()
+        it.on_data(Instant::ZERO, &data(7), Ecn::NotEct).is_none()
+            && it.on_data(Instant::ZERO, &data(0), Ecn::NotEct).is_some()
     );
     assert_eq!(it.next_deadline(), None);
     assert_eq!(
-        [9, 10, 11, 12].map(|number| it.on_data(Instant::ZERO, &data(number), false).is_some()),
+        [9, 10, 11, 12].map(|number| it.on_data(Instant::ZERO, &data(number), Ecn::NotEct).is_some()),
         [true, true, true, false]
     );
     // The D-SACK block waits as well.
-    let transport = Transport { mss: 100, sack_compression: true, dsack: true, ..Transport::default() };
+    let delayed_ack = Some(Duration::from_millis(40));
+    let transport = Transport { mss: 100, sack_compression: true, dsack: true, delayed_ack, ..Transport::default() };
     let mut it = Receiver::on_path(&transport, Duration::from_millis(40));
-    [1, 2, 3, 4, 2, 5].map(|number| it.on_data(Instant::ZERO, &data(number), false));
+    for number in [1, 2, 3, 4, 2, 5] {
+        it.on_data(Instant::ZERO, &data(number), Ecn::NotEct);
+    }
     let ack = it.on_deadline(Instant::ZERO + Duration::from_millis(1)).unwrap();
     assert_eq!(ack.sack.duplicate(ack.ack), Some((200, 300)));
     // One of 45 waiting segments is acknowledged, and a twentieth of a short RTT is the delay.
@@ -271,7 +276,7 @@ fn a_segment_with_psh_is_acknowledged_once_the_application_has_read_it() {
     let delay = Duration::from_millis(40);
     let linux = |transport: &mut Transport| (transport.delayed_ack, transport.push_acks) = (Some(delay), true);
     let mut it = receiver(linux);
-    let ack_of = |it: &mut Receiver, segment| it.on_data(Instant::ZERO, &segment, false).map(|ack| ack.ack / 100);
+    let ack_of = |it: &mut Receiver, segment| it.on_data(Instant::ZERO, &segment, Ecn::NotEct).map(|ack| ack.ack / 100);
     assert_eq!([data(0), data(1), pushed(2)].map(|segment| ack_of(&mut it, segment)), [None, Some(2), Some(3)]);
     // Old data do not count, and without the key PSH has no effect.
     assert_eq!([data(3), pushed(4)].map(|segment| ack_of(&mut it, segment)), [None, Some(5)]);
@@ -312,7 +317,7 @@ fn each_segment_is_acknowledged_while_the_window_grows() {
             arrives = (sent_at + Duration::from_millis(20)).max(arrives + Duration::from_micros(1_200));
             let segment = DataSegment { seq: number * mss, len: transport.mss, sent_at, ecn: DataEcn::default() };
             number += 1;
-            if it.on_data(arrives, &segment, false).is_some() {
+            if it.on_data(arrives, &segment, Ecn::NotEct).is_some() {
                 match runs.last_mut() {
                     Some((size, count)) if *size == number - covered => *count += 1,
                     _ => runs.push((number - covered, 1)),

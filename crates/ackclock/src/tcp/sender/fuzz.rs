@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Sender, State};
 use crate::cc::{CaState, CcContext, CcSpec};
+use crate::ecn::Ecn;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::{AckSegment, DataSegment};
 use crate::tcp::transport::{Reduction, Transport};
@@ -212,7 +213,7 @@ impl Path {
                 self.now = at;
                 match event {
                     Event::Data(segment) => {
-                        let ack = self.receiver.on_data(at, &segment, false);
+                        let ack = self.receiver.on_data(at, &segment, Ecn::NotEct);
                         if let Some((ack, more)) = ack.and_then(|ack| Some((ack, fate_of_ack()?))) {
                             self.add(at + Duration::from_millis(50) + more, Event::Ack(ack));
                         }

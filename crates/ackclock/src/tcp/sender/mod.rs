@@ -59,7 +59,7 @@ use super::delivery::LostTransmission;
 use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard, SentSegment};
 use super::segment::AckSegment;
-use super::transport::{LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
+use super::transport::{ExitGrowth, LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange, RateSample};
 use crate::units::{Duration, Instant, Rate};
 
@@ -95,6 +95,8 @@ pub struct Sender {
     sample_due: bool,
     /// Growth does not ask whether the window was used.
     grows_unused: bool,
+    /// The ACK that ends a fast recovery grows the window of every sender.
+    grows_at_exit: bool,
     /// The rate of an algorithm that sets none, from the window and the round trip.
     window_rate: Option<Rate>,
     /// There is one.
@@ -174,6 +176,7 @@ impl Sender {
             window_edge: transport.receive_buffer.unwrap_or(u64::MAX),
             peer_window,
             grows_unused: transport.variations.window_growth == WindowGrowth::Always,
+            grows_at_exit: transport.variations.exit_growth == ExitGrowth::Always,
             grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
             pushes: transport.push_acks,
             window_rate: None,
@@ -367,8 +370,7 @@ impl Sender {
             ece,
             round_ended,
             cwnd_limited,
-            // The ACK that ends fast recovery does not also grow the window.
-            in_recovery: before.is_fast_recovery() && !self.strategy.grows_at_exit()
+            in_recovery: before.is_fast_recovery() && !(self.grows_at_exit || self.strategy.grows_at_exit())
                 || self.state.is_fast_recovery()
                 || self.reduces_for_mark,
             rate: self.take_sample(now, ce_bytes),

@@ -272,7 +272,7 @@ transport_keys! {
     /// millisecond at Linux's pacing rate.
     push_acks: bool = [false, Linux: true] => transport;
     /// While data is missing, the receiver sends three ACKs at once, and then one per millisecond at most (Linux). A
-    /// twentieth of the base RTT replaces the millisecond if that is shorter.
+    /// twentieth of the base RTT replaces the millisecond if that is shorter. It needs `delayed_ack`.
     sack_compression: bool = [false, Linux: true] => transport;
     /// Segments whose ACKs may be delayed. `new-data`: new data in order (RFC 5681 §4.2). `last-segment`: also a copy
     /// of the last segment in order. `gaps`: also segments that fill part of a gap.
@@ -332,9 +332,9 @@ transport_keys! {
     /// ACKs that let the window grow. `when-used`: ACKs of a window that was used (RFC 7661). `half-used`: also ACKs in
     /// slow start of a window more than half used (Linux). `always`: all ACKs.
     window_growth: WindowGrowth = [WindowGrowth::WhenUsed, Ns2: WindowGrowth::Always, Linux: WindowGrowth::HalfUsed] => variations;
-    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow. `none`: it does not (RFC 5681
-    /// §3.2). `one-ack`: it does.
-    exit_growth: ExitGrowth = [ExitGrowth::None, Ns2: ExitGrowth::OneAck] => variations;
+    /// Whether the ACK that ends a fast recovery lets the window grow. `none`: it does not (RFC 5681 §3.2). `one-ack`:
+    /// it does for Reno and NewReno. `always`: it does for every sender (Linux).
+    exit_growth: ExitGrowth = [ExitGrowth::None, Ns2: ExitGrowth::OneAck, Linux: ExitGrowth::Always] => variations;
     /// Meaning of three duplicate ACKs before all data sent before the last loss is acknowledged. `standard`: a loss to
     /// Reno (RFC 5681), nothing to others (RFC 6582). `careful`: nothing. `less-careful`: a loss if all of that data is
     /// acknowledged, and nothing beyond. `ack-heuristic` and `timestamp-heuristic`: by RFC 6582 §4.1 and §4.2.

@@ -167,12 +167,14 @@ variation! {
 }
 
 variation! {
-    /// Whether the ACK that ends a fast recovery of Reno or NewReno lets the window grow.
+    /// Whether the ACK that ends a fast recovery lets the window grow.
     ExitGrowth {
         /// It does not: RFC 5681 §3.2 sets the window to ssthresh.
         None,
-        /// It does, as any other ACK.
-        OneAck
+        /// It does for Reno and NewReno, as any other ACK.
+        OneAck,
+        /// It does for every sender, as in Linux.
+        Always
     }
 }
 

@@ -1,6 +1,7 @@
 //! SYN, its answer, and FIN.
 
 use super::*;
+use crate::ecn::Ecn;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::DataSegment;
 
@@ -42,13 +43,13 @@ fn data_follow_the_handshake_which_is_the_first_measurement_and_fin_follows_them
     let (mut sender, mut receiver) = opened();
     let syn = all(&mut sender, at(0));
     assert_eq!(named(&syn), ["SYN"]);
-    let answer = receiver.on_data(at(50), &syn[0], false).unwrap();
+    let answer = receiver.on_data(at(50), &syn[0], Ecn::NotEct).unwrap();
     assert_eq!(answer.ecn, EcnFeedback::SynAck);
     sender.on_ack(at(100), &answer);
     assert_eq!((sender.rtt().srtt(), sender.cwnd()), (Duration::from_millis(100), 2.0));
     let first = all(&mut sender, at(100));
     assert_eq!(named(&first), ["ACK", "0", "1"]);
-    assert!(first.iter().filter_map(|segment| receiver.on_data(at(150), segment, false)).count() == 2);
+    assert!(first.iter().filter_map(|segment| receiver.on_data(at(150), segment, Ecn::NotEct)).count() == 2);
     assert_eq!(receiver.next_deadline(), None);
     let ack = |ack| AckSegment { ack, ..answer_to_data() };
     sender.on_ack(at(200), &ack(2 * MSS));
@@ -62,7 +63,7 @@ fn data_follow_the_handshake_which_is_the_first_measurement_and_fin_follows_them
     let fin = all(&mut sender, again_at);
     assert_eq!(named(&fin), ["FIN"]);
     let acks: Vec<_> =
-        [last[0], last[1], fin[0]].map(|segment| receiver.on_data(again_at, &segment, false).unwrap()).into();
+        [last[0], last[1], fin[0]].map(|segment| receiver.on_data(again_at, &segment, Ecn::NotEct).unwrap()).into();
     assert_eq!(acks.iter().map(|ack| ack.ack).collect::<Vec<_>>(), [3 * MSS, 4 * MSS, 4 * MSS + 1]);
     sender.on_ack(again_at, &acks[2]);
     assert_eq!((sender.next_deadline(), sender.counters().timeouts), (None, 1));
@@ -83,7 +84,7 @@ fn a_syn_that_is_lost_is_sent_again_and_leaves_a_window_of_one_segment() {
         sender.on_deadline(at(millis));
         let syn = all(&mut sender, at(millis));
         assert_eq!((named(&syn), sender.next_deadline()), (vec!["SYN".to_owned()], Some(at(next))));
-        receiver.on_data(at(millis + 50), &syn[0], false);
+        receiver.on_data(at(millis + 50), &syn[0], Ecn::NotEct);
     }
     let answer = AckSegment { ecn: EcnFeedback::SynAck, ..answer_to_data() };
     sender.on_ack(at(3100), &answer);
@@ -117,12 +118,12 @@ fn a_timestamp_shows_which_syn_is_answered() {
 fn an_answer_that_is_lost_is_sent_again_until_something_follows() {
     let (mut sender, mut receiver) = opened();
     let syn = all(&mut sender, at(0));
-    receiver.on_data(at(50), &syn[0], false);
+    receiver.on_data(at(50), &syn[0], Ecn::NotEct);
     assert_eq!(receiver.next_deadline(), Some(at(1050)));
     assert_eq!(receiver.on_deadline(at(1050)).unwrap().ecn, EcnFeedback::SynAck);
     assert_eq!(receiver.next_deadline(), Some(at(3050)));
     let ack = DataSegment { ecn: crate::tcp::segment::DataEcn::default(), ..syn[0] };
-    assert_eq!((receiver.on_data(at(2000), &ack, false), receiver.next_deadline()), (None, None));
+    assert_eq!((receiver.on_data(at(2000), &ack, Ecn::NotEct), receiver.next_deadline()), (None, None));
     // A late copy of the SYN.
-    assert_eq!(receiver.on_data(at(2001), &syn[0], false).unwrap().ecn, EcnFeedback::None);
+    assert_eq!(receiver.on_data(at(2001), &syn[0], Ecn::NotEct).unwrap().ecn, EcnFeedback::None);
 }

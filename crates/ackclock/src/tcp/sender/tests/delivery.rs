@@ -127,7 +127,7 @@ fn samples_tell_of_bytes_that_came_with_a_mark() {
     // What is acknowledged, and how many segments came with a mark.
     for (echo, (acked, marks)) in [(1, 1), (1, 2), (2, 2), (5, 2), (6, 9)].into_iter().enumerate() {
         tcp.now += Duration::from_millis(1);
-        let option = Some(AccEcnOption { e0b: 1, ceb: (marks * MSS) as u32 });
+        let option = Some(AccEcnOption::new(1, (marks * MSS) as u32, 1));
         let ecn = EcnFeedback::AccEcn { ace: ((5 + marks) % 8) as u8, option };
         let echo = Instant::from_nanos(1 + echo as u64);
         tcp.sender.on_ack(tcp.now, &AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo, ecn });

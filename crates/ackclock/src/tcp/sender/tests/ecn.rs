@@ -207,7 +207,7 @@ fn accurate_feedback_counts_marks_and_cuts_once_a_window() {
     assert!(std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).all(|segment| segment.ecn.ect()));
     let feed_echoing = |tcp: &mut Driven, ack: u64, marks: u32, echo: Instant| {
         tcp.now += Duration::from_millis(1);
-        let option = Some(AccEcnOption { e0b: 1, ceb: marks * MSS as u32 });
+        let option = Some(AccEcnOption::new(1, marks * MSS as u32, 1));
         let ecn = EcnFeedback::AccEcn { ace: ((5 + marks) % 8) as u8, option };
         let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo, ecn };
         tcp.sender.on_ack(tcp.now, &ack);

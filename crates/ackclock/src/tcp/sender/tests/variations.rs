@@ -162,6 +162,10 @@ fn the_ack_that_ends_a_fast_recovery_may_let_the_window_grow() {
         assert_eq!(after_recovery(recovery, ExitGrowth::OneAck), 4.25);
     }
     assert_eq!(after_recovery(LossRecovery::Sack, ExitGrowth::OneAck), 4.0);
+    for recovery in [LossRecovery::Reno, LossRecovery::NewReno] {
+        assert_eq!(after_recovery(recovery, ExitGrowth::Always), 4.25);
+    }
+    assert_eq!(after_recovery(LossRecovery::Sack, ExitGrowth::Always), 4.25);
 }
 
 fn counting_duplicates(limited_transmit: bool) -> Driven {

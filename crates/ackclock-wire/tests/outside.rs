@@ -1,5 +1,9 @@
-//! Arrivals ahead of time are the arrivals of a network that is stepped by a clock.
+//! Packets from outside of a simulation arrive as in a network with a clock, after the bounds of the simulation.
 
+use std::sync::atomic::AtomicBool;
+
+use ackclock::qdisc::Ecn;
+use ackclock::sim::{Direction, OutcomeEvent, OutsidePacket, PacketKind, Plan, Simulation, Stack};
 use ackclock::units::{Duration, Instant};
 use ackclock_scenario::Scenario;
 use ackclock_wire::{Delivery, Network, Side};
@@ -28,12 +32,14 @@ fn packets() -> Vec<(Instant, usize, u32, u16)> {
     packets
 }
 
-type Arrivals = Vec<(Instant, usize, Vec<u8>)>;
+/// Times, flows and bytes of IP.
+type Arrivals = Vec<(Instant, usize, u32)>;
 
 fn by_clock(network: &mut Network) -> Arrivals {
     let mut arrivals = Vec::new();
-    let mut deliver = |Delivery { to, bytes, due }: Delivery<'_>| {
-        arrivals.push((due, to as usize, bytes.to_vec()));
+    let mut deliver = |Delivery { bytes, due, .. }: Delivery<'_>| {
+        let flow = Side::Receiver.flow(u32::from_be_bytes(bytes[16..20].try_into().unwrap())).unwrap();
+        arrivals.push((due, flow, bytes.len() as u32));
         due
     };
     for (at, flow, seq, len) in packets() {
@@ -44,37 +50,49 @@ fn by_clock(network: &mut Network) -> Arrivals {
     arrivals
 }
 
-fn ahead(network: &mut Network) -> Arrivals {
-    let mut arrivals = Vec::new();
-    let mut take = |now: Instant, network: &mut Network| {
-        while let Some(at) = network.next_certain(Side::Receiver) {
-            assert!(at >= now, "an arrival is known before it happens");
-            network.take_certain(Side::Receiver, |packet| {
-                arrivals.push((packet.at, Side::Receiver as usize, packet.bytes.to_vec()));
-            });
+fn from_outside(plan: &Plan) -> Arrivals {
+    let (stop, packets, mut arrivals) = (AtomicBool::new(false), packets(), Vec::new());
+    let mut simulation = Simulation::new(plan);
+    let mut take = |now: Instant, simulation: &mut Simulation<'_>| {
+        while let Some(outcome) = simulation.take_outcome() {
+            if let OutcomeEvent::Arrived { .. } = outcome.event {
+                assert!(outcome.at >= now, "an arrival is known before it happens");
+                let (_, flow, _, len) = packets[outcome.token as usize];
+                arrivals.push((outcome.at, flow, u32::from(len) + 40));
+            }
         }
     };
-    let mut go_to = |now: Instant, network: &mut Network| {
+    let mut go_to = |now: Instant, simulation: &mut Simulation<'_>| {
+        let mut step = |at: Instant, simulation: &mut Simulation<'_>| {
+            simulation.step(at + Duration::from_nanos(1), &stop).unwrap();
+            take(at, simulation);
+        };
         // Nothing that is unknown arrives before the news.
-        while let Some(news) = network.earliest_news(Side::Receiver).filter(|news| *news <= now) {
-            network.advance(news, |_| unreachable!("nothing is delivered by the clock"));
-            take(news, network);
+        while let Some(news) = simulation.earliest_news(Direction::Forward).filter(|news| *news <= now) {
+            step(news, simulation);
         }
-        network.advance(now, |_| unreachable!("nothing is delivered by the clock"));
-        take(now, network);
+        step(now, simulation);
     };
-    for (at, flow, seq, len) in packets() {
-        go_to(at, network);
-        network.enter(at, Side::Sender, &segment(flow, seq, len), None);
-        go_to(at, network);
+    for (token, (at, flow, _, len)) in packets.iter().copied().enumerate() {
+        go_to(at, &mut simulation);
+        let packet = OutsidePacket {
+            flow,
+            direction: Direction::Forward,
+            kind: PacketKind::Data,
+            token: token as u32,
+            wire_len: u32::from(len) + 40,
+            ecn: Ecn::NotEct,
+        };
+        simulation.enter(at, packet);
+        go_to(at, &mut simulation);
     }
-    go_to(Instant::ZERO + Duration::from_secs(9), network);
+    go_to(Instant::ZERO + Duration::from_secs(9), &mut simulation);
     arrivals.sort();
     arrivals
 }
 
 #[test]
-fn arrivals_ahead_of_time_are_those_of_the_clock() {
+fn packets_from_outside_arrive_as_by_the_clock() {
     for (link, is_lossy) in [
         ("queue = { kind = 'drop-tail', limit = '20 packets' }", true),
         ("queue = { kind = 'codel' }", false),
@@ -87,6 +105,7 @@ fn arrivals_ahead_of_time_are_those_of_the_clock() {
             "
             schema = 1
             duration = '10 s'
+            sampling = {{ interval = '7 ms' }}
             topology = {{ kind = 'dumbbell', rate = '10 Mbit/s', delay = '5 ms', {link} }}
             [[flows]]
             name = 'test'
@@ -95,14 +114,11 @@ fn arrivals_ahead_of_time_are_those_of_the_clock() {
             "
         );
         let scenario = Scenario::from_toml::<&str>(&text, "s.toml", &[]).unwrap();
-        let plan = scenario.plan(Some(7), 0);
-        let (mut clocked, mut virtual_time) = (Network::new(&plan), Network::in_virtual_time(&plan));
-        let mut expected = by_clock(&mut clocked);
+        let mut plan = scenario.plan(Some(7), 0);
+        let mut expected = by_clock(&mut Network::new(&plan));
         expected.sort();
-        assert_eq!(ahead(&mut virtual_time), expected, "{link}");
+        plan.flows.iter_mut().for_each(|flow| flow.stack = Stack::Outside);
+        assert_eq!(from_outside(&plan), expected, "{link}");
         assert!(!is_lossy || expected.len() < 300, "{link}: the queue drops packets");
-        for (one, other) in clocked.accounts.iter().zip(&virtual_time.accounts) {
-            assert_eq!(one.wire_bytes(), other.wire_bytes(), "{link}");
-        }
     }
 }

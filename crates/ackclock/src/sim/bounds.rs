@@ -1,0 +1,38 @@
+//! The earliest arrivals at ends that are outside of the simulation.
+
+use super::lookahead::Lookahead;
+use super::outcome::Direction;
+use super::plan::{Plan, Stack};
+use crate::units::Duration;
+
+/// Bounds for arrivals at the ends that are outside.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bounds {
+    /// By direction and link of the plan: the shortest time from the link to the end of a path.
+    pub(super) rest: [Vec<Option<Duration>>; 2],
+    /// By link: whether outcomes of all its packets of these flows are known as soon as they are in flight.
+    pub(super) are_certain: Vec<bool>,
+    /// By direction: the shortest time over a whole path.
+    pub(super) least: [Option<Duration>; 2],
+}
+
+impl Bounds {
+    pub(super) fn new(plan: &Plan, lookahead: &[Lookahead]) -> Self {
+        let (mut rest, mut least) = ([vec![None; plan.links.len()], vec![None; plan.links.len()]], [None; 2]);
+        let mut are_certain: Vec<_> = lookahead.iter().map(|link| link.outside).collect();
+        let shortest = |known: Option<Duration>, time: Duration| Some(known.map_or(time, |known| known.min(time)));
+        for flow in plan.flows.iter().filter(|flow| flow.stack == Stack::Outside) {
+            for (direction, path) in [(Direction::Forward, &flow.forward), (Direction::Reverse, &flow.reverse)] {
+                let mut left = Duration::ZERO;
+                for (place, link) in path.iter().rev().enumerate() {
+                    let known = &mut rest[direction as usize][*link];
+                    *known = shortest(*known, left);
+                    are_certain[*link] &= place == 0;
+                    left += plan.links[*link].delay;
+                }
+                least[direction as usize] = shortest(least[direction as usize], left);
+            }
+        }
+        Bounds { rest, are_certain, least }
+    }
+}
