@@ -17,7 +17,7 @@ use crate::error::{KernelError, Tried};
 use crate::shared::{Record, Shared};
 use crate::sys::{self, GUESTS_MEMORY, Memory};
 
-/// A guest computes no longer than this between two events.
+/// A guest computes no longer than this between two events, unless the scenario sets another limit.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Lines of a console that an error shows, and the bytes that are searched for them.
 const LINES: usize = 16;
@@ -68,6 +68,8 @@ pub struct Boot<'a> {
     pub seed: u64,
     /// More words of its command line.
     pub settings: &'a [String],
+    /// Wall-clock time within which it answers.
+    pub limit: Option<Duration>,
 }
 
 /// A guest.
@@ -83,12 +85,14 @@ pub struct Guest {
     request: Option<u64>,
     /// It sends its requests as messages, because its kernel has no shared clock.
     sends_requests: bool,
+    limit: Duration,
 }
 
 impl Guest {
     /// Starts a guest. It runs until [`Guest::wait`].
     pub fn start(boot: &Boot<'_>, shared: Shared) -> Result<Guest, KernelError> {
-        let Boot { kernel, folder, host, number, seed, settings } = *boot;
+        let Boot { kernel, folder, host, number, seed, settings, limit } = *boot;
+        let limit = limit.unwrap_or(LIMIT);
         let socket = format!("clock{number}");
         let listener = UnixListener::bind(folder.join(&socket)).tried("the socket of a guest's clock")?;
         let console =
@@ -121,7 +125,7 @@ impl Guest {
             process.has_ended = true;
             return Err(KernelError::Ended { host, lines: last_lines(&console) });
         };
-        link.set_read_timeout(Some(LIMIT)).tried("the socket of a guest's clock")?;
+        link.set_read_timeout(Some(limit)).tried("the socket of a guest's clock")?;
         let clock = Memory::new(CLOCK_LEN).tried("the memory of a guest's clock")?;
         clock.write(AT_VERSION, &2u32.to_ne_bytes());
         clock.write(AT_LEN, &(CLOCK_LEN as u32).to_ne_bytes());
@@ -129,7 +133,7 @@ impl Guest {
         clock.write(AT_CLIENTS, &2u16.to_ne_bytes());
         clock.write(AT_SLOTS, &SHARES_TIME.to_ne_bytes());
         let (sequence, request, sends_requests) = (0, None, false);
-        Ok(Guest { host, process, clock, link, console, shared, sequence, request, sends_requests })
+        Ok(Guest { host, process, clock, link, console, shared, sequence, request, sends_requests, limit })
     }
 
     /// When it runs next by itself, if ever.
@@ -209,11 +213,16 @@ impl Guest {
         Ok((half(0) as u32, (half(0) >> 32) as u32, half(8)))
     }
 
+    /// The last lines of its console.
+    pub fn last_lines(&self) -> Vec<String> {
+        last_lines(&self.console)
+    }
+
     fn gone(&self, error: &io::Error) -> KernelError {
         let (host, lines) = (self.host, last_lines(&self.console));
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                KernelError::Stuck { host, secs: LIMIT.as_secs(), lines }
+                KernelError::Stuck { host, limit: self.limit, lines }
             }
             _ => KernelError::Ended { host, lines },
         }

@@ -28,6 +28,8 @@ pub struct Image {
     pub kernel: PathBuf,
     /// The folder with the compiled objects of our algorithms.
     pub objects: PathBuf,
+    /// The compiled modules of users, by the text of their source.
+    pub modules: BTreeMap<String, PathBuf>,
     /// Bytes of each captured packet that are kept.
     pub snaplen: usize,
 }
@@ -89,7 +91,7 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     let simulated = simulated(plan);
     let plan = &simulated;
     let cpu = sys::thread_cpu_ns();
-    let algorithms = algorithm::read(plan, &image.objects)?;
+    let mut algorithms = algorithm::read(plan, image)?;
     let folder = Folder::new().tried("the folder of a run")?;
     let looks = looks(plan);
     let network = Network::new(plan, tap);
@@ -104,18 +106,20 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
             number: side as usize,
             seed: plan.seed,
             settings: &settings,
+            limit: plan.kernel.timeout.map(|limit| std::time::Duration::from_nanos(limit.as_nanos())),
         };
         Guest::start(&boot, shared.tried("the memory of a guest")?)
     };
     let guests = [guest(Side::Sender, "the senders' host")?, guest(Side::Receiver, "the receivers' host")?];
-    let commands =
-        [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, |flow| algorithms.name(flow), &looks));
-    let mut calendar = Calendar::new(plan, guests, commands, network, Reports::new(plan, &looks));
-    calendar.boot()?;
+    let mut calendar = Calendar::new(plan, guests, network, Reports::new(plan, &looks));
+    let names = calendar.boot(&algorithm::modules(&algorithms))?;
+    names.iter().for_each(|(flow, name)| algorithms.set_name(*flow, name));
     // The guests have all files open that they need. Nothing is left if this process is killed.
     drop(folder);
-    let records = algorithm::records(&algorithms, &calendar.types)?;
-    records.iter().for_each(|record| calendar.add_algorithm(record));
+    let objects = algorithm::objects(&algorithms, &calendar.types)?;
+    objects.iter().for_each(|record| calendar.add_algorithm(record));
+    calendar.commands =
+        [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, |flow| algorithms.name(flow), &looks));
     calendar.run(stop)?;
     let Calendar { network, reports, guests, .. } = calendar;
     let guests_cpu: u64 = guests.into_iter().map(Guest::end).sum();

@@ -65,7 +65,7 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
         check_without_simulation(plan, subject, refuse)?;
     }
     let is_kernels = |slot: &FlowPlan| slot.stack != Stack::Simulated;
-    let is_in_kernel = |flow: &&FlowPlan| matches!(flow.cc.spec(), Some(CcSpec::Kernel(_)));
+    let is_in_kernel = |flow: &&FlowPlan| matches!(flow.cc.spec(), Some(CcSpec::Kernel(_) | CcSpec::Module(_)));
     if let Some(flow) = plan.tcp_flows().filter(|flow| !is_kernels(flow)).find(is_in_kernel) {
         let message = format!("{} runs in a kernel only; remove stack = \"simulated\"", flow.cc.name());
         return refuse(format!("flows.{}.cc", flow.group), &message);
@@ -80,7 +80,7 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     if plan.sampling.packets {
         return refuse("sampling.packets".to_owned(), &format!("{subject} traces no packets; use --pcap"));
     }
-    if !backend.has_settings && let Some(name) = plan.sysctls.keys().next() {
+    if !backend.has_settings && let Some(name) = plan.kernel.sysctls.keys().next() {
         return refuse(format!("kernel.sysctl.{name}"), "sysctls need --backend kernel");
     }
     let Some((_, first)) = kernels_flows(plan).next() else {
@@ -122,6 +122,9 @@ fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(
         return refuse("protocol", backend.quic);
     }
     InKernel::of(flow, backend)?;
+    if !backend.has_settings && matches!(flow.cc.spec(), Some(CcSpec::Module(_))) {
+        return refuse("cc", "kernel modules need --backend kernel");
+    }
     if !backend.has_settings
         && let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec()
         && let Some(parameter) = algorithm.parameters.keys().next()

@@ -44,8 +44,8 @@ pub struct Plan {
     pub sampling: Sampling,
     /// Packets to capture, by default none.
     pub capture: Option<CapturePlan>,
-    /// Settings of the kernel by name, which the simulation does not have.
-    pub sysctls: BTreeMap<String, ForeignValue>,
+    /// Settings of the kernel, which the simulation does not have.
+    pub kernel: KernelPlan,
 }
 
 impl Plan {
@@ -60,7 +60,7 @@ impl Plan {
     /// [`RunError::NeedsKernel`] with the first key that only a kernel has.
     pub fn check_simulated(&self) -> Result<(), RunError> {
         self.tcp_flows().try_for_each(FlowPlan::check_simulated)?;
-        match self.sysctls.keys().next() {
+        match self.kernel.sysctls.keys().next() {
             Some(name) => {
                 let (key, what) = (format!("kernel.sysctl.{name}"), "the simulation has no sysctls".to_owned());
                 Err(RunError::NeedsKernel { key, what })
@@ -262,19 +262,28 @@ impl FlowPlan {
 
     /// Checks that the flow needs no kernel.
     fn check_simulated(&self) -> Result<(), RunError> {
-        match self.cc.spec() {
-            Some(CcSpec::Kernel(algorithm)) => {
-                let (key, name) = (format!("flows.{}.cc", self.group), &algorithm.name);
-                Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") })
-            }
-            _ => Ok(()),
-        }
+        let name = match self.cc.spec() {
+            Some(CcSpec::Kernel(algorithm)) => &algorithm.name,
+            Some(CcSpec::Module(module)) => &module.source,
+            _ => return Ok(()),
+        };
+        let key = format!("flows.{}.cc", self.group);
+        Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") })
     }
 
     /// Whether its packets, or its ACKs, cross a link.
     pub(super) fn crosses(&self, link: usize) -> bool {
         self.forward.contains(&link) || self.reverse.contains(&link)
     }
+}
+
+/// Settings of the kernel of both hosts.
+#[derive(Clone, Debug, Default)]
+pub struct KernelPlan {
+    /// Values of sysctls by name.
+    pub sysctls: BTreeMap<String, ForeignValue>,
+    /// Wall-clock time within which a guest answers. The backend has a default.
+    pub timeout: Option<Duration>,
 }
 
 /// The place of a flow's sender and receiver.
