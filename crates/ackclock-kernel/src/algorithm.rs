@@ -1,7 +1,7 @@
 //! Congestion controls of a plan in a guest, and the records that register those that the kernel lacks.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ackclock::cc::KernelModule;
 use ackclock::quantity::Hint;
@@ -55,7 +55,7 @@ pub fn read(plan: &Plan, image: &Image) -> Result<InGuest, KernelError> {
 fn module_record(
     flow: &FlowPlan,
     module: &KernelModule,
-    built: &BTreeMap<String, std::path::PathBuf>,
+    built: &BTreeMap<String, PathBuf>,
 ) -> Result<Vec<u8>, Refused> {
     let refuse = |message: String| Refused::algorithm(flow, format!("{}: {message}", module.source));
     let path = built.get(&module.code).ok_or_else(|| refuse("only the Python package can build a module".to_owned()))?;
@@ -109,11 +109,11 @@ pub fn objects(algorithms: &InGuest, types: &GuestTypes) -> Result<Vec<Vec<u8>>,
 
 /// The flows and records of the modules.
 pub fn modules(algorithms: &InGuest) -> Vec<(u16, &[u8])> {
-    let module = |(_, _, addition): (_, _, &'_ Addition)| match addition {
-        Addition::Module(flow, record) => Some((*flow, &**record)),
+    let modules = algorithms.iter().filter_map(|(_, _, addition)| match addition {
+        Addition::Module(flow, record) => Some((*flow, record.as_slice())),
         _ => None,
-    };
-    algorithms.iter().filter_map(module).collect()
+    });
+    modules.collect()
 }
 
 #[cfg(test)]

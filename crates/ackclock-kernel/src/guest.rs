@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::error::{KernelError, Tried};
 use crate::shared::{Record, Shared};
-use crate::sys::{self, GUESTS_MEMORY, Memory};
+use crate::sys::{self, Confinement, GUESTS_MEMORY, Memory};
 
 /// A guest computes no longer than this between two events, unless the scenario sets another limit.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -110,13 +110,13 @@ impl Guest {
             .args(settings)
             .env_clear()
             .env("UML_SEED", (seed ^ number as u64).to_string())
-            .env("TMPDIR", "/dev/shm")
+            .env("TMPDIR", ".")
             .env("HOME", ".")
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(output.try_clone().tried("the console of a guest")?)
             .stderr(output);
-        sys::prepare(&mut command, shared.memory());
+        sys::prepare(&mut command, shared.memory(), Confinement::new(kernel, folder));
         let process = command.spawn().tried("starting the kernel of a guest")?;
         // From here on the process ends with this value.
         let mut process = Process { process, has_ended: false };

@@ -1,7 +1,7 @@
 //! A run from its beginning to its end.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{CapturePoint, Plan, RunResult, Stack};
@@ -46,6 +46,9 @@ pub struct KernelRun {
     pub cpu: Duration,
 }
 
+/// The place of the folders of runs. A guest also keeps its memory in such a folder.
+const FOLDERS: &str = "/dev/shm";
+
 /// The folder of a run, which it removes at its end.
 struct Folder(PathBuf);
 
@@ -56,7 +59,7 @@ impl Folder {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = std::env::temp_dir().join(format!("ackclock-guests-{}-{number}", std::process::id()));
+            let path = Path::new(FOLDERS).join(format!("ackclock-guests-{}-{number}", std::process::id()));
             match std::fs::DirBuilder::new().mode(0o700).create(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 done => return done.map(|()| Folder(path)),

@@ -40,7 +40,7 @@ impl InKernel {
         }
         match spec {
             Some(CcSpec::Kernel(algorithm)) => Ok(InKernel::Own(algorithm.name.clone())),
-            Some(CcSpec::Module(module)) => Ok(InKernel::Module(module.clone())),
+            Some(CcSpec::Module(module)) => Ok(InKernel::Module((**module).clone())),
             Some(CcSpec::Bpf(program)) => Ok(InKernel::Object((&*program.object).into(), program.parameters.clone())),
             Some(CcSpec::Rule(rule)) => Ok(InKernel::Rule(rule.clone())),
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
