@@ -246,7 +246,7 @@ def test_an_unknown_name_parameter_or_sysctl_is_one_message_with_a_suggestion(sc
             'did you mean "theta"?',
         ),
         (
-            'kernel={ sysctl = { tcp_recovry = 0 } }',
+            "kernel={ sysctl = { tcp_recovry = 0 } }",
             "error: kernel.sysctl.tcp_recovry: the kernel has no sysctl net.ipv4.tcp_recovry; "
             'did you mean "tcp_recovery"?',
         ),

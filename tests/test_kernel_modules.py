@@ -102,7 +102,7 @@ def test_faults_that_need_no_kernel_are_one_message_with_their_line(scenario: Pa
         (
             '.name = "gentle"',
             '.name = "sixteen_letters_"',
-            "tcp_gentle.c:23: the name sixteen_letters_ has 16 letters, and the kernel takes 15 at most",
+            "tcp_gentle.c:22: the name sixteen_letters_ has 16 letters, and the kernel takes 15 at most",
         ),
         (
             'MODULE_LICENSE("GPL");',
@@ -113,7 +113,7 @@ def test_faults_that_need_no_kernel_are_one_message_with_their_line(scenario: Pa
         (
             'MODULE_LICENSE("GPL");',
             'MODULE_LICENSE("MIT");',
-            "tcp_gentle.c:44: its licence is 'MIT', and the kernel's TCP takes modules under the GPL only",
+            "tcp_gentle.c:43: its licence is 'MIT', and the kernel's TCP takes modules under the GPL only",
         ),
         (
             "#include <net/tcp.h>",
@@ -150,7 +150,7 @@ def test_faults_of_a_module_are_one_message(scenario: Path, tmp_path: Path) -> N
         (
             "tcp_reno_undo_cwnd,",
             "tcp_reno_nothing,",
-            ("tcp_gentle.c does not compile:", "‘tcp_reno_nothing’ undeclared here"),
+            ("tcp_gentle.c does not compile:", "undeclared here"),
         ),
         (
             "tcp_register_congestion_control(&gentle)",
@@ -160,9 +160,7 @@ def test_faults_of_a_module_are_one_message(scenario: Path, tmp_path: Path) -> N
         (
             '.name = "gentle"',
             '.name = "cubic"',
-            (
-                "flows.test.cc: tcp_gentle.c: the kernel already contains a module or an algorithm of this name",
-            ),
+            ("tcp_gentle.c: the kernel already contains a module or an algorithm of this name",),
         ),
         (body, f'	panic("mine fails");\n{body}', ("the kernel of the senders' host ended", "mine fails")),
         (

@@ -58,7 +58,8 @@ fn module_record(
     built: &BTreeMap<String, PathBuf>,
 ) -> Result<Vec<u8>, Refused> {
     let refuse = |message: String| Refused::algorithm(flow, format!("{}: {message}", module.source));
-    let path = built.get(&module.code).ok_or_else(|| refuse("only the Python package can build a module".to_owned()))?;
+    let path =
+        built.get(&module.code).ok_or_else(|| refuse("only the Python package can build a module".to_owned()))?;
     let file = read_module(path).map_err(|error| refuse(format!("{}: {error}", path.display())))?;
     let known = parameters_of(&file);
     let mut text = String::new();

@@ -84,12 +84,7 @@ fn later(at: Instant, by: Duration) -> Instant {
 }
 
 impl<'a> Calendar<'a> {
-    pub fn new(
-        plan: &'a Plan,
-        guests: [Guest; 2],
-        network: Network<'a>,
-        reports: Reports<'a>,
-    ) -> Self {
+    pub fn new(plan: &'a Plan, guests: [Guest; 2], network: Network<'a>, reports: Reports<'a>) -> Self {
         Calendar {
             plan,
             guests,
@@ -149,7 +144,9 @@ impl<'a> Calendar<'a> {
         let names: Vec<_> = names.split_whitespace().collect();
         match names[..] {
             [name] => Ok((flow, name.to_owned())),
-            [] => Err(settings::refused_module(&self.plan.flows[flow], "it registers no congestion control".to_owned())),
+            [] => {
+                Err(settings::refused_module(&self.plan.flows[flow], "it registers no congestion control".to_owned()))
+            }
             _ => {
                 let message = format!("it registers {}, expected one congestion control", names.join(" and "));
                 Err(settings::refused_module(&self.plan.flows[flow], message))

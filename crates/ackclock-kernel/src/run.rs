@@ -18,8 +18,13 @@ use crate::shared::Shared;
 use crate::{algorithm, settings, sys};
 
 /// This backend in messages.
-pub const BACKEND: Backend =
-    Backend { name: "kernel", subject: "the kernel in virtual time", quic: "the kernel has TCP only", simulates: true, has_settings: true };
+pub const BACKEND: Backend = Backend {
+    name: "kernel",
+    subject: "the kernel in virtual time",
+    quic: "the kernel has TCP only",
+    simulates: true,
+    has_settings: true,
+};
 
 /// The kernel of the guests.
 #[derive(Clone, Debug)]

@@ -247,7 +247,8 @@ fn the_simulation_refuses_what_only_a_kernel_has() {
 fn a_missing_kernel_and_a_program_that_is_none_are_one_message() {
     let plan = plan("", &[]);
     let stop = AtomicBool::new(false);
-    let missing = Image { kernel: "/nowhere/linux".into(), objects: objects(), modules: Default::default(), snaplen: 0 };
+    let missing =
+        Image { kernel: "/nowhere/linux".into(), objects: objects(), modules: Default::default(), snaplen: 0 };
     let message = ackclock_kernel::run(&plan, &missing, &stop).err().unwrap().to_string();
     assert!(message.starts_with("starting the kernel of a guest: "), "{message}");
     let other = Image { kernel: "/bin/true".into(), ..missing };

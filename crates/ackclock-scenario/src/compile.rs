@@ -16,8 +16,8 @@ use ackclock::qdisc::{Place, QueuePlan, QueueSpec};
 use ackclock::quantity::SendJitter;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
-    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkPlan, OnOffPlan, Plan,
-    Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkPlan, OnOffPlan,
+    Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
 };
 use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant};

@@ -207,8 +207,13 @@ mod tests {
     use super::*;
     use ackclock_scenario::Scenario;
 
-    const EMULATOR: Backend =
-        Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP", simulates: false, has_settings: false };
+    const EMULATOR: Backend = Backend {
+        name: "linux",
+        subject: "the emulator",
+        quic: "the emulator has TCP",
+        simulates: false,
+        has_settings: false,
+    };
 
     fn objects() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ackclock/kernel/objects")
@@ -230,7 +235,10 @@ mod tests {
     #[test]
     fn what_the_kernel_has_is_its_own() {
         assert_eq!(in_kernel("aimd"), Ok(InKernel::Own("reno".to_owned())));
-        assert_eq!(in_kernel("{ kind = 'cubic', arithmetic = 'linux', hz = 250 }"), Ok(InKernel::Own("cubic".to_owned())));
+        assert_eq!(
+            in_kernel("{ kind = 'cubic', arithmetic = 'linux', hz = 250 }"),
+            Ok(InKernel::Own("cubic".to_owned()))
+        );
         assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr".to_owned())));
         assert_eq!(in_kernel("{ kind = 'kernel', name = 'westwood' }"), Ok(InKernel::Own("westwood".to_owned())));
         let message = in_kernel("{ kind = 'cubic', remaining = 0.6 }").unwrap_err();

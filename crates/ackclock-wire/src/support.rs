@@ -80,7 +80,9 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     if plan.sampling.packets {
         return refuse("sampling.packets".to_owned(), &format!("{subject} traces no packets; use --pcap"));
     }
-    if !backend.has_settings && let Some(name) = plan.kernel.sysctls.keys().next() {
+    if !backend.has_settings
+        && let Some(name) = plan.kernel.sysctls.keys().next()
+    {
         return refuse(format!("kernel.sysctl.{name}"), "sysctls need --backend kernel");
     }
     let Some((_, first)) = kernels_flows(plan).next() else {
@@ -198,8 +200,13 @@ mod tests {
     use super::*;
     use ackclock_scenario::Scenario;
 
-    const EMULATOR: Backend =
-        Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP", simulates: false, has_settings: false };
+    const EMULATOR: Backend = Backend {
+        name: "linux",
+        subject: "the emulator",
+        quic: "the emulator has TCP",
+        simulates: false,
+        has_settings: false,
+    };
 
     fn refusal(sets: &[&str]) -> Option<String> {
         let text = "

@@ -55,7 +55,8 @@ def _check(source: str, folder: Path, code: str) -> None:
         if len(name[1]) > _LONGEST_NAME:
             raise refuse(
                 name,
-                f"the name {name[1]} has {len(name[1])} letters, and the kernel takes {_LONGEST_NAME} at most",
+                f"the name {name[1]} has {len(name[1])} letters, "
+                f"and the kernel takes {_LONGEST_NAME} at most",
             )
     licence = _LICENCE.search(code)
     if licence is None or licence[1] not in _LICENCES:

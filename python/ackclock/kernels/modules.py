@@ -37,7 +37,7 @@ def build(kernel: Kernel, source: str, code: str) -> Path:
         return target
     if (tree := kernel.tree) is None:
         raise InputError(
-            f"{source}: a module needs the build tree of its kernel, and {kernel.name} has none; "
+            f"{source}: cannot be compiled without the build tree of {kernel.name}; "
             f"build it again: ackclock kernel build {kernel.source}"
         )
     check_tools()

@@ -109,8 +109,8 @@ pub const KERNEL_ALGORITHMS: [&str; 14] = [
 
 /// A congestion control of the Linux kernel, by the kernel's name. Only `--backend kernel` and `--backend linux` run it.
 ///
-/// These have shorthands, as in `cc = "illinois"`: bic, cdg, dctcp, highspeed, htcp, hybla, illinois, lp, nv, scalable,
-/// vegas, veno, westwood and yeah.
+/// These names stand alone, as in `cc = "illinois"`: bic, cdg, dctcp, highspeed, htcp, hybla, illinois, lp, nv. So do
+/// scalable, vegas, veno, westwood and yeah.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct KernelAlgorithm {
