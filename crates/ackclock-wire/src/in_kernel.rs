@@ -49,8 +49,8 @@ impl InKernel {
                 Err(Refused::algorithm(
                     flow,
                     format!(
-                        "the kernel has {name} with its default parameters only; its own are those of kind = \"kernel\" \
-                         (--backend {backend})"
+                        "the kernel has {name} with its default parameters only; to set module parameters, write kind = \
+                         \"kernel\" (--backend {backend})"
                     ),
                 ))
             }
@@ -240,9 +240,9 @@ mod tests {
             Ok(InKernel::Own("cubic".to_owned()))
         );
         assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr".to_owned())));
-        assert_eq!(in_kernel("{ kind = 'kernel', name = 'westwood' }"), Ok(InKernel::Own("westwood".to_owned())));
         let message = in_kernel("{ kind = 'cubic', remaining = 0.6 }").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has cubic with its default"), "{message}");
+        assert_eq!(in_kernel("{ kind = 'kernel', name = 'westwood' }"), Ok(InKernel::Own("westwood".to_owned())));
         let message = in_kernel("aild").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has no aild; "), "{message}");
     }

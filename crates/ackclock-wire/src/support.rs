@@ -45,7 +45,7 @@ pub struct Backend {
     pub quic: &'static str,
     /// Whether the simulation runs the other flows, and with them channels, meters, arrivals and datagrams.
     pub simulates: bool,
-    /// Whether it sets sysctls and module parameters of the kernel.
+    /// Whether sysctls and module parameters can be set, because the kernel serves this run only.
     pub has_settings: bool,
 }
 
@@ -64,6 +64,9 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     if !backend.simulates {
         check_without_simulation(plan, subject, refuse)?;
     }
+    if let Some(name) = plan.kernel.sysctls.keys().next().filter(|_| !backend.has_settings) {
+        return refuse(format!("kernel.sysctl.{name}"), "sysctls need --backend kernel");
+    }
     let is_kernels = |slot: &FlowPlan| slot.stack != Stack::Simulated;
     let is_in_kernel = |flow: &&FlowPlan| matches!(flow.cc.spec(), Some(CcSpec::Kernel(_) | CcSpec::Module(_)));
     if let Some(flow) = plan.tcp_flows().filter(|flow| !is_kernels(flow)).find(is_in_kernel) {
@@ -79,11 +82,6 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     }
     if plan.sampling.packets {
         return refuse("sampling.packets".to_owned(), &format!("{subject} traces no packets; use --pcap"));
-    }
-    if !backend.has_settings
-        && let Some(name) = plan.kernel.sysctls.keys().next()
-    {
-        return refuse(format!("kernel.sysctl.{name}"), "sysctls need --backend kernel");
     }
     let Some((_, first)) = kernels_flows(plan).next() else {
         return refuse("flows".to_owned(), "the kernel runs no flow of this scenario; use --backend sim");
@@ -127,9 +125,8 @@ fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(
     if !backend.has_settings && matches!(flow.cc.spec(), Some(CcSpec::Module(_))) {
         return refuse("cc", "kernel modules need --backend kernel");
     }
-    if !backend.has_settings
-        && let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec()
-        && let Some(parameter) = algorithm.parameters.keys().next()
+    if let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec()
+        && let Some(parameter) = algorithm.parameters.keys().next().filter(|_| !backend.has_settings)
     {
         return refuse(&format!("cc.{parameter}"), "module parameters need --backend kernel");
     }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::distribution::Distribution;
-use super::error::RunError;
 use super::impairments::ImpairmentsPlan;
 use super::population::SourcePopulation;
 use crate::cc::{Algorithm, CcContext, CcSpec, ForeignValue};
@@ -52,21 +51,6 @@ impl Plan {
     /// Every TCP flow: first `flows`, then the slots of all groups of arrivals.
     pub fn tcp_flows(&self) -> impl Iterator<Item = &FlowPlan> {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
-    }
-
-    /// Checks that the plan needs no kernel.
-    ///
-    /// # Errors
-    /// [`RunError::NeedsKernel`] with the first key that only a kernel has.
-    pub fn check_simulated(&self) -> Result<(), RunError> {
-        self.tcp_flows().try_for_each(FlowPlan::check_simulated)?;
-        match self.kernel.sysctls.keys().next() {
-            Some(name) => {
-                let (key, what) = (format!("kernel.sysctl.{name}"), "the simulation has no sysctls".to_owned());
-                Err(RunError::NeedsKernel { key, what })
-            }
-            None => Ok(()),
-        }
     }
 
     /// Replaces the descriptions of user-supplied algorithms of chosen flows by the results of `make`. Flows that share
@@ -259,17 +243,6 @@ pub struct FlowPlan {
 impl FlowPlan {
     /// The start of a flow that begins on request.
     pub const ON_REQUEST: Instant = Instant::MAX;
-
-    /// Checks that the flow needs no kernel.
-    fn check_simulated(&self) -> Result<(), RunError> {
-        let name = match self.cc.spec() {
-            Some(CcSpec::Kernel(algorithm)) => &algorithm.name,
-            Some(CcSpec::Module(module)) => &module.source,
-            _ => return Ok(()),
-        };
-        let key = format!("flows.{}.cc", self.group);
-        Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") })
-    }
 
     /// Whether its packets, or its ACKs, cross a link.
     pub(super) fn crosses(&self, link: usize) -> bool {

@@ -1,0 +1,30 @@
+//! Parts of a plan that only a kernel runs.
+
+use super::error::RunError;
+use super::plan::Plan;
+use crate::cc::CcSpec;
+
+impl Plan {
+    /// Checks that the plan needs no kernel.
+    ///
+    /// # Errors
+    /// [`RunError::NeedsKernel`] with the first key that only a kernel has.
+    pub fn check_simulated(&self) -> Result<(), RunError> {
+        for flow in self.tcp_flows() {
+            let name = match flow.cc.spec() {
+                Some(CcSpec::Kernel(algorithm)) => &algorithm.name,
+                Some(CcSpec::Module(module)) => &module.source,
+                _ => continue,
+            };
+            let key = format!("flows.{}.cc", flow.group);
+            return Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") });
+        }
+        match self.kernel.sysctls.keys().next() {
+            Some(name) => {
+                let (key, what) = (format!("kernel.sysctl.{name}"), "the simulation has no sysctls".to_owned());
+                Err(RunError::NeedsKernel { key, what })
+            }
+            None => Ok(()),
+        }
+    }
+}
