@@ -136,15 +136,6 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     Ok(KernelRun { result, capture, algorithms: algorithms.titles(plan), cpu })
 }
 
-/// Checks whether a kernel in virtual time supports a plan, as far as that needs no kernel.
-///
-/// # Errors
-/// [`KernelError::Refused`] with the first key that it does not support.
-pub fn check(plan: &Plan) -> Result<(), KernelError> {
-    ackclock_wire::check(plan, &BACKEND)?;
-    settings::check(plan)
-}
-
 /// The plan of the simulation around the kernel's flows.
 fn simulated(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
