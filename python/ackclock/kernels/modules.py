@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path, PurePath
 
 from ackclock.errors import InputError
-from ackclock.kernels.recipe import check_tools, environment, locked
+from ackclock.kernels.recipe import build_environment, check_tools, locked
 from ackclock.kernels.store import Kernel
 
 #: The folder of compiled modules in the folder of a kernel.
@@ -67,14 +67,14 @@ def _compile(tree: Path, folder: Path, name: str, source: str, code: str) -> Non
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env={**environment(), "LOCALVERSION": ""},
+        env={**build_environment(), "LOCALVERSION": ""},
         encoding="utf-8",
         errors="replace",
     )
     lines = [line.replace(f"{folder}/{name}.c", source).rstrip() for line in done.stderr.splitlines()]
     is_too_long = any(_TOO_LONG in line and "warning" in line for line in lines)
     if done.returncode == 0 and not is_too_long:
-        subprocess.run(["strip", "--strip-debug", folder / f"{name}.ko"], check=True, env=environment())
+        subprocess.run(["strip", "--strip-debug", folder / f"{name}.ko"], check=True, env=build_environment())
         return
     raise InputError(_refusal(source, lines))
 

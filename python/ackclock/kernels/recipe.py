@@ -131,14 +131,14 @@ def _compiler() -> str:
     """Return the versions of the compiler and the linker, which the kernel's version text contains."""
     texts = [
         subprocess.run(
-            [tool, "--version"], check=True, stdout=subprocess.PIPE, env=environment(), encoding="utf-8"
+            [tool, "--version"], check=True, stdout=subprocess.PIPE, env=build_environment(), encoding="utf-8"
         )
         for tool in ("gcc", "ld")
     ]
     return "\n".join(text.stdout.splitlines()[0] for text in texts)
 
 
-def environment() -> dict[str, str]:
+def build_environment() -> dict[str, str]:
     """Return the environment of a build. Variables of the user do not change the kernel."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     return {**kept, "LC_ALL": "C", **_FIXED}
@@ -179,7 +179,7 @@ class _Run:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env={**environment(), **environment},
+                env={**build_environment(), **environment},
                 encoding="utf-8",
                 errors="replace",
             ) as process,
