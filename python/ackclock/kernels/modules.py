@@ -71,7 +71,8 @@ def _compile(tree: Path, folder: Path, name: str, source: str, code: str) -> Non
         encoding="utf-8",
         errors="replace",
     )
-    lines = [line.replace(f"{folder}/{name}.c", source).rstrip() for line in done.stderr.splitlines()]
+    said = done.stderr.replace(f"{folder}/{name}.c", source).replace(f"{folder}/", "")
+    lines = [line.rstrip() for line in said.splitlines()]
     is_too_long = any(_TOO_LONG in line and "warning" in line for line in lines)
     if done.returncode == 0 and not is_too_long:
         subprocess.run(["strip", "--strip-debug", folder / f"{name}.ko"], check=True, env=build_environment())

@@ -133,9 +133,11 @@ def load(path: Path) -> Kernel:
     """Return the kernel of a folder. Raises `InputError` if its document cannot be read."""
     try:
         fields = json.loads((path / DOCUMENT).read_text(encoding="utf-8"))
-        digests = Digests(**fields.pop("sha256"))
+        digests = fields.pop("sha256")
         missing = tuple(fields.pop("missing"))
-        return Kernel(**fields, sha256=digests, missing=missing, folder=path)
+        return Kernel(
+            **fields, sha256=Digests(digests["image"], digests["config"]), missing=missing, folder=path
+        )
     except OSError as error:
         raise InputError(f"{path / DOCUMENT}: cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError):
