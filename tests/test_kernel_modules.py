@@ -170,7 +170,7 @@ def test_faults_of_a_module_are_one_message(scenario: Path, tmp_path: Path) -> N
         ),
         (
             body,
-            f"	for (;;)\n		cpu_relax();\n{body}",
+            f"	for (;;)\n		barrier();\n{body}",
             ("computed for 2 s without progress, as in an endless loop; kernel.timeout sets this limit",),
         ),
     ):

@@ -140,17 +140,15 @@ impl<'a> Calendar<'a> {
 
     /// The name of the only congestion control that the module of a flow has registered.
     fn registered_by(&self, flow: usize) -> Result<(usize, String), KernelError> {
-        let names = self.registered.iter().find(|(of, _)| *of == flow).map_or("", |(_, names)| names);
+        let refuse = |message: String| Err(settings::refused_module(&self.plan.flows[flow], message));
+        let Some((_, names)) = self.registered.iter().find(|(of, _)| *of == flow) else {
+            return refuse(format!("its function of initialization does not return within {}", BOOT - LOAD));
+        };
         let names: Vec<_> = names.split_whitespace().collect();
         match names[..] {
             [name] => Ok((flow, name.to_owned())),
-            [] => {
-                Err(settings::refused_module(&self.plan.flows[flow], "it registers no congestion control".to_owned()))
-            }
-            _ => {
-                let message = format!("it registers {}, expected one congestion control", names.join(" and "));
-                Err(settings::refused_module(&self.plan.flows[flow], message))
-            }
+            [] => refuse("it registers no congestion control".to_owned()),
+            _ => refuse(format!("it registers {}, expected one congestion control", names.join(" and "))),
         }
     }
 

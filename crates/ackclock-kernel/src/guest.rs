@@ -22,6 +22,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Lines of a console that an error shows, and the bytes that are searched for them.
 const LINES: usize = 16;
 const LAST_BYTES: u64 = 1 << 14;
+/// The last check of the host by User-Mode Linux.
+const LAST_CHECK: &str = "Checking PROT_EXEC mmap";
 /// The kernel's time of day at the start, in nanoseconds since 1970. It enters the kernel's random numbers.
 pub const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
@@ -294,5 +296,8 @@ fn last_lines(console: &File) -> Vec<String> {
     let _ = console.read_exact_at(&mut bytes, len.saturating_sub(LAST_BYTES));
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    // User-Mode Linux checks its host before its kernel starts.
+    let checked = lines.iter().rposition(|line| line.starts_with(LAST_CHECK) && line.ends_with("OK"));
+    let lines = &lines[checked.map_or(0, |last| last + 1)..];
     lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
 }
