@@ -253,7 +253,7 @@ def test_a_name_alone_selects_an_algorithm_of_the_kernel(scenario: str) -> None:
     assert documents(scenario, "--set", "flows.test.cc=illinois") == full
     answer = cli("run", "--flows", "illinois*2,cubic", "--duration", "3 s", "--backend", "kernel")
     assert answer.code == 0, answer.stderr
-    assert "illinois for illinois, cubic for cubic" in answer.stderr
+    assert "cubic for cubic, illinois for illinois" in answer.stderr
 
 
 def test_an_unknown_name_or_parameter_is_one_message_with_a_suggestion(scenario: str) -> None:
@@ -280,14 +280,15 @@ def test_the_simulation_refuses_an_algorithm_of_the_kernel(scenario: str) -> Non
 
 
 def test_several_kernels_are_compared(scenario: str) -> None:
-    names = [kernel.name for kernel in store.kernels()]
+    names = [kernel.name for kernel in store.kernels() if kernel.tree is not None]
     if len(names) < 2:
-        pytest.skip("one kernel is built")
+        pytest.skip("one kernel has its build tree")
     kernels = [word for name in names[:2] for word in ("--kernel", name)]
     answer = cli("run", scenario, *kernels, "--json")
     assert answer.code == 0, answer.stderr
     document = json.loads(answer.stdout)
-    assert list(document["differences"][0]["values"]) == names[:2]
+    versions = [name.rpartition("-")[0] for name in names[:2]]
+    assert list(document["differences"][0]["values"]) == versions
     assert [run["backend"] for run in document["runs"]] == ["kernel", "kernel"]
 
 

@@ -78,6 +78,8 @@ def test_a_module_and_its_parameter_set_the_window(scenario: Path) -> None:
 def test_half_of_the_window_is_reno(scenario: Path) -> None:
     module = run(scenario, "--set", "flows.test.cc.keep=50")
     reno = run(scenario, "--set", "flows.test.cc=reno")
+    for run_of in (module, reno):
+        del run_of["flows"][0]["cc"]
     assert module["flows"] == reno["flows"]
 
 

@@ -139,10 +139,13 @@ def chosen(backends: tuple[str, ...], kernels: tuple[str, ...], is_program: bool
 
 
 def names_of(backends: tuple[str, ...]) -> dict[str, str]:
-    """Return the names of compared backends. Several kernels have their own names."""
+    """Return the names of compared backends. Several kernels have their versions, or their full names."""
     kernels = [kernel_of(backend) for backend in backends if kernel_of(backend)]
+    versions = {kernel: kernel.rpartition("-")[0] for kernel in kernels}
+    if len(set(versions.values())) < len(kernels):
+        versions = {kernel: kernel for kernel in kernels}
     return {
-        backend: kernel_of(backend) if len(kernels) > 1 and kernel_of(backend) else kind_of(backend)
+        backend: versions[kernel_of(backend)] if len(kernels) > 1 and kernel_of(backend) else kind_of(backend)
         for backend in backends
     }
 
