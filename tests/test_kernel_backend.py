@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -239,7 +238,81 @@ def test_a_feature_that_the_backend_lacks_is_one_message(scenario: str) -> None:
         assert answer.stderr.splitlines()[-1].startswith(message), answer.stderr
 
 
-def test_a_killed_run_leaves_no_guest(scenario: str, tmp_path: Path) -> None:
+#: Every algorithm of Linux 6.12, with a parameter of its module where it has one.
+OWN = {
+    "reno": "",
+    "cubic": ", hystart = false",
+    "bbr": "",
+    "bic": ", beta = 900",
+    "westwood": "",
+    "highspeed": "",
+    "hybla": ", rtt0 = 30",
+    "htcp": ", use_rtt_scaling = false",
+    "vegas": ", alpha = 3",
+    "nv": ", nv_pad = 20",
+    "scalable": "",
+    "lp": "",
+    "veno": "",
+    "yeah": "",
+    "illinois": ", theta = 4",
+    "dctcp": ", dctcp_shift_g = 3",
+    "cdg": ", window = 4",
+}
+
+
+def test_every_algorithm_of_the_kernel_runs_by_its_name(scenario: str) -> None:
+    for name, parameter in OWN.items():
+        cc = f'flows.test.cc={{ kind = "kernel", name = "{name}"{parameter} }}'
+        document = documents(scenario, "--set", cc, "--set", "duration=2 s")
+        assert document["emulation"]["algorithms"] == {"test": name}
+        assert document["flows"][0]["goodput_bps"] > 2e6, name
+
+
+def test_a_name_alone_selects_an_algorithm_of_the_kernel(scenario: str) -> None:
+    full = documents(scenario, "--set", 'flows.test.cc={ kind = "kernel", name = "illinois" }')
+    assert documents(scenario, "--set", "flows.test.cc=illinois") == full
+    answer = cli("run", "--flows", "illinois*2,cubic", "--duration", "3 s", "--backend", "kernel")
+    assert answer.code == 0, answer.stderr
+    assert "cubic for cubic, illinois for illinois" in answer.stderr
+
+
+def test_an_unknown_name_or_parameter_is_one_message_with_a_suggestion(scenario: str) -> None:
+    for change, message in (
+        (
+            "flows.test.cc=illinios",
+            'flows.test.cc.kind: unknown algorithm "illinios"; did you mean "illinois"?',
+        ),
+        (
+            'flows.test.cc={ kind = "illinois", thetta = 4 }',
+            "error: flows.test.cc.thetta: the kernel has no module parameter tcp_illinois.thetta; "
+            'did you mean "theta"?',
+        ),
+    ):
+        answer = cli("run", scenario, "--backend", "kernel", "--set", change)
+        assert (answer.code, answer.stdout) == (2, "")
+        assert message in answer.stderr.splitlines()[-1], answer.stderr
+
+
+def test_the_simulation_refuses_an_algorithm_of_the_kernel(scenario: str) -> None:
+    answer = cli("run", scenario, "--set", "flows.test.cc=vegas")
+    message = "error: flows.test.cc: vegas runs in a kernel only; use --backend kernel"
+    assert (answer.code, answer.stdout) == (2, "") and answer.stderr.splitlines()[-1] == message
+
+
+def test_several_kernels_are_compared(scenario: str) -> None:
+    names = [kernel.name for kernel in store.kernels() if kernel.tree is not None]
+    if len(names) < 2:
+        pytest.skip("one kernel has its build tree")
+    kernels = [word for name in names[:2] for word in ("--kernel", name)]
+    answer = cli("run", scenario, *kernels, "--json")
+    assert answer.code == 0, answer.stderr
+    document = json.loads(answer.stdout)
+    versions = [name.rpartition("-")[0] for name in names[:2]]
+    assert list(document["differences"][0]["values"]) == versions
+    assert [run["backend"] for run in document["runs"]] == ["kernel", "kernel"]
+
+
+def test_a_killed_run_leaves_no_guest(scenario: str) -> None:
     command = [
         sys.executable,
         "-m",
@@ -251,8 +324,7 @@ def test_a_killed_run_leaves_no_guest(scenario: str, tmp_path: Path) -> None:
         "--set",
         "duration=1 h",
     ]
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(command, env=environment, start_new_session=True) as run:
+    with subprocess.Popen(command, start_new_session=True) as run:
         while not (guests := children(run.pid)):
             time.sleep(0.01)
             assert run.poll() is None
@@ -263,7 +335,7 @@ def test_a_killed_run_leaves_no_guest(scenario: str, tmp_path: Path) -> None:
             break
         time.sleep(0.01)
     assert [guest for guest in guests if Path(f"/proc/{guest}/cwd").exists()] == []
-    assert list(tmp_path.glob("ackclock-guests-*")) == []
+    assert list(Path("/dev/shm").glob(f"ackclock-guests-{run.pid}-*")) == []
 
 
 def children(parent: int) -> list[int]:

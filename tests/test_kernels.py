@@ -69,8 +69,7 @@ def built(kernels: Path, version: str, at: int, source_name: str = "6.12") -> Ke
     folder = kernels / f"{version}-{recipe_of[:8]}"
     folder.mkdir()
     (folder / store.IMAGE).write_text(version)
-    (folder / store.INITRD).write_text("")
-    digests = Digests(store.digest(folder / store.IMAGE), store.digest(folder / store.INITRD), "0")
+    digests = Digests(store.digest(folder / store.IMAGE), "0")
     kernel = Kernel(folder.name, version, source_name, recipe_of, digests, ("IFB",), at, folder)
     (folder / store.DOCUMENT).write_text(json.dumps(kernel.document()))
     return kernel
@@ -247,7 +246,7 @@ def test_the_recipe_depends_on_every_file_of_the_guest(tmp_path: Path) -> None:
         recipe.recipe_digest("other", guest, "gcc 12"),
         recipe.recipe_digest("source", guest, "gcc 13"),
     }
-    for name in ("config", "init.c", "seed.c", "agent/Makefile"):
+    for name in ("config", "seed.c", "agent/Makefile"):
         with (guest / name).open("a") as file:
             file.write("\n")
         digests.add(recipe.recipe_digest("source", guest, "gcc 12"))
@@ -426,7 +425,7 @@ def test_a_job_names_its_kernel(kernels: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("ackclock.running.job._scenario", lambda job: _Scenario())
     with pytest.raises(_Asked) as caught:
         execute(job)
-    assert caught.value.args == (7, 2, (kernel.image, kernel.initrd, kernel.title))
+    assert caught.value.args == (7, 2, (kernel.image, kernel.title))
     with pytest.raises(_Asked) as caught:
         execute(replace(job, backend="linux"))
     assert caught.value.args == (7, 2, None)
@@ -488,7 +487,7 @@ def test_a_built_kernel_is_whole() -> None:
         pytest.skip("no kernel is built: make kernel")
     kernel = store.find(found[0].name)
     tree = kernel.tree
-    assert kernel.image.read_bytes()[:4] == b"\x7fELF" and kernel.initrd.read_bytes()[:6] == b"070701"
+    assert kernel.image.read_bytes()[:4] == b"\x7fELF"
     if tree is not None:
         config = (tree / "out/.config").read_text()
         assert "CONFIG_HZ=1000\n" in config and "CONFIG_MODULES=y\n" in config

@@ -139,7 +139,9 @@ def test_a_study_says_why_a_point_has_one_run(
 def test_differences_of_few_events_are_not_percentages() -> None:
     def side(backend: str, retransmits: int) -> Side:
         flow = {"name": "test", "retransmits": retransmits}
-        return Side({"backend": backend, "flows": [flow], "links": [{"drops": retransmits}]}, {}, 0.0)
+        return Side(
+            backend, {"backend": backend, "flows": [flow], "links": [{"drops": retransmits}]}, {}, 0.0
+        )
 
     def row(key: str) -> Difference:
         return Difference("", key, "loss rate", "%", 100.0, (0.00033, 0.00166))

@@ -25,7 +25,7 @@ PATH="$environment/bin" "$environment/bin/python" -m pip install --quiet --disab
 "$environment/bin/python" -m pip --disable-pip-version-check check
 
 # The sources of the guest, which `ackclock kernel build` compiles.
-for file in config init.c seed.c agent/Makefile; do
+for file in config seed.c agent/Makefile; do
     ls "$environment"/lib/python*/site-packages/ackclock/kernels/guest/$file >/dev/null
 done
 

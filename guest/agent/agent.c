@@ -18,10 +18,8 @@ void *ackclock_map(int fd, unsigned long size);
 
 struct ackclock_shared *ackclock_shared;
 static int memory = -1;
-static bool alone;
 
 core_param(ackclock_memory, memory, int, 0);
-core_param(ackclock_alone, alone, bool, 0);
 
 static void arrive(struct time_travel_event *event);
 static struct time_travel_event arrival = { .fn = arrive };
@@ -125,10 +123,9 @@ static int __init ackclock_init(void)
 	ackclock_algorithms_init();
 	ackclock_shared->ready = 1;
 	/* Nothing in user space is needed. */
-	while (alone) {
+	for (;;) {
 		set_current_state(TASK_IDLE);
 		schedule();
 	}
-	return 0;
 }
 late_initcall_sync(ackclock_init);

@@ -17,6 +17,7 @@
 #include <net/tcp.h>
 #include "agent.h"
 #include "clock.h"
+#include "module.h"
 
 #define MOST_FLOWS 4096
 #define PORT 5001
@@ -321,6 +322,38 @@ static void close_all(void)
 	}
 }
 
+/* Whether a list with a space between its names contains a name. */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+	const char *at;
+
+	for (at = list; (at = strstr(at, name)); at += len)
+		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
+}
+
+/* Loads a module, and reports the names of its congestion controls. */
+static void add_module(u16 number, const struct ackclock_module *module)
+{
+	static char before[TCP_CA_BUF_MAX], after[TCP_CA_BUF_MAX];
+	const char *parameters = (const char *)(module + 1);
+	int error, len = 0;
+	char *rest = after, *name, *names;
+
+	tcp_get_available_congestion_control(before, sizeof(before));
+	error = ackclock_load_module(parameters + module->parameters, module->len, parameters);
+	if (error)
+		return ackclock_failed(number, "module", error, "");
+	tcp_get_available_congestion_control(after, sizeof(after));
+	names = ackclock_record(ACKCLOCK_REGISTERED, number, sizeof(after));
+	memset(names, 0, sizeof(after));
+	while ((name = strsep(&rest, " ")))
+		if (!is_listed(before, name))
+			len += scnprintf(names + len, sizeof(after) - len, "%s ", name);
+}
+
 static void obey(const struct ackclock_record *record, const void *content)
 {
 	struct flow *flow = senders[record->flow];
@@ -332,6 +365,8 @@ static void obey(const struct ackclock_record *record, const void *content)
 		if (index)
 			ackclock_failed(record->flow, "algorithm", index, "");
 		return;
+	case ACKCLOCK_MODULE:
+		return add_module(record->flow, content);
 	case ACKCLOCK_OPEN:
 		return open_flow(record->flow, content);
 	case ACKCLOCK_WRITE:

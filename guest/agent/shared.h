@@ -4,7 +4,7 @@
 #define ACKCLOCK_SHARED_H
 
 #define ACKCLOCK_MAGIC 0x6b6c636b6361ull /* "ackclk" */
-#define ACKCLOCK_VERSION 2
+#define ACKCLOCK_VERSION 3
 
 /* The records of both directions begin behind this page. */
 #define ACKCLOCK_HEADER 4096
@@ -55,6 +55,10 @@ enum {
 	ACKCLOCK_ALGORITHM,
 	/* From the guest at its start: the places of fields in its structures */
 	ACKCLOCK_FIELDS,
+	/* To the guest: a module that registers a congestion control */
+	ACKCLOCK_MODULE,
+	/* From the guest: the names that a module has registered */
+	ACKCLOCK_REGISTERED,
 };
 
 /* The flow of a record that concerns the whole guest */
@@ -99,6 +103,12 @@ struct ackclock_reference {
 	/* 1: `value` is a number of enum ackclock_call. 0: it is a place in the data. */
 	u32 is_call;
 	u64 value;
+};
+
+/* A module: the values of its parameters as a string, and its file. The length of the string divides by 8. */
+struct ackclock_module {
+	u32 parameters;
+	u32 len;
 };
 
 enum ackclock_member {

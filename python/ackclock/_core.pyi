@@ -273,7 +273,7 @@ class Scenario:
         programs: tuple[str, str, str | None] | None = None,
         capture: tuple[str, Sequence[str], int] | None = None,
         objects: str | PathLike[str] | None = None,
-        kernel: tuple[str | PathLike[str], str | PathLike[str], str] | None = None,
+        kernel: tuple[str | PathLike[str], str, Mapping[str, str | PathLike[str]]] | None = None,
     ) -> Run:
         """Runs one replicate in real time, with the TCP of the running kernel at both ends. Ctrl-C in the
         main thread ends it.
@@ -282,8 +282,8 @@ class Scenario:
         and the shell commands that replace it. The first command runs on the host of the senders, and
         its end is the end of the run. The second runs on the host of the receivers, if given. `capture`
         gives a link, `sender` or `receiver`, the flows, and the bytes kept of each packet. `objects` is
-        the folder of compiled objects for algorithms that the kernel lacks. `kernel` lists the image, the
-        initrd and the title of a kernel, which then runs in virtual time.
+        the folder of compiled objects for algorithms that the kernel lacks. `kernel` lists the image and
+        the title of a kernel, which then runs in virtual time, and compiled modules by their source.
         """
 
     def check_capture(self, at: str, flows: Sequence[str]) -> None:

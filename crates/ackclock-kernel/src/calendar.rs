@@ -22,6 +22,8 @@ use crate::shared::{Kind, Record};
 
 /// The time of a guest at the start of the run. It boots before.
 pub const BOOT: Duration = Duration::from_secs(1);
+/// The time at which a guest loads modules.
+const LOAD: Duration = Duration::from_millis(900);
 const SIDES: [Side; 2] = [Side::Sender, Side::Receiver];
 /// A stretch of running is no longer than this, so that a run can be stopped.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -56,6 +58,8 @@ pub struct Calendar<'a> {
     pub reports: Reports<'a>,
     /// The structures of the guests' kernel.
     pub types: GuestTypes,
+    /// The names of congestion controls that the module of a flow has registered.
+    registered: Vec<(usize, String)>,
     outboxes: [Outbox; 2],
 }
 
@@ -80,31 +84,72 @@ fn later(at: Instant, by: Duration) -> Instant {
 }
 
 impl<'a> Calendar<'a> {
-    pub fn new(
-        plan: &'a Plan,
-        guests: [Guest; 2],
-        commands: [Commands; 2],
-        network: Network<'a>,
-        reports: Reports<'a>,
-    ) -> Self {
-        let (types, outboxes) = (GuestTypes::default(), Default::default());
-        Calendar { plan, guests, commands, network, reports, types, outboxes }
+    pub fn new(plan: &'a Plan, guests: [Guest; 2], network: Network<'a>, reports: Reports<'a>) -> Self {
+        Calendar {
+            plan,
+            guests,
+            commands: Default::default(),
+            network,
+            reports,
+            types: GuestTypes::default(),
+            registered: Vec::new(),
+            outboxes: Default::default(),
+        }
     }
 
-    /// Lets both guests boot, until they wait for the start of the run.
-    pub fn boot(&mut self) -> Result<(), KernelError> {
+    /// Lets both guests boot, until they wait for the start of the run. The senders' guest loads modules, each given with
+    /// a flow. Returns the flows with the names of their congestion controls.
+    pub fn boot(&mut self, modules: &[(u16, &[u8])]) -> Result<Vec<(usize, String)>, KernelError> {
         for side in 0..2 {
             self.wait(side)?;
-            while let Some(at) = self.guests[side].request().filter(|at| *at < BOOT.as_nanos()) {
-                self.guests[side].run(at, BOOT.as_nanos())?;
-                self.wait(side)?;
+            let loads = side == Side::Sender as usize && !modules.is_empty();
+            self.settle(side, if loads { LOAD } else { BOOT })?;
+            if loads {
+                self.load(side, modules)?;
+                self.settle(side, BOOT)?;
             }
             if !self.guests[side].shared().is_ready() {
                 let message = "the guest has no agent of ackclock, or a longer boot than 1 s".to_owned();
                 return Err(refused(message));
             }
         }
+        modules.iter().map(|(flow, _)| self.registered_by(usize::from(*flow))).collect()
+    }
+
+    /// Lets a guest run until it has nothing to do before this time.
+    fn settle(&mut self, side: usize, until: Duration) -> Result<(), KernelError> {
+        while let Some(at) = self.guests[side].request().filter(|at| *at < until.as_nanos()) {
+            self.guests[side].run(at, until.as_nanos())?;
+            self.wait(side)?;
+        }
         Ok(())
+    }
+
+    fn load(&mut self, side: usize, modules: &[(u16, &[u8])]) -> Result<(), KernelError> {
+        for (flow, record) in modules {
+            self.guests[side].shared().push(LOAD.as_nanos(), Kind::Module, *flow, record);
+        }
+        self.guests[side].run(LOAD.as_nanos(), BOOT.as_nanos())?;
+        self.wait(side).map_err(|error| match error {
+            KernelError::Module { key, source_file, message, .. } => {
+                KernelError::Module { key, source_file, message, lines: self.guests[side].last_lines() }
+            }
+            other => other,
+        })
+    }
+
+    /// The name of the only congestion control that the module of a flow has registered.
+    fn registered_by(&self, flow: usize) -> Result<(usize, String), KernelError> {
+        let refuse = |message: String| Err(settings::refused_module(&self.plan.flows[flow], message));
+        let Some((_, names)) = self.registered.iter().find(|(of, _)| *of == flow) else {
+            return refuse(format!("its function of initialization does not return within {}", BOOT - LOAD));
+        };
+        let names: Vec<_> = names.split_whitespace().collect();
+        match names[..] {
+            [name] => Ok((flow, name.to_owned())),
+            [] => refuse("it registers no congestion control".to_owned()),
+            _ => refuse(format!("it registers {}, expected one congestion control", names.join(" and "))),
+        }
     }
 
     /// The senders' guest registers a congestion control before the run.
@@ -210,13 +255,17 @@ impl<'a> Calendar<'a> {
 
     /// Waits for a guest, and takes its records.
     fn wait(&mut self, side: usize) -> Result<(), KernelError> {
-        let Calendar { guests, outboxes, reports, types, plan, .. } = self;
+        let Calendar { guests, outboxes, reports, types, registered, plan, .. } = self;
         let outbox = &mut outboxes[side];
         guests[side].wait(|record: Record<'_>| {
             match record.kind {
                 Kind::Packet => outbox.push(time(record.time), record.content),
                 Kind::State => reports.take(record.flow, record.content),
                 Kind::Fields => types.add(record.content).map_err(|error| refused(error.to_string()))?,
+                Kind::Registered => {
+                    let names = String::from_utf8_lossy(record.content).trim_end_matches('\0').to_owned();
+                    registered.push((record.flow, names));
+                }
                 Kind::Failed => return Err(settings::denied(plan, plan.flows.get(record.flow), record.content)),
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! Why a run in virtual time did not come to its end.
 
 use std::io;
+use std::time::Duration;
 
 use ackclock::sim::RunError;
 use ackclock_wire::Refused;
@@ -26,13 +27,28 @@ pub enum KernelError {
         lines: Vec<String>,
     },
     /// The guest does not come to its next event.
-    #[error("the kernel of {host} computed for {secs} s without progress{}", last_lines(.lines))]
+    #[error(
+        "the kernel of {host} computed for {} s without progress, as in an endless loop; kernel.timeout sets this limit{}",
+        .limit.as_secs_f64(), last_lines(.lines)
+    )]
     Stuck {
         /// The host.
         host: &'static str,
         /// How long it was given.
-        secs: u64,
+        limit: Duration,
         /// The last lines of its console.
+        lines: Vec<String>,
+    },
+    /// The kernel refuses a module.
+    #[error("{key}: {source_file}: {message}{}", last_lines(.lines))]
+    Module {
+        /// The key of the scenario.
+        key: String,
+        /// The source of the module.
+        source_file: String,
+        /// The error.
+        message: String,
+        /// The last lines of the guest's console.
         lines: Vec<String>,
     },
     /// The kernel denies a command.

@@ -15,13 +15,15 @@ use std::time::Duration;
 
 use crate::error::{KernelError, Tried};
 use crate::shared::{Record, Shared};
-use crate::sys::{self, GUESTS_MEMORY, Memory};
+use crate::sys::{self, Confinement, GUESTS_MEMORY, Memory};
 
-/// A guest computes no longer than this between two events.
+/// A guest computes no longer than this between two events, unless the scenario sets another limit.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Lines of a console that an error shows, and the bytes that are searched for them.
 const LINES: usize = 16;
 const LAST_BYTES: u64 = 1 << 14;
+/// The last check of the host by User-Mode Linux.
+const LAST_CHECK: &str = "Checking PROT_EXEC mmap";
 /// The kernel's time of day at the start, in nanoseconds since 1970. It enters the kernel's random numbers.
 pub const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
@@ -68,6 +70,8 @@ pub struct Boot<'a> {
     pub seed: u64,
     /// More words of its command line.
     pub settings: &'a [String],
+    /// Wall-clock time within which it answers.
+    pub limit: Option<Duration>,
 }
 
 /// A guest.
@@ -83,12 +87,14 @@ pub struct Guest {
     request: Option<u64>,
     /// It sends its requests as messages, because its kernel has no shared clock.
     sends_requests: bool,
+    limit: Duration,
 }
 
 impl Guest {
     /// Starts a guest. It runs until [`Guest::wait`].
     pub fn start(boot: &Boot<'_>, shared: Shared) -> Result<Guest, KernelError> {
-        let Boot { kernel, folder, host, number, seed, settings } = *boot;
+        let Boot { kernel, folder, host, number, seed, settings, limit } = *boot;
+        let limit = limit.unwrap_or(LIMIT);
         let socket = format!("clock{number}");
         let listener = UnixListener::bind(folder.join(&socket)).tried("the socket of a guest's clock")?;
         let console =
@@ -106,13 +112,13 @@ impl Guest {
             .args(settings)
             .env_clear()
             .env("UML_SEED", (seed ^ number as u64).to_string())
-            .env("TMPDIR", "/dev/shm")
+            .env("TMPDIR", ".")
             .env("HOME", ".")
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(output.try_clone().tried("the console of a guest")?)
             .stderr(output);
-        sys::prepare(&mut command, shared.memory());
+        sys::prepare(&mut command, shared.memory(), Confinement::new(kernel, folder));
         let process = command.spawn().tried("starting the kernel of a guest")?;
         // From here on the process ends with this value.
         let mut process = Process { process, has_ended: false };
@@ -121,7 +127,7 @@ impl Guest {
             process.has_ended = true;
             return Err(KernelError::Ended { host, lines: last_lines(&console) });
         };
-        link.set_read_timeout(Some(LIMIT)).tried("the socket of a guest's clock")?;
+        link.set_read_timeout(Some(limit)).tried("the socket of a guest's clock")?;
         let clock = Memory::new(CLOCK_LEN).tried("the memory of a guest's clock")?;
         clock.write(AT_VERSION, &2u32.to_ne_bytes());
         clock.write(AT_LEN, &(CLOCK_LEN as u32).to_ne_bytes());
@@ -129,7 +135,7 @@ impl Guest {
         clock.write(AT_CLIENTS, &2u16.to_ne_bytes());
         clock.write(AT_SLOTS, &SHARES_TIME.to_ne_bytes());
         let (sequence, request, sends_requests) = (0, None, false);
-        Ok(Guest { host, process, clock, link, console, shared, sequence, request, sends_requests })
+        Ok(Guest { host, process, clock, link, console, shared, sequence, request, sends_requests, limit })
     }
 
     /// When it runs next by itself, if ever.
@@ -209,11 +215,16 @@ impl Guest {
         Ok((half(0) as u32, (half(0) >> 32) as u32, half(8)))
     }
 
+    /// The last lines of its console.
+    pub fn last_lines(&self) -> Vec<String> {
+        last_lines(&self.console)
+    }
+
     fn gone(&self, error: &io::Error) -> KernelError {
         let (host, lines) = (self.host, last_lines(&self.console));
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                KernelError::Stuck { host, secs: LIMIT.as_secs(), lines }
+                KernelError::Stuck { host, limit: self.limit, lines }
             }
             _ => KernelError::Ended { host, lines },
         }
@@ -285,5 +296,8 @@ fn last_lines(console: &File) -> Vec<String> {
     let _ = console.read_exact_at(&mut bytes, len.saturating_sub(LAST_BYTES));
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    // User-Mode Linux checks its host before its kernel starts.
+    let checked = lines.iter().rposition(|line| line.starts_with(LAST_CHECK) && line.ends_with("OK"));
+    let lines = &lines[checked.map_or(0, |last| last + 1)..];
     lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
 }

@@ -1,12 +1,12 @@
 //! A run from its beginning to its end.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{CapturePoint, Plan, RunResult, Stack};
 use ackclock::units::Duration;
-use ackclock_wire::{Backend, Side, Tap, largest_packet};
+use ackclock_wire::{Backend, Refused, Side, Tap, largest_packet};
 
 use crate::calendar::Calendar;
 use crate::commands::{Commands, looks};
@@ -33,6 +33,8 @@ pub struct Image {
     pub kernel: PathBuf,
     /// The folder with the compiled objects of our algorithms.
     pub objects: PathBuf,
+    /// The compiled modules of users, by the text of their source.
+    pub modules: BTreeMap<String, PathBuf>,
     /// Bytes of each captured packet that are kept.
     pub snaplen: usize,
 }
@@ -49,6 +51,9 @@ pub struct KernelRun {
     pub cpu: Duration,
 }
 
+/// The place of the folders of runs. A guest also keeps its memory in such a folder.
+const FOLDERS: &str = "/dev/shm";
+
 /// The folder of a run, which it removes at its end.
 struct Folder(PathBuf);
 
@@ -59,7 +64,7 @@ impl Folder {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = std::env::temp_dir().join(format!("ackclock-guests-{}-{number}", std::process::id()));
+            let path = Path::new(FOLDERS).join(format!("ackclock-guests-{}-{number}", std::process::id()));
             match std::fs::DirBuilder::new().mode(0o700).create(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 done => return done.map(|()| Folder(path)),
@@ -74,6 +79,15 @@ impl Drop for Folder {
     }
 }
 
+/// A feature that the backend does not support, as far as that can be known without a kernel.
+///
+/// # Errors
+/// The first key that says such a thing.
+pub fn check(plan: &Plan) -> Result<(), Refused> {
+    ackclock_wire::check(plan, &BACKEND)?;
+    settings::check(plan)
+}
+
 /// Runs a plan in virtual time.
 ///
 /// # Errors
@@ -85,7 +99,7 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     let simulated = simulated(plan);
     let plan = &simulated;
     let cpu = sys::thread_cpu_ns();
-    let algorithms = algorithm::read(plan, &image.objects)?;
+    let mut algorithms = algorithm::read(plan, image)?;
     let folder = Folder::new().tried("the folder of a run")?;
     let looks = looks(plan);
     let network = Network::new(plan, tap);
@@ -100,33 +114,26 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
             number: side as usize,
             seed: plan.seed,
             settings: &settings,
+            limit: plan.kernel.timeout.map(|limit| std::time::Duration::from_nanos(limit.as_nanos())),
         };
         Guest::start(&boot, shared.tried("the memory of a guest")?)
     };
     let guests = [guest(Side::Sender, "the senders' host")?, guest(Side::Receiver, "the receivers' host")?];
-    let commands =
-        [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, |flow| algorithms.name(flow), &looks));
-    let mut calendar = Calendar::new(plan, guests, commands, network, Reports::new(plan, &looks));
-    calendar.boot()?;
+    let mut calendar = Calendar::new(plan, guests, network, Reports::new(plan, &looks));
+    let names = calendar.boot(&algorithm::modules(&algorithms))?;
+    names.iter().for_each(|(flow, name)| algorithms.set_name(*flow, name));
     // The guests have all files open that they need. Nothing is left if this process is killed.
     drop(folder);
-    let records = algorithm::records(&algorithms, &calendar.types)?;
-    records.iter().for_each(|record| calendar.add_algorithm(record));
+    let objects = algorithm::objects(&algorithms, &calendar.types)?;
+    objects.iter().for_each(|record| calendar.add_algorithm(record));
+    calendar.commands =
+        [Side::Sender, Side::Receiver].map(|side| Commands::new(plan, side, |flow| algorithms.name(flow), &looks));
     calendar.run(stop)?;
     let Calendar { network, reports, guests, .. } = calendar;
     let guests_cpu: u64 = guests.into_iter().map(Guest::end).sum();
     let (result, capture) = network.finish(reports, stop)?;
     let cpu = Duration::from_nanos(sys::thread_cpu_ns() - cpu + guests_cpu);
     Ok(KernelRun { result, capture, algorithms: algorithms.titles(plan), cpu })
-}
-
-/// Checks whether a kernel in virtual time supports a plan, as far as that needs no kernel.
-///
-/// # Errors
-/// [`KernelError::Refused`] with the first key that it does not support.
-pub fn check(plan: &Plan) -> Result<(), KernelError> {
-    ackclock_wire::check(plan, &BACKEND)?;
-    settings::check(plan)
 }
 
 /// The plan of the simulation around the kernel's flows.

@@ -18,19 +18,18 @@ const OF_TRANSPORT: [(&str, &str); 3] =
 pub fn words(plan: &Plan) -> Vec<String> {
     let backlog = ("core.netdev_max_backlog", "100000".to_owned());
     let own = sysctls(plan).into_iter().chain([backlog]).map(|(name, value)| (format!("net.{name}"), value));
-    let all = own.chain(plan.sysctls.iter().map(|(key, value)| (sysctl(key), written(value))));
-    let all = all.map(|(name, value)| format!("sysctl.{name}=\"{value}\""));
-    let parameters: BTreeMap<_, _> =
-        kernels_flows(plan).filter_map(|(_, flow)| of_kernel(flow)).flat_map(parameters).collect();
-    all.chain(parameters.into_iter().map(|(name, value)| format!("{name}={value}"))).collect()
+    let sysctls = own.chain(plan.kernel.sysctls.iter().map(|(key, value)| (sysctl(key), written(value))));
+    let sysctls = sysctls.map(|(name, value)| format!("sysctl.{name}=\"{value}\""));
+    let algorithms = kernels_flows(plan).filter_map(|(_, flow)| of_kernel(flow));
+    let parameters: BTreeMap<_, _> = algorithms.flat_map(parameters).collect();
+    sysctls.chain(parameters.into_iter().map(|(name, value)| format!("{name}={value}"))).collect()
 }
 
 /// Checks the settings of a plan, as far as that needs no kernel.
-pub fn check(plan: &Plan) -> Result<(), KernelError> {
-    for (key, value) in &plan.sysctls {
+pub fn check(plan: &Plan) -> Result<(), Refused> {
+    for (key, value) in &plan.kernel.sysctls {
         let refuse = |message: String| {
-            let (key, message) = (format!("kernel.sysctl.{key}"), format!("{message} (--backend kernel)"));
-            Err(Refused { key, message }.into())
+            Err(Refused::new(format!("kernel.sysctl.{key}"), format!("{message} (--backend kernel)")))
         };
         let name = sysctl(key);
         let is_path = name.split('.').all(|part| {
@@ -42,7 +41,7 @@ pub fn check(plan: &Plan) -> Result<(), KernelError> {
         if let Some((_, other)) = OF_TRANSPORT.iter().find(|(known, _)| *known == name) {
             return refuse(format!("the key {other} of the transport sets it"));
         }
-        if name != *key && plan.sysctls.contains_key(&name) {
+        if name != *key && plan.kernel.sysctls.contains_key(&name) {
             return refuse(format!("kernel.sysctl.{name} is the same sysctl; give one of them"));
         }
         if written(value).contains(|char: char| char == '"' || char.is_control()) {
@@ -52,20 +51,23 @@ pub fn check(plan: &Plan) -> Result<(), KernelError> {
     // A module has its parameters once in a kernel.
     let mut first: BTreeMap<String, (&FlowPlan, BTreeMap<String, String>)> = BTreeMap::new();
     for (_, flow) in kernels_flows(plan) {
-        let InKernel::Own(name) = InKernel::of(flow, &BACKEND)? else { continue };
-        let own: BTreeMap<_, _> = of_kernel(flow).into_iter().flat_map(parameters).collect();
+        let (name, own) = match InKernel::of(flow, &BACKEND)? {
+            InKernel::Own(name) => (name, of_kernel(flow).into_iter().flat_map(parameters).collect()),
+            InKernel::Module(module) => (module.source.clone(), words_of(&module.parameters).collect()),
+            _ => continue,
+        };
+        let own: BTreeMap<_, _> = own;
         let (other, common) = first.entry(name).or_insert_with(|| (flow, own.clone()));
         if let Some(parameter) = own.keys().chain(common.keys()).find(|key| own.get(*key) != common.get(*key)) {
             let parameter = parameter.rsplit('.').next().unwrap_or_default();
-            let refused = Refused {
-                key: format!("flows.{}.cc.{parameter}", flow.group),
-                message: format!(
+            return Err(Refused::new(
+                format!("flows.{}.cc.{parameter}", flow.group),
+                format!(
                     "the parameter is a setting of the whole kernel, so flows.{}.cc must have the same value \
                      (--backend kernel)",
                     other.group
                 ),
-            };
-            return Err(refused.into());
+            ));
         }
     }
     Ok(())
@@ -87,21 +89,37 @@ pub fn denied(plan: &Plan, flow: Option<&FlowPlan>, content: &[u8]) -> KernelErr
     };
     let last = name.rsplit('.').next().unwrap_or_default();
     if let Some(flow) = flow {
+        if name == "module" {
+            let message = match -error {
+                libc::EEXIST => "the kernel already contains a module or an algorithm of this name".to_owned(),
+                _ => format!("the kernel refuses the module ({reason})"),
+            };
+            return refused_module(flow, message);
+        }
         if known.is_empty() {
             return KernelError::Denied { flow: flow.name.to_string(), message: format!("{name} ({reason})") };
         }
         let key = format!("flows.{}.cc", flow.group);
-        return Refused { key, message: message(&format!("algorithm {name}"), name) }.into();
+        return Refused::new(key, message(&format!("algorithm {name}"), name)).into();
     }
     let with = |algorithm: &KernelAlgorithm| parameters(algorithm).iter().any(|(parameter, _)| parameter == name);
     let of_group = plan.flows.iter().find(|flow| of_kernel(flow).is_some_and(with));
-    let key = match (of_group, plan.sysctls.keys().find(|key| sysctl(key) == name)) {
+    let key = match (of_group, plan.kernel.sysctls.keys().find(|key| sysctl(key) == name)) {
         (Some(flow), _) => format!("flows.{}.cc.{last}", flow.group),
         (None, Some(key)) => format!("kernel.sysctl.{key}"),
         (None, None) => "kernel".to_owned(),
     };
     let what = if of_group.is_some() { "module parameter" } else { "sysctl" };
-    Refused { key, message: message(&format!("{what} {name}"), last) }.into()
+    Refused::new(key, message(&format!("{what} {name}"), last)).into()
+}
+
+/// The error for the module of a flow.
+pub fn refused_module(flow: &FlowPlan, message: String) -> KernelError {
+    let source_file = match flow.cc.spec() {
+        Some(CcSpec::Module(module)) => module.source.clone(),
+        _ => String::new(),
+    };
+    KernelError::Module { key: format!("flows.{}.cc", flow.group), source_file, message, lines: Vec::new() }
 }
 
 fn of_kernel(flow: &FlowPlan) -> Option<&KernelAlgorithm> {
@@ -113,10 +131,13 @@ fn of_kernel(flow: &FlowPlan) -> Option<&KernelAlgorithm> {
 
 /// The parameters of an algorithm, by the name of its module.
 fn parameters(algorithm: &KernelAlgorithm) -> Vec<(String, String)> {
-    let word = |text: &str| text.replace('-', "_");
-    let module = word(&algorithm.name);
-    let row = |(key, value): (&String, &ForeignValue)| (format!("tcp_{module}.{}", word(key)), written(value));
-    algorithm.parameters.iter().map(row).collect()
+    let module = algorithm.name.replace('-', "_");
+    words_of(&algorithm.parameters).map(|(key, value)| (format!("tcp_{module}.{key}"), value)).collect()
+}
+
+/// Parameters of a module, as the kernel reads them.
+pub fn words_of(parameters: &BTreeMap<String, ForeignValue>) -> impl Iterator<Item = (String, String)> {
+    parameters.iter().map(|(key, value)| (key.replace('-', "_"), written(value)))
 }
 
 /// The full name of a sysctl.

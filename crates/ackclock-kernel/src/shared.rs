@@ -6,7 +6,7 @@ use std::io;
 use crate::sys::Memory;
 
 const MAGIC: u64 = 0x6b6c_636b_6361;
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER: usize = 4096;
 /// Bytes for the records of each direction: several windows of packets.
 const SIZE: usize = 8 << 20;
@@ -51,10 +51,14 @@ pub enum Kind {
     Algorithm,
     /// The place of a field in the guest's structures.
     Fields,
+    /// A kernel module, to the guest.
+    Module,
+    /// The names that a module has registered.
+    Registered,
 }
 
 impl Kind {
-    const ALL: [Kind; 10] = [
+    const ALL: [Kind; 12] = [
         Kind::Packet,
         Kind::Corrupted,
         Kind::Open,
@@ -65,6 +69,8 @@ impl Kind {
         Kind::Failed,
         Kind::Algorithm,
         Kind::Fields,
+        Kind::Module,
+        Kind::Registered,
     ];
 
     fn of(number: u16) -> Option<Kind> {

@@ -1,5 +1,6 @@
 //! Runs with the TCP of a kernel, in real time or in virtual time, on systems that have it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -19,8 +20,8 @@ pub type Captured = ackclock_linux::Tap;
 #[cfg(not(target_os = "linux"))]
 pub enum Captured {}
 
-/// A kernel in virtual time: its image, and its name for users.
-pub type Kernel = Option<(PathBuf, String)>;
+/// A kernel in virtual time: its image, its name for users, and modules by the text of their source.
+pub type Kernel = Option<(PathBuf, String, BTreeMap<String, PathBuf>)>;
 
 /// The inputs of an emulation in addition to its plan.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is emulated"))]
@@ -36,8 +37,9 @@ pub struct Needed {
 #[cfg(target_os = "linux")]
 pub fn emulated(plan: &Plan, needed: Needed, stop: &AtomicBool) -> Result<Outcome, Error> {
     match needed.kernel.clone() {
-        Some((kernel, title)) => {
-            let image = ackclock_kernel::Image { kernel, objects: needed.objects, snaplen: needed.snaplen as usize };
+        Some((kernel, title, modules)) => {
+            let Needed { objects, snaplen, .. } = needed;
+            let image = ackclock_kernel::Image { kernel, objects, modules, snaplen: snaplen as usize };
             in_virtual_time(plan, &image, &title, stop)
         }
         None => in_real_time(plan, needed, stop),

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::cancel::Cancel;
 use crate::catalog::to_json;
-use crate::emulator::{Needed, Programs, emulated};
+use crate::emulator::{Kernel, Needed, Programs, emulated};
 use crate::error::{Error, capture_error};
 use crate::foreign;
 use crate::foreign::progress::Cells;
@@ -77,7 +77,7 @@ impl Scenario {
 
     /// The algorithms from outside that flows run.
     ///
-    /// Of each its `kind` (`python`, `library`, `bpf` or `kernel`), source, and name in results.
+    /// Of each its `kind` (`python`, `library`, `bpf`, `kernel` or `module`), source, and name in results.
     #[getter]
     fn foreign(&self) -> Vec<(&'static str, String, String)> {
         let row = |spec: &&CcSpec| {
@@ -86,6 +86,7 @@ impl Scenario {
                 CcSpec::Library(library) => library.path.clone(),
                 CcSpec::Bpf(program) => program.object.clone(),
                 CcSpec::Kernel(algorithm) => algorithm.name.clone(),
+                CcSpec::Module(module) => module.source.clone(),
                 built_in => built_in.title(),
             };
             (spec.name(), source, spec.title())
@@ -168,14 +169,13 @@ impl Scenario {
         programs: Programs,
         capture: Option<(String, Vec<String>, u32)>,
         objects: Option<PathBuf>,
-        kernel: Option<(PathBuf, PathBuf, String)>,
+        kernel: Kernel,
     ) -> PyResult<Run> {
         let flag = cancel.map(Cancel::flag).unwrap_or_default();
         let snaplen = capture.as_ref().map_or(0, |(_, _, kept)| *kept);
         let place = capture.map(|(at, flows, _)| (at, flows, false));
         let mut plan = self.plan(py, (seed, replicate), samples, place)?;
         let cells = Cells::take();
-        let kernel = kernel.map(|(image, _, title)| (image, title));
         let needed = Needed { programs, snaplen, objects: objects.unwrap_or_default(), kernel };
         let needs = foreign::bind(py, &mut plan, |flow| flow.stack == Stack::Simulated, cells);
         let run = needs.and_then(|needs| {

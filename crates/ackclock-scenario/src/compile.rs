@@ -16,8 +16,8 @@ use ackclock::qdisc::{Place, QueuePlan, QueueSpec};
 use ackclock::quantity::SendJitter;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
-    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan, OnOffPlan, Plan, Sampling,
-    SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkPlan, OnOffPlan,
+    Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
 };
 use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant};
@@ -42,7 +42,10 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
             packets: document.sampling.packets,
         },
         capture: None,
-        sysctls: document.kernel.as_ref().map(|kernel| kernel.sysctl.clone()).unwrap_or_default(),
+        kernel: document.kernel.as_ref().map_or_else(KernelPlan::default, |keys| KernelPlan {
+            sysctls: keys.sysctl.clone(),
+            timeout: keys.timeout,
+        }),
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let meter = meters::index(document, flow);

@@ -6,6 +6,7 @@ use super::json_schema::{alternatives, document_schema};
 use super::kinds::kind;
 use super::mistakes::{Misfit, Misfits};
 use super::tree::{Node, Value};
+use ackclock::cc::KERNEL_ALGORITHMS;
 use ackclock::quantity::{self, Spelling};
 use ackclock::quantity::{Hint, Problem};
 use ackclock::units::show_number;
@@ -114,7 +115,13 @@ impl Walk {
         let key = self.path.last().map(String::as_str);
         match RENAMED.iter().find(|(place, old, _)| key == Some(*place) && *old == name) {
             Some((_, old, new)) => Problem::Renamed { old, new },
-            None => Problem::UnknownName { what, name: name.to_owned(), hint: Hint::for_name(name, known) },
+            None => {
+                let hint = match (Hint::for_name(name, known), Hint::for_name(name, KERNEL_ALGORITHMS)) {
+                    (Hint::OneOf(_), Hint::Near(kernels)) if key == Some("cc") => Hint::Near(kernels),
+                    (hint, _) => hint,
+                };
+                Problem::UnknownName { what, name: name.to_owned(), hint }
+            }
         }
     }
 

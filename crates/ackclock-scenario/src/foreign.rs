@@ -7,8 +7,9 @@ use ackclock::cc::RuleSource;
 use ackclock::quantity::Problem;
 
 /// The key that names the code of each kind.
-pub(super) const SOURCES: [(&str, &str); 4] = [("python", "source"), ("library", "path"), BPF, RULE];
+pub(super) const SOURCES: [(&str, &str); 5] = [("python", "source"), ("library", "path"), BPF, MODULE, RULE];
 const BPF: (&str, &str) = ("bpf", "object");
+const MODULE: (&str, &str) = ("module", "source");
 const RULE: (&str, &str) = ("rule", "file");
 
 /// The kind of algorithm file that a name denotes, as in `cc = "my_cc.py:MyCc"`.
@@ -19,6 +20,7 @@ pub fn kind_of(name: &str) -> Option<(&'static str, &'static str)> {
         () if file.ends_with(".py") => Some(SOURCES[0]),
         () if is_library => Some(SOURCES[1]),
         () if file.ends_with(".bpf.o") => Some(BPF),
+        () if file.ends_with(".c") => Some(MODULE),
         () if file.ends_with(".rule") => Some(RULE),
         () => None,
     }
@@ -185,6 +187,7 @@ mod tests {
         }
         assert_eq!(kind_of("x/a.rule"), Some(("rule", "file")));
         assert_eq!(kind_of("./a.bpf.o"), Some(("bpf", "object")));
+        assert_eq!(kind_of("x/tcp_mine.c"), Some(("module", "source")));
         for name in ["aimd", "aimd-fc+", "a.pyc:A", "py"] {
             assert_eq!(kind_of(name), None, "{name}");
         }

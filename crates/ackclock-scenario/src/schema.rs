@@ -84,6 +84,9 @@ pub struct KernelKeys {
     /// Values of sysctls below `net.ipv4` by name, such as `tcp_recovery = 0`. Other names below `net` are written in
     /// full and in quotes, such as `"net.core.default_qdisc" = "fq"`.
     pub sysctl: BTreeMap<String, ForeignValue>,
+    /// Wall-clock time within which a guest answers, by default 60 s. A guest in an endless loop ends after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Duration>,
 }
 
 /// A group of equal flows.

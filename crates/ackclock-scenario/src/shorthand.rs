@@ -10,7 +10,7 @@ use super::foreign::kind_of;
 use super::json_schema::{alternatives, document_schema, resolve};
 use super::kinds::SHORTHAND_KEY;
 use super::tree::{Node, Origin, Value};
-use ackclock::cc::CcSpec;
+use ackclock::cc::{CcSpec, KERNEL_ALGORITHMS};
 
 /// Expands a document to its full form. Mistakes stay unchanged.
 pub fn expand(root: &mut Node) {
@@ -95,10 +95,14 @@ fn file_to_table(cc: &mut Node) {
 }
 
 fn alias_to_name(cc: &mut Node) {
-    if let Some(Node { value: Value::Text(kind), .. }) = cc.get_mut("kind")
-        && let Some(spec) = CcSpec::by_name(kind)
-    {
+    let Some(Node { value: Value::Text(kind), origin }) = cc.get_mut("kind") else { return };
+    if let Some(spec) = CcSpec::by_name(kind) {
         *kind = spec.name().to_owned();
+    } else if KERNEL_ALGORITHMS.contains(&kind.as_str()) {
+        let name = Node::new(Value::Text(std::mem::replace(kind, "kernel".to_owned())), origin.clone());
+        if let Value::Table(entries) = &mut cc.value {
+            entries.insert(1, ("name".to_owned(), name));
+        }
     }
 }
 

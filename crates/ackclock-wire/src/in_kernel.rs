@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ackclock::cc::{CcSpec, ForeignValue, RuleText};
+use ackclock::cc::{CcSpec, ForeignValue, KernelModule, RuleText};
 use ackclock::sim::{FlowPlan, Plan};
 use ackclock_bpf::{BpfObject, compile_rule};
 
@@ -23,6 +23,8 @@ pub enum InKernel {
     Rule(RuleText),
     /// A compiled object of a user.
     Object(PathBuf, BTreeMap<String, ForeignValue>),
+    /// A kernel module of a user.
+    Module(KernelModule),
 }
 
 impl InKernel {
@@ -38,6 +40,7 @@ impl InKernel {
         }
         match spec {
             Some(CcSpec::Kernel(algorithm)) => Ok(InKernel::Own(algorithm.name.clone())),
+            Some(CcSpec::Module(module)) => Ok(InKernel::Module((**module).clone())),
             Some(CcSpec::Bpf(program)) => Ok(InKernel::Object((&*program.object).into(), program.parameters.clone())),
             Some(CcSpec::Rule(rule)) => Ok(InKernel::Rule(rule.clone())),
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
@@ -70,6 +73,7 @@ impl InKernel {
             InKernel::Program(spec) => format!("{} (eBPF)", spec.name()),
             InKernel::Rule(_) => "rule (eBPF)".to_owned(),
             InKernel::Object(path, _) => format!("{} (eBPF)", path.display()),
+            InKernel::Module(module) => format!("{} (module)", module.source),
         }
     }
 
@@ -80,7 +84,7 @@ impl InKernel {
     pub fn object(&self, folder: &Path) -> Result<BpfObject, String> {
         let said = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         match self {
-            InKernel::Own(_) => Err("the kernel has it".to_owned()),
+            InKernel::Own(_) | InKernel::Module(_) => Err("it is no program of eBPF".to_owned()),
             InKernel::Object(path, parameters) => {
                 let mut object = BpfObject::read(path).map_err(|error| said(path, &error))?;
                 object.set_all(parameters).map_err(|error| said(path, &error))?;
@@ -148,8 +152,8 @@ pub struct Algorithms<T> {
 }
 
 impl<T> Algorithms<T> {
-    /// Prepares the congestion controls of a plan. `prepare` gets each with its number and the first flow that uses it.
-    /// It returns the kernel's name.
+    /// Prepares the congestion controls of a plan. `prepare` gets each with the first flow that uses it, and the index of
+    /// the flow. It returns the kernel's name.
     ///
     /// # Errors
     /// A congestion control that does not run in the kernel, or the error of `prepare`.
@@ -164,7 +168,7 @@ impl<T> Algorithms<T> {
             let place = match all.known.iter().position(|(known, ..)| *known == wanted) {
                 Some(place) => place,
                 None => {
-                    let (name, state) = prepare(all.known.len(), flow, &wanted)?;
+                    let (name, state) = prepare(index, flow, &wanted)?;
                     all.known.push((wanted, name, state));
                     all.known.len() - 1
                 }
@@ -177,6 +181,13 @@ impl<T> Algorithms<T> {
     /// The name of a flow's, as `TCP_CONGESTION` takes it. Empty for a simulated flow.
     pub fn name(&self, flow: usize) -> &str {
         self.of_flows[flow].map_or("", |place| &self.known[place].1)
+    }
+
+    /// Gives the congestion control of a flow the name that the kernel has for it.
+    pub fn set_name(&mut self, flow: usize, name: &str) {
+        if let Some(place) = self.of_flows.get(flow).copied().flatten() {
+            self.known[place].1 = name.to_owned();
+        }
     }
 
     /// Each congestion control with its name and its state.

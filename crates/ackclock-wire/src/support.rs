@@ -23,7 +23,8 @@ pub struct Refused {
 }
 
 impl Refused {
-    pub(crate) fn new(key: String, message: String) -> Self {
+    /// The key and the error.
+    pub fn new(key: String, message: String) -> Self {
         Refused { key, message }
     }
 
@@ -63,10 +64,15 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     if !backend.simulates {
         check_without_simulation(plan, subject, refuse)?;
     }
-    if let Some(name) = plan.sysctls.keys().next().filter(|_| !backend.has_settings) {
+    if let Some(name) = plan.kernel.sysctls.keys().next().filter(|_| !backend.has_settings) {
         return refuse(format!("kernel.sysctl.{name}"), "sysctls need --backend kernel");
     }
     let is_kernels = |slot: &FlowPlan| slot.stack != Stack::Simulated;
+    let is_in_kernel = |flow: &&FlowPlan| matches!(flow.cc.spec(), Some(CcSpec::Kernel(_) | CcSpec::Module(_)));
+    if let Some(flow) = plan.tcp_flows().filter(|flow| !is_kernels(flow)).find(is_in_kernel) {
+        let message = format!("{} runs in a kernel only; remove stack = \"simulated\"", flow.cc.name());
+        return refuse(format!("flows.{}.cc", flow.group), &message);
+    }
     if let Some(group) = plan.arrivals.iter().find(|group| group.slots.iter().any(is_kernels)) {
         let hint = if backend.simulates { "; to simulate them, set stack = \"simulated\"" } else { "" };
         return refuse(
@@ -116,6 +122,9 @@ fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(
         return refuse("protocol", backend.quic);
     }
     InKernel::of(flow, backend)?;
+    if !backend.has_settings && matches!(flow.cc.spec(), Some(CcSpec::Module(_))) {
+        return refuse("cc", "kernel modules need --backend kernel");
+    }
     if let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec()
         && let Some(parameter) = algorithm.parameters.keys().next().filter(|_| !backend.has_settings)
     {

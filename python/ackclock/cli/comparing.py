@@ -48,15 +48,12 @@ _RANGE = ((0.05, "cwnd_p05_segments", "cwnd, 5 %"), (0.95, "cwnd_p95_segments", 
 class Side:
     """A scenario, run by one backend."""
 
+    #: The name of the backend, or of its kernel among several.
+    name: str
     document: dict[str, Any]
     #: By flow: times in seconds and windows in segments.
     windows: Mapping[str, Sequence[tuple[float, float]]]
     warmup_s: float
-
-    @property
-    def backend(self) -> str:
-        """Its name."""
-        return str(self.document["backend"])
 
     def window(self, flow: str, quantile: float) -> float | None:
         """Return a quantile of a flow's window over time."""
@@ -149,7 +146,7 @@ def is_too_few(sides: Sequence[Side], row: Difference) -> bool:
 
 def comparison(sides: Sequence[Side]) -> dict[str, Any]:
     """Return runs of one scenario with their differences, as JSON."""
-    backends = [side.backend for side in sides]
+    backends = [side.name for side in sides]
     rows = [
         {
             "flow": row.flow or None,
@@ -174,10 +171,10 @@ def windows(sides: Sequence[Side]) -> Drawing:
 
     flows = [flow["name"] for flow in sides[0].document["flows"]][:_MOST_FLOWS]
     panels = [
-        Panel(f"{flow}: cwnd, segments", {side.backend: side.windows.get(flow, ()) for side in sides})
+        Panel(f"{flow}: cwnd, segments", {side.name: side.windows.get(flow, ()) for side in sides})
         for flow in flows
     ]
-    invalid = [side.backend for side in sides if faults(side.document)]
+    invalid = [side.name for side in sides if faults(side.document)]
     note = f"NOT VALID: {', '.join(invalid)}" if invalid else ""
     title = f"{sides[0].document['scenario']}: windows"
     return Drawing(panels, sides[0].document["duration_s"], title, note)
@@ -191,9 +188,12 @@ def comparison_table(sides: Sequence[Side]) -> Table:
     from ackclock.text.table import Column, Table
 
     documents, is_wide = [side.document for side in sides], len(sides) > 2
-    backends = [f"{run['backend']}{' (NOT VALID)' if faults(run) else ''}" for run in documents]
+    names = [side.name for side in sides]
+    backends = [
+        f"{name}{' (NOT VALID)' if faults(run) else ''}" for name, run in zip(names, documents, strict=True)
+    ]
     headings = [Column(backend, right=True) for backend in backends]
-    more = [Column(f"{run['backend']} - {documents[0]['backend']}", right=True) for run in documents[1:]]
+    more = [Column(f"{name} - {names[0]}", right=True) for name in names[1:]]
     units = () if is_wide else ("unit",)
     table = Table("metric", *headings, *units, *more, title=documents[0]["scenario"])
     last = ""

@@ -12,7 +12,7 @@ from ackclock.cli.console import talk
 from ackclock.errors import InputError
 from ackclock.running.backend import chosen as chosen_backend
 from ackclock.running.backend import faults
-from ackclock.running.job import BACKENDS, KERNEL, LINUX, SIM, Programs
+from ackclock.running.job import BACKENDS, KERNEL, LINUX, SIM, Programs, kernel_of, kind_of
 
 if TYPE_CHECKING:
     from ackclock.scenario import Scenario
@@ -24,11 +24,17 @@ _BACKEND_HELP = (
     "sim simulates, linux runs this kernel in real time, kernel runs a kernel in virtual time "
     "(docs/learn/simulator-model-kernel.md)"
 )
-_kernel_option = click.option(
+_KERNEL_HELP = (
+    "Kernel of --backend kernel: a version, a name or a path (`ackclock kernel list`). "
+    "Default: the kernel that was built last."
+)
+_kernel_option = click.option("--kernel", metavar="VERSION|PATH", help=_KERNEL_HELP)
+_kernels_option = click.option(
     "--kernel",
+    "kernels",
     metavar="VERSION|PATH",
-    help="Kernel of --backend kernel: a version, a name or a path (`ackclock kernel list`). "
-    "Default: the kernel that was built last.",
+    multiple=True,
+    help=f"{_KERNEL_HELP} Several kernels are compared.",
 )
 
 
@@ -65,7 +71,7 @@ def emulation_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help=f"Backend: {_BACKEND_HELP}. Another one is model, the synchronous model "
             "(docs/reference/synchronous-model.md). Several backends are compared.",
         ),
-        _kernel_option,
+        _kernels_option,
         click.option(
             "--exec",
             "command",
@@ -110,19 +116,38 @@ def programs_of(
     return scenario, Programs(group, command or "exec ${SHELL:-/bin/sh} -i", serve)
 
 
-def chosen(backends: tuple[str, ...], kernel: str | None, is_program: bool) -> tuple[str, ...]:
-    """Return the backends of a run, each once.
+def chosen(backends: tuple[str, ...], kernels: tuple[str, ...], is_program: bool) -> tuple[str, ...]:
+    """Return the backends of a run, each once. A kernel alone selects its backend.
 
     Raises `UsageError` for a program that is not in real time, or `--kernel` without its backend. Raises
     `InputError` if the kernel is not built.
     """
-    given = tuple(dict.fromkeys(backends)) or ((LINUX,) if is_program else (SIM,))
+    default = LINUX if is_program else KERNEL if kernels else SIM
+    given = tuple(dict.fromkeys(backends)) or (default,)
     if is_program and given != (LINUX,):
         other = next(backend for backend in given if backend != LINUX)
         raise click.UsageError(f"--exec and --shell run in real time; leave out --backend {other}")
-    if kernel is not None and KERNEL not in given:
+    if kernels and KERNEL not in given:
         raise click.UsageError(f"--kernel needs --backend {KERNEL}")
-    return tuple(backend_of(backend, kernel) if backend == KERNEL else backend for backend in given)
+    each = {
+        backend: [backend_of(backend, kernel) for kernel in kernels or (None,)]
+        if backend == KERNEL
+        else [backend]
+        for backend in given
+    }
+    return tuple(dict.fromkeys(backend for backends in each.values() for backend in backends))
+
+
+def names_of(backends: tuple[str, ...]) -> dict[str, str]:
+    """Return the names of compared backends. Several kernels have their versions, or their full names."""
+    kernels = [kernel_of(backend) for backend in backends if kernel_of(backend)]
+    versions = {kernel: kernel.rpartition("-")[0] for kernel in kernels}
+    if len(set(versions.values())) < len(kernels):
+        versions = {kernel: kernel for kernel in kernels}
+    return {
+        backend: versions[kernel_of(backend)] if len(kernels) > 1 and kernel_of(backend) else kind_of(backend)
+        for backend in backends
+    }
 
 
 #: Keys of a flow that the emulator sets in the kernel or refuses, and keys outside the transport.

@@ -26,6 +26,7 @@ from ackclock.cli.emulating import (
     emulation_options,
     fidelity_table,
     kernel_line,
+    names_of,
     programs_of,
     tell_faults,
     tell_kernels_keys,
@@ -99,7 +100,7 @@ def command(
     csv_folder: str | None,
     picture: str | None,
     backends: tuple[str, ...],
-    kernel: str | None,
+    kernels: tuple[str, ...],
     command: str | None,
     shell: bool,
     serve: str | None,
@@ -120,12 +121,13 @@ def command(
                       could not keep its times as not valid
     --backend kernel  runs a built kernel in virtual time, which gives the same
                       result each time
+    --kernel          selects this kernel, and compares several ones
     --backend model   computes the synchronous model of the scenario, and names
                       the features that it leaves out
     --from            runs a cell of a report again, and writes its scenario
                       into the folder scenarios of the report
     """
-    chosen_backends = chosen(backends, kernel, command is not None or shell)
+    chosen_backends = chosen(backends, kernels, command is not None or shell)
     for backend in chosen_backends:
         prepare(backend)
     shorthand = Shorthand(*map(others.pop, Shorthand._fields))
@@ -138,7 +140,7 @@ def command(
         seed = cell.seed
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
-    for backend in map(kind_of, chosen_backends):
+    for backend in dict.fromkeys(map(kind_of, chosen_backends)):
         if backend in (LINUX, KERNEL):
             tell_kernels_keys(scenario, backend)
     wanted = Wanted(**others)
@@ -167,7 +169,8 @@ def command(
                 )
             ]
         }
-        sides = [_side(scenario, done.get(backend)) for backend in chosen_backends]
+        names = names_of(chosen_backends)
+        sides = [_side(name, scenario, done.get(backend)) for backend, name in names.items()]
         documents = [side.document for side in sides]
         document = _with_groups(documents[0]) if len(documents) == 1 else comparison(sides)
         if out is not None:
@@ -176,7 +179,7 @@ def command(
     if csv_folder is not None:
         for backend, outcome in done.items():
             folder = Path(csv_folder)
-            _write_csv(folder if len(documents) == 1 else folder / kind_of(backend), outcome)
+            _write_csv(folder if len(documents) == 1 else folder / names[backend], outcome)
     if picture is not None:
         write_picture(picture, _drawing(sides, done))
     for run in documents:
@@ -244,20 +247,20 @@ def _drawing(sides: Sequence[Side], done: Mapping[str, Outcome]) -> Drawing:
     )
 
 
-def _side(scenario: Scenario, outcome: Outcome | None) -> Side:
+def _side(name: str, scenario: Scenario, outcome: Outcome | None) -> Side:
     """Return the result of a backend, or of the model if there was no run."""
     warmup_s = scenario.describe(0)["warmup_s"]
     if outcome is None:
         from ackclock.synchronous.modelled import modelled
 
         model = modelled(scenario)
-        return Side(model.document, model.windows, warmup_s)
+        return Side(name, model.document, model.windows, warmup_s)
     windows: dict[str, list[tuple[float, float]]] = {}
     if outcome.flow_samples is not None:
         frame = samples_frame(outcome.flow_samples)
         for time_ns, flow, window in frame.select("time_ns", "flow", "cwnd_segments").iter_rows():
             windows.setdefault(flow, []).append((1e-9 * time_ns, window))
-    return Side(json.loads(outcome.result_json), windows, warmup_s)
+    return Side(name, json.loads(outcome.result_json), windows, warmup_s)
 
 
 def _write_csv(folder: Path, outcome: Outcome) -> None:

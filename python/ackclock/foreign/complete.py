@@ -15,7 +15,9 @@ from ackclock.foreign.describe import (
     describe_bpf,
     describe_class,
     describe_library,
+    describe_module,
 )
+from ackclock.foreign.module import read_module
 from ackclock.foreign.source import SESSION, ForeignError, Source, hash_of, parsed, require_alone
 from ackclock.text.suggest import hint
 
@@ -24,6 +26,7 @@ OWN_KEYS = {
     "python": ("kind", "source", "code"),
     "library": ("kind", "path", "sha256"),
     "bpf": ("kind", "object", "sha256", "jit"),
+    "module": ("kind", "source", "code"),
 }
 
 
@@ -40,6 +43,8 @@ def complete(table: dict[str, Any], folder: str) -> dict[str, Any]:
     if process.is_worker():
         return table
     kind = table["kind"]
+    if kind == "module":
+        return table if "code" in table else {**table, "code": read_module(table["source"], folder)}
     table = (_with_code if kind == "python" else _with_hash)(table, folder)
     description = described(table)
     if description.message:
@@ -73,6 +78,8 @@ def _with_hash(table: dict[str, Any], folder: str) -> dict[str, Any]:
 
 def described(table: dict[str, Any]) -> Description:
     """Return the description of the code of a table."""
+    if table["kind"] == "module":
+        return describe_module(table)
     if table["kind"] == "library":
         return _described_library(table["path"], table["sha256"])
     if table["kind"] == "bpf":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from ackclock import _core
@@ -80,6 +81,13 @@ def describe_bpf(path: str, sha256: str, jit: bool) -> Description:
         for name, form, value, low, high in rows
     ]
     return Description(name, tuple(ranged))
+
+
+def describe_module(table: dict[str, Any]) -> Description:
+    """Return the given parameters of a kernel module. Only the kernel knows the others."""
+    given = [(name, value) for name, value in table.items() if name not in ("kind", "source", "code")]
+    parameters = tuple(Parameter(name, type(value).__name__, None) for name, value in given)
+    return Description(PurePath(table["source"]).stem, parameters)
 
 
 def _parameters(cls: type) -> list[Parameter]:

@@ -76,6 +76,27 @@ EDITS = (
         rf'^#include "\.\./\.\./\.\./{AGENT}/clock\.c"$',
     ),
     Edit(
+        "kernel/module/main.c",
+        "to declare the loading of modules",
+        r"\A",
+        f'#include "../../{AGENT}/module.h"\n',
+        rf'\A#include "\.\./\.\./{AGENT}/module\.h"$',
+    ),
+    Edit(
+        "kernel/module/main.c",
+        "to load modules without user space",
+        r"^(\tmod->args = )strndup_user\(uargs, ~0UL >> 1\);$",
+        r"\1ackclock_module_parameters((const char *)uargs);",
+        r"^\tmod->args = ackclock_module_parameters\(\(const char \*\)uargs\);$",
+    ),
+    Edit(
+        "kernel/module/main.c",
+        "to load modules",
+        r"\Z",
+        f'#include "../../{AGENT}/module.c"\n',
+        rf'^#include "\.\./\.\./{AGENT}/module\.c"$',
+    ),
+    Edit(
         "drivers/Makefile",
         "to compile the agent",
         r"\Z",

@@ -1,4 +1,4 @@
-"""The recipe of a kernel: source, edits, configuration, build, initial file system."""
+"""The recipe of a kernel: source, edits, configuration, build."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from ackclock.kernels.store import (
     BUILT,
     DOCUMENT,
     IMAGE,
-    INITRD,
     Digests,
     Kernel,
     check_machine,
@@ -52,13 +51,6 @@ _FIXED = {
     "KBUILD_BUILD_USER": "ackclock",
     "KBUILD_BUILD_HOST": "ackclock",
 }
-#: The files of a guest before `/init`, as `gen_init_cpio` reads them.
-_FILES = """\
-dir /dev 0755 0 0
-nod /dev/console 0600 0 0 c 5 1
-nod /dev/null 0666 0 0 c 1 3
-dir /proc 0755 0 0
-"""
 #: A line of a finished step, and a line that names an error.
 _STEP, _ERROR = re.compile(r"  [A-Z]"), re.compile(r"\berror\b|\*\*\*", re.IGNORECASE)
 #: Files of a build inside the source tree, which make refuses.
@@ -97,7 +89,7 @@ def build(source: str, *, jobs: int = 1, progress: Progress = lambda done, total
             run,
             place / "out",
             target,
-            Kernel(name, version, given.name, recipe, Digests("", "", ""), missing, int(time.time()), target),
+            Kernel(name, version, given.name, recipe, Digests("", ""), missing, int(time.time()), target),
         )
         built.write_text(name)
     return kernel
@@ -111,8 +103,8 @@ def check_tools() -> None:
 
 def recipe_digest(source: str, guest: Path, compiler: str) -> str:
     """Return the digest of everything that a kernel depends on."""
-    inputs = [source, compiler, repr(edits.EDITS), repr(sorted(_FIXED.items())), _FILES]
-    paths = [guest / "config", guest / "seed.c", guest / "init.c", *edits.agent_files(guest)]
+    inputs = [source, compiler, repr(edits.EDITS), repr(sorted(_FIXED.items()))]
+    paths = [guest / "config", guest / "seed.c", *edits.agent_files(guest)]
     inputs += [f"{path.relative_to(guest)} {digest(path)}" for path in paths]
     return hashlib.sha256("\0".join(inputs).encode()).hexdigest()
 
@@ -139,26 +131,26 @@ def _compiler() -> str:
     """Return the versions of the compiler and the linker, which the kernel's version text contains."""
     texts = [
         subprocess.run(
-            [tool, "--version"], check=True, stdout=subprocess.PIPE, env=_environment(), encoding="utf-8"
+            [tool, "--version"], check=True, stdout=subprocess.PIPE, env=build_environment(), encoding="utf-8"
         )
         for tool in ("gcc", "ld")
     ]
     return "\n".join(text.stdout.splitlines()[0] for text in texts)
 
 
-def _environment() -> dict[str, str]:
+def build_environment() -> dict[str, str]:
     """Return the environment of a build. Variables of the user do not change the kernel."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     return {**kept, "LC_ALL": "C", **_FIXED}
 
 
 @contextmanager
-def locked(place: Path) -> Iterator[None]:
-    """Keep other builds out of a folder. Raises `InputError` if one is there."""
+def locked(place: Path, *, waits: bool = False) -> Iterator[None]:
+    """Keep other builds out of a folder. Waits for another one, or raises `InputError` if one is there."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         with open_lock(place / "lock") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
     except BlockingIOError:
         raise InputError(f"{place}: another build is running there") from None
@@ -187,7 +179,7 @@ class _Run:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env={**_environment(), **environment},
+                env={**build_environment(), **environment},
                 encoding="utf-8",
                 errors="replace",
             ) as process,
@@ -215,17 +207,7 @@ def _stored(run: _Run, out: Path, target: Path, kernel: Kernel) -> Kernel:
     try:
         new.chmod(0o755)
         run(["strip", "-o", str(new / IMAGE), str(out / "linux")])
-        program, listed = new / "init", new / "files"
-        run(["gcc", "-O2", "-Wall", "-static", "-o", str(program), str(GUEST / "init.c")])
-        run(["strip", str(program)])
-        listed.write_text(f"{_FILES}file /init {program} 0755 0 0\n")
-        with (new / INITRD).open("wb") as file:
-            subprocess.run([out / "usr/gen_init_cpio", "-t", "0", listed], check=True, stdout=file)
-        program.unlink()
-        listed.unlink()
-        kernel = replace(
-            kernel, sha256=Digests(digest(new / IMAGE), digest(new / INITRD), digest(out / ".config"))
-        )
+        kernel = replace(kernel, sha256=Digests(digest(new / IMAGE), digest(out / ".config")))
         (new / DOCUMENT).write_text(json.dumps(kernel.document(), indent=2) + "\n")
         shutil.rmtree(target, ignore_errors=True)
         new.rename(target)

@@ -21,7 +21,7 @@ from ackclock.text.suggest import hint
 #: The folder of the kernels, if it is not in the user's cache.
 VARIABLE = "ACKCLOCK_KERNELS"
 #: Files of a kernel's folder.
-IMAGE, INITRD, DOCUMENT = "linux", "initrd.cpio", "kernel.json"
+IMAGE, DOCUMENT = "linux", "kernel.json"
 #: The folder of build trees, and the file in each that names the kernel built from it.
 BUILD, BUILT = "build", "kernel"
 _BUILD_COMMAND = "ackclock kernel build"
@@ -36,7 +36,6 @@ class Digests:
     """SHA-256 of the files of a kernel."""
 
     image: str
-    initrd: str
     config: str
 
 
@@ -63,11 +62,6 @@ class Kernel:
     def image(self) -> Path:
         """The program that is the kernel."""
         return self.folder / IMAGE
-
-    @property
-    def initrd(self) -> Path:
-        """The file system that the kernel starts with."""
-        return self.folder / INITRD
 
     @property
     def title(self) -> str:
@@ -139,9 +133,11 @@ def load(path: Path) -> Kernel:
     """Return the kernel of a folder. Raises `InputError` if its document cannot be read."""
     try:
         fields = json.loads((path / DOCUMENT).read_text(encoding="utf-8"))
-        digests = Digests(**fields.pop("sha256"))
+        digests = fields.pop("sha256")
         missing = tuple(fields.pop("missing"))
-        return Kernel(**fields, sha256=digests, missing=missing, folder=path)
+        return Kernel(
+            **fields, sha256=Digests(digests["image"], digests["config"]), missing=missing, folder=path
+        )
     except OSError as error:
         raise InputError(f"{path / DOCUMENT}: cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -205,14 +201,13 @@ def _begins(version: str, wanted: str) -> bool:
 
 
 def _checked(kernel: Kernel) -> Kernel:
-    """Return a kernel whose files are the ones of its document."""
-    for path, expected in ((kernel.image, kernel.sha256.image), (kernel.initrd, kernel.sha256.initrd)):
-        try:
-            is_same = digest(path) == expected
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}; {_again(kernel)}") from None
-        if not is_same:
-            raise InputError(f"{path}: differs from the file that was built; {_again(kernel)}")
+    """Return a kernel whose image is the one of its document."""
+    try:
+        is_same = digest(kernel.image) == kernel.sha256.image
+    except OSError as error:
+        raise InputError(f"{kernel.image}: cannot be read: {error.strerror}; {_again(kernel)}") from None
+    if not is_same:
+        raise InputError(f"{kernel.image}: differs from the file that was built; {_again(kernel)}")
     return kernel
 
 

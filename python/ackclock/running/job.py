@@ -5,11 +5,14 @@ Both can be pickled, so a worker may be a thread, a process or a machine elsewhe
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from ackclock import _core, kernel
-from ackclock.errors import BackendError, BuildError, RunError
+from ackclock.errors import BackendError, BuildError, InputError, RunError
 from ackclock.foreign import process
+from ackclock.kernels import modules
 from ackclock.kernels import store as kernels
 
 #: Backends of a job: the simulation, the running kernel's TCP in real time, a kernel in virtual time.
@@ -183,11 +186,26 @@ def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) ->
             programs=programs,
             capture=capture,
             objects=kernel.folder(),
-            kernel=None if built is None else (built.image, built.initrd, built.title),
+            kernel=None if built is None else (built.image, built.title, _modules(built, scenario, job)),
         )
     except _core.BackendError as error:
         raise BackendError(str(error)) from None
     return replace(_outcome(run, job), pcapng=None if wanted is None else run.pcapng(snaplen))
+
+
+def _modules(built: kernels.Kernel, scenario: _core.Scenario, job: Job) -> dict[str, Path]:
+    """Return the compiled kernel modules of a scenario by the text of their source."""
+    if not any(kind == "module" for kind, *_ in scenario.foreign):
+        return {}
+    found: dict[str, Path] = {}
+    for flow in json.loads(job.scenario_json)["flows"]:
+        match flow.get("cc"):
+            case {"kind": "module", "source": str(source), "code": str(code)} if code not in found:
+                try:
+                    found[code] = modules.build(built, source, code)
+                except InputError as error:
+                    raise BackendError(f"flows.{flow['name']}.cc: {error}") from None
+    return found
 
 
 def _outcome(run: _core.Run, job: Job) -> Outcome:

@@ -89,14 +89,48 @@ pub struct BpfProgram {
     pub parameters: BTreeMap<String, ForeignValue>,
 }
 
+/// Congestion controls that Linux has and the simulation lacks. A scenario may give their names alone.
+pub const KERNEL_ALGORITHMS: [&str; 14] = [
+    "bic",
+    "cdg",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+];
+
 /// A congestion control of the Linux kernel, by the kernel's name. Only `--backend kernel` and `--backend linux` run it.
+///
+/// These names stand alone, as in `cc = "illinois"`: bic, cdg, dctcp, highspeed, htcp, hybla, illinois, lp, nv. So do
+/// scalable, vegas, veno, westwood and yeah.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct KernelAlgorithm {
-    /// Name that the kernel uses, such as "westwood". Linux 6.12 also has bic, highspeed, hybla, htcp, vegas, nv, scalable
-    /// and lp. Others are veno, yeah, illinois, dctcp and cdg.
+    /// Name that the kernel uses, such as "westwood".
     pub name: String,
     /// Parameters of the kernel's module, such as `hystart = 0` for cubic.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, ForeignValue>,
+}
+
+/// A kernel module that registers a congestion control, as source in C. Only `--backend kernel` runs it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct KernelModule {
+    /// File, such as "tcp_mine.c".
+    pub source: String,
+    /// Text of the file. By default it is read from the file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// Parameters of the module (`module_param`).
     #[serde(flatten)]
     pub parameters: BTreeMap<String, ForeignValue>,
 }
@@ -108,24 +142,11 @@ impl Foreign for KernelAlgorithm {
     const REFERENCE: &'static str = "docs/how-to/kernel-in-virtual-time.md: an algorithm of the Linux kernel";
 
     fn check(&self) -> Result<(), CcMistake> {
-        let is_word = |text: &str| {
-            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-        };
-        let wrong =
-            |key: &str, message: &str| Err(CcMistake::Foreign { key: key.to_owned(), message: message.to_owned() });
         if !is_word(&self.name) || self.name.len() > LONGEST_NAME {
-            return wrong("name", "takes the kernel's name of an algorithm, of 1 to 15 letters, digits, _ and -");
+            let message = "takes the kernel's name of an algorithm, of 1 to 15 letters, digits, _ and -".to_owned();
+            return Err(CcMistake::Foreign { key: "name".to_owned(), message });
         }
-        for (key, value) in &self.parameters {
-            if !is_word(key) {
-                return wrong(key, "takes the name of a module parameter: letters, digits and _");
-            }
-            let is_number = matches!(value, ForeignValue::Number(_));
-            if is_number || matches!(value, ForeignValue::Text(text) if !is_word(text)) {
-                return wrong(key, "takes a whole number, true, false or a word");
-            }
-        }
-        Ok(())
+        check_module_parameters(&self.parameters)
     }
 
     fn title(&self) -> String {
@@ -135,6 +156,42 @@ impl Foreign for KernelAlgorithm {
     fn unbound(&self) -> String {
         format!("{} runs in a kernel only; use --backend kernel", self.name)
     }
+}
+
+impl Foreign for KernelModule {
+    const REFERENCE: &'static str = "docs/how-to/run-a-kernel-module.md: a kernel module of the user";
+
+    fn check(&self) -> Result<(), CcMistake> {
+        there("source", &self.code)?;
+        check_module_parameters(&self.parameters)
+    }
+
+    fn title(&self) -> String {
+        file_name(&self.source)
+    }
+
+    fn unbound(&self) -> String {
+        format!("{} runs in a kernel only; use --backend kernel", self.source)
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// Checks that the kernel's command line can contain the parameters.
+fn check_module_parameters(parameters: &BTreeMap<String, ForeignValue>) -> Result<(), CcMistake> {
+    let wrong = |key: &str, message: &str| Err(CcMistake::Foreign { key: key.to_owned(), message: message.to_owned() });
+    for (key, value) in parameters {
+        if !is_word(key) {
+            return wrong(key, "takes the name of a module parameter: letters, digits and _");
+        }
+        let is_number = matches!(value, ForeignValue::Number(_));
+        if is_number || matches!(value, ForeignValue::Text(text) if !is_word(text)) {
+            return wrong(key, "takes a whole number, true, false or a word");
+        }
+    }
+    Ok(())
 }
 
 impl Foreign for PythonClass {
@@ -307,9 +364,18 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_module_needs_its_text() {
+        let text = r#"{"kind":"module","source":"a/tcp_mine.c","code":"x","gain":2}"#;
+        let read = spec(text);
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        assert_eq!((read.title(), read.check()), ("tcp_mine".to_owned(), Ok(())));
+        assert_eq!(spec(r#"{"kind":"module","source":"tcp_mine.c"}"#).check().unwrap_err().key(), "source");
+    }
+
+    #[test]
     fn a_kind_has_no_default_that_could_be_run() {
         let names: Vec<_> = foreign_kinds().into_iter().map(|(name, ..)| name).collect();
-        assert_eq!(names, ["python", "library", "bpf", "kernel"]);
+        assert_eq!(names, ["python", "library", "bpf", "kernel", "module"]);
         for name in names {
             assert_eq!(CcSpec::by_name(name), None);
             assert!(algorithms().iter().all(|info| info.name != name));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, PythonClass, SharedLibrary, Unbound};
+use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
     Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, PacketControl,
     ParametersVisitor, PhaseChange, Recovery, RuleText, Sent,
@@ -180,6 +180,7 @@ register! {
     "library" => Library: SharedLibrary;
     "bpf" => Bpf: BpfProgram;
     "kernel" => Kernel: KernelAlgorithm;
+    "module" => Module: KernelModule;
 }
 
 struct FreshRule;

@@ -11,12 +11,15 @@ impl Plan {
     /// [`RunError::NeedsKernel`] with the first key that only a kernel has.
     pub fn check_simulated(&self) -> Result<(), RunError> {
         for flow in self.tcp_flows() {
-            if let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec() {
-                let (key, name) = (format!("flows.{}.cc", flow.group), &algorithm.name);
-                return Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") });
-            }
+            let name = match flow.cc.spec() {
+                Some(CcSpec::Kernel(algorithm)) => &algorithm.name,
+                Some(CcSpec::Module(module)) => &module.source,
+                _ => continue,
+            };
+            let key = format!("flows.{}.cc", flow.group);
+            return Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") });
         }
-        match self.sysctls.keys().next() {
+        match self.kernel.sysctls.keys().next() {
             Some(name) => {
                 let (key, what) = (format!("kernel.sysctl.{name}"), "the simulation has no sysctls".to_owned());
                 Err(RunError::NeedsKernel { key, what })

@@ -54,8 +54,9 @@ pub use outcome::{Direction, Outcome, OutcomeEvent};
 pub use outside::OutsidePacket;
 pub use packet::Kind as PacketKind;
 pub use plan::{
-    ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, LinkPlan,
-    MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Stack, Traffic, WebPlan,
+    ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan,
+    KernelPlan, LinkPlan, MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Stack, Traffic,
+    WebPlan,
 };
 pub use population::SourcePopulation;
 pub use result::{

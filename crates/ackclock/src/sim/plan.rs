@@ -43,8 +43,8 @@ pub struct Plan {
     pub sampling: Sampling,
     /// Packets to capture, by default none.
     pub capture: Option<CapturePlan>,
-    /// Settings of the kernel by name, which the simulation does not have.
-    pub sysctls: BTreeMap<String, ForeignValue>,
+    /// Settings of the kernel, which the simulation does not have.
+    pub kernel: KernelPlan,
 }
 
 impl Plan {
@@ -248,6 +248,15 @@ impl FlowPlan {
     pub(super) fn crosses(&self, link: usize) -> bool {
         self.forward.contains(&link) || self.reverse.contains(&link)
     }
+}
+
+/// Settings of the kernel of both hosts.
+#[derive(Clone, Debug, Default)]
+pub struct KernelPlan {
+    /// Values of sysctls by name.
+    pub sysctls: BTreeMap<String, ForeignValue>,
+    /// Wall-clock time within which a guest answers. The backend has a default.
+    pub timeout: Option<Duration>,
 }
 
 /// The place of a flow's sender and receiver.

@@ -2,6 +2,8 @@
 //! crate.
 #![allow(unsafe_code, reason = "each block is one call of libc, or an access inside of a mapping of known length")]
 
+mod confinement;
+
 use std::io;
 use std::mem::{size_of_val, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -9,6 +11,8 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{Ordering, fence};
+
+pub use confinement::Confinement;
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
@@ -96,8 +100,8 @@ impl Drop for Memory {
 /// The descriptor of the shared memory in a guest.
 pub const GUESTS_MEMORY: RawFd = 3;
 
-/// The program gets the file under [`GUESTS_MEMORY`]. It ends with this process.
-pub fn prepare(command: &mut Command, memory: &Memory) {
+/// The program gets the file under [`GUESTS_MEMORY`], and is confined. It ends with this process.
+pub fn prepare(command: &mut Command, memory: &Memory, confinement: Confinement) {
     let file = memory.file().as_raw_fd();
     let parent = std::process::id();
     // SAFETY: the closure calls functions of the system only.
@@ -110,6 +114,7 @@ pub fn prepare(command: &mut Command, memory: &Memory) {
             // The places of its memory do not depend on luck. Its results would be the same.
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
             check(libc::setpgid(0, 0))?;
+            confinement.apply();
             if file == GUESTS_MEMORY {
                 check(libc::fcntl(file, libc::F_SETFD, 0))
             } else {
