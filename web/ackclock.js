@@ -11,7 +11,9 @@ let memory = null;
 /** Loads the module once, from `module` or from the file next to this one. `module` is a URL, a response, bytes or a
  * compiled module. */
 export async function load(module) {
-  memory ??= initialise({ module_or_path: module ?? new URL("./module/ackclock_bg.wasm", import.meta.url) }).then((exports) => exports.memory);
+  memory ??= initialise({ module_or_path: module ?? new URL("./module/ackclock_bg.wasm", import.meta.url) }).then(
+    (exports) => exports.memory,
+  );
   memory = await memory;
 }
 

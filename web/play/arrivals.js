@@ -30,7 +30,9 @@ export class Arrivals {
     // A packet may be on its way over a row.
     const more = index === 0 ? FEW : 0;
     const since = index === 0 ? 0 : this.time.values[index] - this.time.values[index - 1];
-    this.spare.forEach((column, position) => column.set(index, (column === this.shared ? passed - this.passed : (this.slowest[position] * since) / 8) + more));
+    this.spare.forEach((column, position) =>
+      column.set(index, (column === this.shared ? passed - this.passed : (this.slowest[position] * since) / 8) + more),
+    );
     this.passed = passed;
     const news = delivered.map((bytes, position) => ({ position, bytes: bytes - this.delivered[position] }));
     this.delivered = delivered;

@@ -10,13 +10,16 @@ export function make(tag, properties = {}, ...children) {
 }
 
 export function fill(select, entries, chosen = select.value) {
-  select.replaceChildren(...entries.map(({ name, summary }) => make("option", { value: name, textContent: name, title: summary ?? "" })));
+  select.replaceChildren(
+    ...entries.map(({ name, summary }) => make("option", { value: name, textContent: name, title: summary ?? "" })),
+  );
   if (entries.some(({ name }) => name === chosen)) select.value = chosen;
 }
 
 /** Sets the choice of a list, and adds a missing one. */
 export function choose(select, name) {
-  if (![...select.options].some(({ value }) => value === name)) select.append(make("option", { value: name, textContent: name }));
+  if (![...select.options].some(({ value }) => value === name))
+    select.append(make("option", { value: name, textContent: name }));
   select.value = name;
 }
 

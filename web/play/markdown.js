@@ -36,4 +36,9 @@ function block(lines) {
 }
 
 /** Elements of a text. */
-export const blocks = (text) => text.split(/\n{2,}/).map((part) => part.split("\n").filter((line) => line !== "")).filter(({ length }) => length > 0).map(block);
+export const blocks = (text) =>
+  text
+    .split(/\n{2,}/)
+    .map((part) => part.split("\n").filter((line) => line !== ""))
+    .filter(({ length }) => length > 0)
+    .map(block);

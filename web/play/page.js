@@ -116,7 +116,9 @@ function stalled(seconds) {
     return;
   }
   const advice = `Reduce ${reducible()}.`;
-  offer(`The simulation has not answered for ${seconds} s. Wait, or stop it. ${advice}`, lab.simulator, "Stop", () => lab.simulator.end(`The simulation was stopped. ${advice}`));
+  offer(`The simulation has not answered for ${seconds} s. Wait, or stop it. ${advice}`, lab.simulator, "Stop", () =>
+    lab.simulator.end(`The simulation was stopped. ${advice}`),
+  );
 }
 
 function lost(sentence) {
@@ -134,7 +136,19 @@ function main() {
     return;
   }
   makeSliders();
-  for (const wire of [wireControls, wireCompare, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireTrace, wireOpening]) wire();
+  for (const wire of [
+    wireControls,
+    wireCompare,
+    wireCharts,
+    wireFlows,
+    wireSettings,
+    wireText,
+    wireChanges,
+    wireAway,
+    wireTrace,
+    wireOpening,
+  ])
+    wire();
   buttons();
   lab.simulator = new Simulator(hear, lost, stalled);
   open();

@@ -42,7 +42,8 @@ export class PhasePlane {
     this.fit();
     const [across, up] = flows.map(({ window }) => window.values);
     // A flow that does not send has NaN, and the comparison skips it.
-    for (let index = this.drawn; index < count; index += 1) if (across[index] + up[index] > 0) this.most = Math.max(this.most, across[index], up[index]);
+    for (let index = this.drawn; index < count; index += 1)
+      if (across[index] + up[index] > 0) this.most = Math.max(this.most, across[index], up[index]);
     const top = ceiling(Math.max(this.most, 10) * 1.02);
     if (top > this.top || this.stale || count < this.drawn) {
       this.top = Math.max(this.top, top);

@@ -6,14 +6,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Page, sleep } from "./page.mjs";
 
-const OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1400,1000"];
+const OPTIONS = [
+  "--headless=new",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--remote-debugging-pipe",
+  "--window-size=1400,1000",
+];
 const COMPLAINTS = ["Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"];
 const text = JSON.stringify;
 
 /** Calls `use(page)`, and then ends the browser in every case. */
 export async function withPage(chromium, use) {
   const folder = mkdtempSync(join(tmpdir(), "ackclock-"));
-  const browser = spawn(chromium, [...OPTIONS, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+  const browser = spawn(chromium, [...OPTIONS, `--user-data-dir=${folder}`, "about:blank"], {
+    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+  });
   const gone = new Promise((resolve) => browser.once("exit", resolve));
   try {
     await use(await ChromiumPage.first(browser, folder));
@@ -68,8 +76,13 @@ class ChromiumPage extends Page {
   }
 
   async evaluate(expression) {
-    const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
-    if (exceptionDetails !== undefined) throw new Error(`${expression}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined)
+      throw new Error(`${expression}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
     return result?.value;
   }
 
@@ -80,13 +93,23 @@ class ChromiumPage extends Page {
   }
 
   async clickAt(place) {
-    for (const type of ["mousePressed", "mouseReleased"]) await this.send("Input.dispatchMouseEvent", { type, ...place, button: "left", clickCount: 1 });
+    for (const type of ["mousePressed", "mouseReleased"])
+      await this.send("Input.dispatchMouseEvent", { type, ...place, button: "left", clickCount: 1 });
   }
 
   async key(key, code = key, modifiers = 0) {
-    const typed = key.length === 1 && modifiers === 0 ? { text: key } : key === "Enter" && modifiers === 0 ? { text: "\r" } : {};
-    const windowsVirtualKeyCode = { Enter: 13, End: 35, " ": 32, Tab: 9, ArrowDown: 40 }[key] ?? key.toUpperCase().charCodeAt(0);
-    await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, code, modifiers, windowsVirtualKeyCode, ...typed });
+    const typed =
+      key.length === 1 && modifiers === 0 ? { text: key } : key === "Enter" && modifiers === 0 ? { text: "\r" } : {};
+    const windowsVirtualKeyCode =
+      { Enter: 13, End: 35, " ": 32, Tab: 9, ArrowDown: 40 }[key] ?? key.toUpperCase().charCodeAt(0);
+    await this.send("Input.dispatchKeyEvent", {
+      type: "keyDown",
+      key,
+      code,
+      modifiers,
+      windowsVirtualKeyCode,
+      ...typed,
+    });
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, code, modifiers, windowsVirtualKeyCode });
   }
 
@@ -122,7 +145,9 @@ class ChromiumPage extends Page {
   }
 
   motion(isReduced) {
-    return this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: isReduced ? "reduce" : "no-preference" }] });
+    return this.send("Emulation.setEmulatedMedia", {
+      features: [{ name: "prefers-reduced-motion", value: isReduced ? "reduce" : "no-preference" }],
+    });
   }
 
   async photograph(file) {

@@ -37,8 +37,15 @@ export async function withPage(firefox, use) {
   const [profile, folder] = ["profile", "downloads"].map((name) => join(home, name));
   for (const path of [profile, folder]) mkdirSync(path);
   const preferences = Object.entries({ ...PREFERENCES, "browser.download.dir": folder });
-  writeFileSync(join(profile, "user.js"), preferences.map(([name, value]) => `user_pref(${text(name)}, ${text(value)});\n`).join(""));
-  const browser = spawn(firefox, ["--headless", "--no-remote", "--marionette", "--remote-allow-system-access", "--profile", profile, "about:blank"], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, HOME: home } });
+  writeFileSync(
+    join(profile, "user.js"),
+    preferences.map(([name, value]) => `user_pref(${text(name)}, ${text(value)});\n`).join(""),
+  );
+  const browser = spawn(
+    firefox,
+    ["--headless", "--no-remote", "--marionette", "--remote-allow-system-access", "--profile", profile, "about:blank"],
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, HOME: home } },
+  );
   const gone = new Promise((resolve) => browser.once("exit", resolve));
   let page = null;
   try {
@@ -100,7 +107,9 @@ class FirefoxPage extends Page {
   send(command, parameters = {}) {
     return new Promise((resolve, reject) => {
       this.socket.write(this.message(command, parameters));
-      this.waiting.set(this.count, (error, result) => (error === null ? resolve(result) : reject(new Error(`${command}: ${error.message}`))));
+      this.waiting.set(this.count, (error, result) =>
+        error === null ? resolve(result) : reject(new Error(`${command}: ${error.message}`)),
+      );
     });
   }
 
@@ -127,13 +136,22 @@ class FirefoxPage extends Page {
   }
 
   async clickAt({ x, y }) {
-    const actions = [{ type: "pointerMove", x: Math.round(x), y: Math.round(y), origin: "viewport" }, { type: "pointerDown", button: 0 }, { type: "pointerUp", button: 0 }];
-    await this.send("WebDriver:PerformActions", { actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }] });
+    const actions = [
+      { type: "pointerMove", x: Math.round(x), y: Math.round(y), origin: "viewport" },
+      { type: "pointerDown", button: 0 },
+      { type: "pointerUp", button: 0 },
+    ];
+    await this.send("WebDriver:PerformActions", {
+      actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }],
+    });
   }
 
   async key(key, code = key, modifiers = 0) {
     const pressed = [...(modifiers === 2 ? [CONTROL] : []), KEYS[key] ?? key];
-    const actions = [...pressed.map((value) => ({ type: "keyDown", value })), ...pressed.map((value) => ({ type: "keyUp", value })).reverse()];
+    const actions = [
+      ...pressed.map((value) => ({ type: "keyDown", value })),
+      ...pressed.map((value) => ({ type: "keyUp", value })).reverse(),
+    ];
     await this.send("WebDriver:PerformActions", { actions: [{ type: "key", id: "keyboard", actions }] });
   }
 
@@ -163,7 +181,9 @@ class FirefoxPage extends Page {
 
   /** Sets the size of the page, because the size of the window has a lower bound. */
   size(width, height) {
-    const bounds = Object.entries({ width, height }).flatMap(([side, pixels]) => ["min", "max"].map((bound) => `style.setProperty("${bound}-${side}", "${pixels}px");`));
+    const bounds = Object.entries({ width, height }).flatMap(([side, pixels]) =>
+      ["min", "max"].map((bound) => `style.setProperty("${bound}-${side}", "${pixels}px");`),
+    );
     return this.inBrowser(`const { style } = gBrowser.selectedBrowser; ${bounds.join(" ")}`);
   }
 

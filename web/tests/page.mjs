@@ -19,7 +19,9 @@ export class Page {
       const value = await this.evaluate(expression);
       if (value) return value;
     }
-    const shown = await this.evaluate("`${location.href.slice(0, 80)} ${document.documentElement?.dataset.state} ${document.getElementById('message')?.textContent} ${document.getElementById('mistakes')?.textContent}`");
+    const shown = await this.evaluate(
+      "`${location.href.slice(0, 80)} ${document.documentElement?.dataset.state} ${document.getElementById('message')?.textContent} ${document.getElementById('mistakes')?.textContent}`",
+    );
     throw new Error(`never true: ${expression}; the page: ${shown}; ${this.problems.join("; ")}`);
   }
 

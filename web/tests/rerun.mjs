@@ -71,7 +71,9 @@ async function changed(page) {
   await asStored(page);
   await fill(page, "duration", "1000000 s");
   await page.press(".rerun button[type=submit]");
-  await page.until(`${STATE} === "running" && document.querySelector(".rerun progress").value > 0 || ${STATE} === "running" && document.querySelector(".rerun .told").textContent === "Running …"`);
+  await page.until(
+    `${STATE} === "running" && document.querySelector(".rerun progress").value > 0 || ${STATE} === "running" && document.querySelector(".rerun .told").textContent === "Running …"`,
+  );
   await page.press(".rerun [name=stop]");
   await page.until(`${STATE} === "stopped"`);
   await asStored(page);
@@ -86,7 +88,10 @@ async function looks(page) {
       await page.size(width, 900);
       await page.colours(scheme);
       await page.until(`innerWidth === ${width}`);
-      assert.ok((await page.evaluate("document.querySelector('.rerun').getBoundingClientRect().right")) <= width, `${width}: beside the window`);
+      assert.ok(
+        (await page.evaluate("document.querySelector('.rerun').getBoundingClientRect().right")) <= width,
+        `${width}: beside the window`,
+      );
     }
   }
 }

@@ -1,7 +1,18 @@
 // Saves charts as SVG and their data as CSV. Every page with figures contains this script.
 "use strict";
 
-const ACKCLOCK_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity", "font", "text-anchor", "visibility"];
+const ACKCLOCK_STYLES = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "opacity",
+  "fill-opacity",
+  "stroke-opacity",
+  "font",
+  "text-anchor",
+  "visibility",
+];
 
 function saveFile(name, type, text) {
   const link = document.createElement("a");
@@ -35,7 +46,8 @@ const csvField = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')
 
 // A table as a drawing, with the colours and signs of cells and the names of rows and columns.
 function tableSvg(table) {
-  const cell = 26, size = 12;
+  const cell = 26,
+    size = 12;
   const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
   const heads = [...table.tHead.rows[0].cells].slice(1).map((head) => head.textContent.trim());
   const names = rows.map((row) => row.cells[0].textContent.trim());
@@ -45,25 +57,44 @@ function tableSvg(table) {
   const text = (x, y, value, more = "") => {
     const element = document.createElement("i");
     element.textContent = value;
-    parts.push(`<text x="${x}" y="${y}" ${more} fill="${getComputedStyle(table).color}" font-family="system-ui, sans-serif" font-size="${size}">${element.innerHTML}</text>`);
+    parts.push(
+      `<text x="${x}" y="${y}" ${more} fill="${getComputedStyle(table).color}" font-family="system-ui, sans-serif" font-size="${size}">${element.innerHTML}</text>`,
+    );
   };
-  heads.forEach((head, at) => text(0, 0, head, `transform="translate(${left + at * cell + 17} ${top - 6}) rotate(-90)"`));
+  heads.forEach((head, at) =>
+    text(0, 0, head, `transform="translate(${left + at * cell + 17} ${top - 6}) rotate(-90)"`),
+  );
   rows.forEach((row, index) => {
     text(8, top + index * cell + 17, names[index]);
     [...row.cells].slice(1).forEach((data, at) => {
       const shown = data.querySelector("button, a, span") ?? data;
-      parts.push(`<rect x="${left + at * cell + 1}" y="${top + index * cell + 1}" width="${cell - 2}" height="${cell - 2}" fill="${getComputedStyle(shown).backgroundColor}"/>`);
-      text(left + at * cell + cell / 2, top + index * cell + 17, (shown.firstChild?.textContent ?? "").trim(), 'text-anchor="middle"');
+      parts.push(
+        `<rect x="${left + at * cell + 1}" y="${top + index * cell + 1}" width="${cell - 2}" height="${cell - 2}" fill="${getComputedStyle(shown).backgroundColor}"/>`,
+      );
+      text(
+        left + at * cell + cell / 2,
+        top + index * cell + 17,
+        (shown.firstChild?.textContent ?? "").trim(),
+        'text-anchor="middle"',
+      );
     });
   });
-  const width = left + heads.length * cell + 20, height = top + rows.length * cell + 10;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
-    `<rect width="${width}" height="${height}" fill="${getComputedStyle(document.body).backgroundColor}"/>${parts.join("")}</svg>`;
+  const width = left + heads.length * cell + 20,
+    height = top + rows.length * cell + 10;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
+    `<rect width="${width}" height="${height}" fill="${getComputedStyle(document.body).backgroundColor}"/>${parts.join("")}</svg>`
+  );
 }
 
 // The files of a figure: a drawing of the page, or the output of the page's own script.
 const figureFiles = {
-  svg: (figure) => (figure.makeSvg ? figure.makeSvg() : figure.querySelector("svg") ? standaloneSvg(figure.querySelector("svg")) : tableSvg(figure.querySelector("table"))),
+  svg: (figure) =>
+    figure.makeSvg
+      ? figure.makeSvg()
+      : figure.querySelector("svg")
+        ? standaloneSvg(figure.querySelector("svg"))
+        : tableSvg(figure.querySelector("table")),
   csv: (figure) => (figure.makeCsv ? figure.makeCsv() : figure.querySelector(".csv").textContent),
 };
 const TYPES = { svg: "image/svg+xml", csv: "text/csv" };
@@ -97,7 +128,8 @@ for (const grid of document.querySelectorAll("table.heat")) {
     const row = cells.findIndex((each) => each.includes(document.activeElement));
     if (row < 0) return;
     const column = cells[row].indexOf(document.activeElement);
-    const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [];
+    const [down, right] =
+      { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [];
     const to = cells[row + down]?.[column + right];
     if (down === undefined) return;
     event.preventDefault();
@@ -125,15 +157,21 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      const order = { none: "descending", descending: "ascending", ascending: "none" }[head.getAttribute("aria-sort") ?? "none"];
+      const order = { none: "descending", descending: "ascending", ascending: "none" }[
+        head.getAttribute("aria-sort") ?? "none"
+      ];
       for (const other of heads) other.removeAttribute("aria-sort");
       if (order !== "none") head.setAttribute("aria-sort", order);
-      const value = (body) => Number.parseFloat(body.querySelector(`[data-column="${column}"]`)?.dataset.value ?? "NaN");
+      const value = (body) =>
+        Number.parseFloat(body.querySelector(`[data-column="${column}"]`)?.dataset.value ?? "NaN");
       const sign = order === "ascending" ? 1 : -1;
-      const sorted = order === "none" ? first : [...first].sort((one, other) => {
-        const [a, b] = [value(one), value(other)];
-        return Number.isNaN(a) || Number.isNaN(b) ? Number.isNaN(a) - Number.isNaN(b) : sign * (a - b);
-      });
+      const sorted =
+        order === "none"
+          ? first
+          : [...first].sort((one, other) => {
+              const [a, b] = [value(one), value(other)];
+              return Number.isNaN(a) || Number.isNaN(b) ? Number.isNaN(a) - Number.isNaN(b) : sign * (a - b);
+            });
       table.append(...sorted);
     });
   });

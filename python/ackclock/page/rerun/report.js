@@ -17,8 +17,12 @@ let cells = null;
 
 /** The cells, unpacked when the first one opens. */
 async function readCells() {
-  const { scenarios, cells: found } = JSON.parse(new TextDecoder().decode(await unpacked(decoded(carried("rerun-cells")))));
-  return new Map(Object.entries(found).map(([name, cell]) => [name, { name, scenario: scenarios[cell.hash], ...cell }]));
+  const { scenarios, cells: found } = JSON.parse(
+    new TextDecoder().decode(await unpacked(decoded(carried("rerun-cells")))),
+  );
+  return new Map(
+    Object.entries(found).map(([name, cell]) => [name, { name, scenario: scenarios[cell.hash], ...cell }]),
+  );
 }
 
 async function open(name) {
