@@ -45,7 +45,9 @@ const inTurns = (files) => Object.entries(files).flat();
 
 /** A checked scenario. */
 export class Scenario {
-  /** Reads TOML, or a tree as an object. `sets`: texts KEY=VALUE. `files`: the texts of files that it names, by name. */
+  /**
+   * Reads TOML, or a tree as an object. `sets`: texts KEY=VALUE. `files`: the texts of files that it names, by name.
+   */
   constructor(source, { sets = [], files = {} } = {}) {
     const isText = typeof source === "string";
     const text = isText ? source : JSON.stringify(source);
@@ -105,7 +107,10 @@ export class Result {
     return JSON.parse(this.inner.histogramsJson());
   }
 
-  /** A table of samples, `flows`, `links` or `packets`: by name, `values` (a typed array in the module's memory) and `names`. */
+  /**
+   * A table of samples, `flows`, `links` or `packets`: by name, `values` (a typed array in the module's memory) and
+   * `names`.
+   */
   samples(table) {
     return views(this.inner.columns(table));
   }
@@ -116,7 +121,10 @@ export class Result {
   }
 }
 
-/** A run in progress. The positions in `linkNames` and `flowNames` are the indices of links and flows. Times are in seconds. */
+/**
+ * A run in progress. The positions in `linkNames` and `flowNames` are the indices of links and flows. Times are in
+ * seconds.
+ */
 export class Running {
   constructor(inner) {
     this.inner = inner;

@@ -24,7 +24,10 @@ class Evaluator {
     else
       Object.assign(worker, {
         onmessage: ({ data }) => settle(data),
-        onerror: (event) => (event.preventDefault(), fail(event)),
+        onerror: (event) => {
+          event.preventDefault();
+          fail(event);
+        },
       });
   }
 
@@ -99,7 +102,10 @@ export async function evaluate({
   const end = () => pool.splice(0).forEach(({ worker }) => worker.terminate());
   let abort = null;
   const aborted = new Promise((_, reject) => {
-    abort = () => (end(), reject(signal.reason));
+    abort = () => {
+      end();
+      reject(signal.reason);
+    };
   });
   aborted.catch(() => {});
   signal?.addEventListener("abort", abort);

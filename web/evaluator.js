@@ -74,7 +74,8 @@ function requireAsGiven(place, text) {
     const there = after.find((flow) => flow.name === name);
     if (there === undefined || !same(there.cc, cc))
       throw new Error(
-        `sets: change the algorithm of the flows ${name}, which are under test; name its parameters with the algorithm, as in aimd(increase=2)`,
+        `sets: change the algorithm of the flows ${name}, which are under test; name its parameters with the ` +
+          "algorithm, as in aimd(increase=2)",
       );
   }
 }

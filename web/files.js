@@ -64,5 +64,6 @@ export function lacking() {
   );
   return missing === undefined
     ? null
-    : `This browser has no ${missing}, or it is switched off: the simulator needs it, which all browsers since 2023 have.`;
+    : `This browser has no ${missing}, or it is switched off: the simulator needs it, which all browsers since ` +
+        "2023 have.";
 }

@@ -238,7 +238,9 @@ class Figure {
   show({ summary }) {
     this.draw();
     this.element.dataset.state = "done";
-    this.state.textContent = `Utilization ${words(100 * summary.utilization, 3)} %, mean queueing delay ${words(1e3 * summary.queue_delay_mean_s, 3)} ms, Jain's index ${words(summary.jain_index, 3)}.`;
+    this.state.textContent =
+      `Utilization ${words(100 * summary.utilization, 3)} %, mean queueing delay ` +
+      `${words(1e3 * summary.queue_delay_mean_s, 3)} ms, Jain's index ${words(summary.jain_index, 3)}.`;
   }
 
   fail(sentence) {

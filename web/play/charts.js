@@ -5,7 +5,10 @@ import { axisEnd, ceiling, ticks, words } from "./scales.js";
 
 const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
 
-/** Colours of flows for light and dark, distinguishable with any kind of colour blindness (`tests/test_colours.py`). Further flows repeat them with dashes. */
+/**
+ * Colours of flows for light and dark, distinguishable with any kind of colour blindness (`tests/test_colours.py`).
+ * Further flows repeat them with dashes.
+ */
 const COLOURS = {
   light: ["#0072b2", "#d55e00", "#000000", "#6000f0", "#c07878", "#483000", "#301890"],
   dark: ["#56b4e9", "#ff9447", "#ffffff", "#7848f0", "#187860", "#a8c090", "#d8f018"],
@@ -37,8 +40,10 @@ const endOf = ({ steps, label }, top) => ({
   value: steps.at(-1)[1],
 });
 
-/** One panel. `lines`: a list of {times, count, values, style}. `events`: counts at the times of the first line, each with a shape.
- * `references`: values over time as steps of [time, value], each with a label, dashed if it belongs to A. */
+/**
+ * One panel. `lines`: a list of {times, count, values, style}. `events`: counts at the times of the first line, each
+ * with a shape. `references`: values over time as steps of [time, value], each with a label, dashed if it belongs to A.
+ */
 export class Chart {
   constructor(canvas) {
     this.canvas = canvas;
@@ -272,7 +277,8 @@ export function svg(panels, duration, legend, name) {
     parts.push(`<text x="60" y="${base - 8}" font-weight="bold">${escaped(title)}</text>`);
     for (const value of ticks(top))
       parts.push(
-        `<path d="M60 ${y(value)}H${width - 20}" stroke="#ddd"/><text x="54" y="${y(value)}" dy="4" text-anchor="end">${words(value)}</text>`,
+        `<path d="M60 ${y(value)}H${width - 20}" stroke="#ddd"/>` +
+          `<text x="54" y="${y(value)}" dy="4" text-anchor="end">${words(value)}</text>`,
       );
     for (const { steps, label } of references.filter((one) => one.label)) {
       const path = steps
@@ -284,7 +290,8 @@ export function svg(panels, duration, legend, name) {
       const above = Number(y(end.value)) - 5;
       if (path !== "") parts.push(`<path d="${path}" fill="none" stroke="#666" stroke-dasharray="5 4"/>`);
       parts.push(
-        `<text x="${width - 22}" y="${above < base + 8 ? above + 17 : above}" text-anchor="end" fill="#555" font-size="11">${escaped(end.label)}</text>`,
+        `<text x="${width - 22}" y="${above < base + 8 ? above + 17 : above}" text-anchor="end" fill="#555" ` +
+          `font-size="11">${escaped(end.label)}</text>`,
       );
     }
     for (const { times, count, values, svgStyle } of lines) {
@@ -303,7 +310,8 @@ export function svg(panels, duration, legend, name) {
         isOn = true;
       }
       parts.push(
-        `<path d="${path}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4" stroke-dasharray="${svgStyle.dash.join(" ") || "none"}"/>`,
+        `<path d="${path}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4" stroke-dasharray="` +
+          `${svgStyle.dash.join(" ") || "none"}"/>`,
       );
       if (above !== "") parts.push(`<path d="${above}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4"/>`);
     }
@@ -315,11 +323,16 @@ export function svg(panels, duration, legend, name) {
   legend.forEach(({ label, style }, index) => {
     const [left, row] = [60 + (index % 4) * 170, bottom + 18 * Math.floor(index / 4)];
     parts.push(
-      `<path d="M${left} ${row}h22" stroke="${style.colour}" stroke-width="2" stroke-dasharray="${style.dash.join(" ") || "none"}"/><text x="${left + 28}" y="${row + 4}">${escaped(label)}</text>`,
+      `<path d="M${left} ${row}h22" stroke="${style.colour}" stroke-width="2" stroke-dasharray="` +
+        `${style.dash.join(" ") || "none"}"/><text x="${left + 28}" y="${row + 4}">${escaped(label)}</text>`,
     );
   });
   const total = bottom + 18 * Math.ceil(legend.length / 4) + 10;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" font-family="sans-serif" font-size="12"><title>${escaped(name)}</title><rect width="100%" height="100%" fill="#fff"/>${parts.join("")}</svg>\n`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" font-family="sans-serif" ` +
+    `font-size="12"><title>${escaped(name)}</title><rect width="100%" height="100%" fill="#fff"/>` +
+    `${parts.join("")}</svg>\n`
+  );
 }
 
 /** The style of a flow on light pages. */

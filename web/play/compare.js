@@ -115,7 +115,8 @@ export function showPinned() {
   if (lab.other === null) return;
   const differing = differences();
   byId("pinned").textContent =
-    `B (dotted) is pinned. ${differing.length === 0 ? "A is still the same: change a setting." : `A has ${differing.join(", ")}.`}`;
+    "B (dotted) is pinned. " +
+    `${differing.length === 0 ? "A is still the same: change a setting." : `A has ${differing.join(", ")}.`}`;
 }
 
 export function wireCompare() {

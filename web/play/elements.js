@@ -29,7 +29,8 @@ export function seldom(wait, call) {
   let next = null;
   return (...given) => {
     next = given;
-    timer ??= setTimeout(() => {
+    if (timer !== null) return;
+    timer = setTimeout(() => {
       timer = null;
       call(...next);
     }, wait);

@@ -31,7 +31,9 @@ function failures({ ranking: entries, environments }) {
     .map(({ candidate, failure }) =>
       make("p", {
         className: "failure",
-        textContent: `✕ ${candidate} failed in “${title(failure.environment)}”, replicate ${failure.replicate}: ${failure.message}`,
+        textContent:
+          `✕ ${candidate} failed in “${title(failure.environment)}”, replicate ${failure.replicate}: ` +
+          `${failure.message}`,
       }),
     );
 }
@@ -105,7 +107,8 @@ function parts(evaluation) {
               ? []
               : [
                   hint(
-                    "Fair-share ratio of each competitor, by the algorithm that it competes with: ▼ starved (below 0.2), ↓ below its fair share, = within 20 %, ↑ above.",
+                    "Fair-share ratio of each competitor, by the algorithm that it competes with: ▼ starved " +
+                      "(below 0.2), ↓ below its fair share, = within 20 %, ↑ above.",
                   ),
                   beside,
                 ]),
@@ -116,7 +119,8 @@ function parts(evaluation) {
       "scoreboard",
       "Scoreboard",
       hint(
-        `Means, and ± half of the 95 % interval. ▲ better and ▼ worse than ${found.reference}, where the interval of the paired difference excludes zero.`,
+        `Means, and ± half of the 95 % interval. ▲ better and ▼ worse than ${found.reference}, where the ` +
+          "interval of the paired difference excludes zero.",
       ),
       board(evaluation, named),
     ),
@@ -127,7 +131,9 @@ function parts(evaluation) {
       "regret",
       "Regret",
       hint(
-        `Distance of each algorithm from the best score: ${found.regret_baseline.title} (${found.regret_baseline.algorithms.join(", ")}). Worst case: the worst environment. Total: the sum over all environments. Less is better, and a negative regret is better than the best.`,
+        `Distance of each algorithm from the best score: ${found.regret_baseline.title} (` +
+          `${found.regret_baseline.algorithms.join(", ")}). Worst case: the worst environment. Total: the sum ` +
+          "over all environments. Less is better, and a negative regret is better than the best.",
       ),
       regret(evaluation, named),
     ),

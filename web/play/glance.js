@@ -76,7 +76,9 @@ export function heatMap({ document: { environments, reference }, overview }, nam
   const choose = (place, at) => {
     for (const button of buttons.flat()) button.setAttribute("aria-pressed", button === buttons[place][at]);
     const title = make("b", {
-      textContent: `${nameOf(algorithms[at].label)} in “${environments[place].title}”: ${WORDS[map.cells[place][at].judgement]}. `,
+      textContent:
+        `${nameOf(algorithms[at].label)} in “${environments[place].title}”: ` +
+        `${WORDS[map.cells[place][at].judgement]}. `,
     });
     told.replaceChildren(title, `${figuresOf(overview, place, at)}.`);
   };
@@ -140,7 +142,9 @@ export function heatMap({ document: { environments, reference }, overview }, nam
   const wide = make("div", { className: "wide" }, table);
   const caption = make("p", {
     className: "hint",
-    textContent: `Compared with ${reference}: ▲ better, ▼ worse, · no significant difference, = the reference. Each cell uses its own 95 % interval, without correction.`,
+    textContent:
+      `Compared with ${reference}: ▲ better, ▼ worse, · no significant difference, = the reference. Each cell ` +
+      "uses its own 95 % interval, without correction.",
   });
   return [
     make("p", { className: "by" }, make("label", { textContent: "By ", htmlFor: "heat-by" }), by),

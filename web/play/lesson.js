@@ -37,7 +37,7 @@ function changes(table) {
 
 /** Title, scenario, text before and after the changes, and the changes. */
 export function parsed(text) {
-  const [, title, rest] = /^# (.*)\n([^]*)$/.exec(text);
+  const [, title, rest] = /^# (.*)\n([\s\S]*)$/.exec(text);
   const scenario = SCENARIO.exec(rest)[1];
   const [before, after] = rest.replace(SCENARIO, "").split(TABLE);
   return { title, scenario, before, after, steps: changes(TABLE.exec(rest)[0]) };

@@ -1,4 +1,5 @@
-// The part of Markdown that lessons are written in, as elements: headings, paragraphs, lists, code, emphasis, links. Text stays text.
+// The part of Markdown that lessons are written in, as elements: headings, paragraphs, lists, code, emphasis, links.
+// Text stays text.
 
 import { make } from "./elements.js";
 

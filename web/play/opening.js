@@ -81,7 +81,8 @@ function showLesson(name) {
     "p",
     { className: "hint" },
     ...inline(
-      "Each button restarts the lesson with its change. After a whole run, the result appears next to the expected range.",
+      "Each button restarts the lesson with its change. After a whole run, the result appears next to the " +
+        "expected range.",
     ),
   );
   const before = blocks(lesson.before);

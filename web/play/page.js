@@ -106,7 +106,10 @@ function hear(message) {
 function reducible() {
   if (!lab.begun || lab.run === null) return "the duration, the link rate or the number of flows";
   const rate = bottleneck()?.rate_bps ?? NaN;
-  return `the duration (${words(lab.run.duration)} s), the link rate (${words(rate / 1e6)} Mbit/s) or the number of flows (${lab.run.flowCount})`;
+  return (
+    `the duration (${words(lab.run.duration)} s), the link rate (${words(rate / 1e6)} Mbit/s) or the number of ` +
+    `flows (${lab.run.flowCount})`
+  );
 }
 
 /** Offers to wait for the simulation or to stop it. */

@@ -73,7 +73,8 @@ function axes(x, y, across, up, label) {
     parts.push(`<text class="x" x="${at}" y="${bottom + 15}">${value.toFixed(digitsOf(x))}</text>`);
   }
   parts.push(
-    `<text class="x" x="${one((LEFT + WIDTH - RIGHT) / 2)}" y="${HEIGHT - 8}">queueing delay, ms (less to the right)</text>`,
+    `<text class="x" x="${one((LEFT + WIDTH - RIGHT) / 2)}" y="${HEIGHT - 8}">queueing delay, ms (less to the ` +
+      "right)</text>",
   );
   parts.push(
     `<text class="x" transform="translate(14 ${one((TOP + bottom) / 2)}) rotate(-90)">${escaped(label)}</text>`,
@@ -118,14 +119,18 @@ function mark(index, x, y) {
         [x - far, y - size],
       ]),
     () =>
-      `<path class="cross" d="M${one(x - size)} ${one(y - size)}l${2 * size} ${2 * size}m0 ${-2 * size}l${-2 * size} ${2 * size}"/>`,
+      `<path class="cross" d="M${one(x - size)} ${one(y - size)}l${2 * size} ${2 * size}m0 ${-2 * size}l` +
+      `${-2 * size} ${2 * size}"/>`,
   ];
   return shapes[index % shapes.length]();
 }
 
 function told({ name, delay, throughput, delay_half, throughput_half }) {
   const reach = (half) => (half > 0 ? ` ±${general(half, 2)}` : "");
-  return `${name}: ${general(throughput, 4)}${reach(throughput_half)} at a delay of ${general(delay, 4)}${reach(delay_half)} ms`;
+  return (
+    `${name}: ${general(throughput, 4)}${reach(throughput_half)} at a delay of ${general(delay, 4)}` +
+    `${reach(delay_half)} ms`
+  );
 }
 
 const overlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
@@ -173,5 +178,8 @@ export function plane(spots, label, title) {
     return `<g class="c${at % 6}"><title>${escaped(told(spot))}</title>${around}${mark(at, px, py)}</g>`;
   });
   const name = escaped(`${title}: ${label} against queueing delay`);
-  return `<svg class="plane" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}">${[...axes(x, y, across, up, label), ...points, ...names(spots, places)].join("")}</svg>`;
+  return (
+    `<svg class="plane" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}">` +
+    `${[...axes(x, y, across, up, label), ...points, ...names(spots, places)].join("")}</svg>`
+  );
 }

@@ -31,7 +31,10 @@ const DIRECTIONS = {
   "reach-one": ["farther below 1 than", "closer to 1 than"],
 };
 
-/** A cell of a map: its value, and the signed difference to the reference. `metric`: null for the score, which improves downwards. */
+/**
+ * A cell of a map: its value, and the signed difference to the reference. `metric`: null for the score, which improves
+ * downwards.
+ */
 export function cellText({ judgement, value, difference }, metric, digits, reference) {
   if (value === null) return "";
   const { label, unit, better } = metric ?? { label: "score", unit: "", better: "lower" };
@@ -46,7 +49,9 @@ export function cellText({ judgement, value, difference }, metric, digits, refer
   return `${shown} (${size} ${direction} ${reference}${interval}${judgement === "open" ? ", not significant" : ""})`;
 }
 
-/** The probability of Student's distribution within -t .. t, a finite series (Abramowitz & Stegun 26.7.3 and 26.7.4). */
+/**
+ * The probability of Student's distribution within -t .. t, a finite series (Abramowitz & Stegun 26.7.3 and 26.7.4).
+ */
 function within(t, degrees) {
   const angle = Math.atan(t / Math.sqrt(degrees));
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
@@ -104,7 +109,10 @@ function compared({ algorithms, maps: [score] }, name, other, replicates) {
   ];
   const left = total - better - worse;
   const rest = left > 0 ? ` In ${left}, the difference is not significant.` : "";
-  return `By score, ${name} is better than ${other} in ${better} of ${total} environments and worse in ${worse}, after Holm's correction.${rest}`;
+  return (
+    `By score, ${name} is better than ${other} in ${better} of ${total} environments and worse in ${worse}, ` +
+    `after Holm's correction.${rest}`
+  );
 }
 
 function coexistence({ competitors, environments }) {
@@ -125,7 +133,8 @@ export function sentences({ document, overview }) {
   const [name, other] = [best.candidate, document.reference];
   const spot = (label) => overview.plane.find((each) => each.name === label);
   const achieves = (label) =>
-    `It achieves a utilisation of ${spot(label).throughput.toFixed(0)} % with a mean queueing delay of ${ms(spot(label).delay)}`;
+    `It achieves a utilisation of ${spot(label).throughput.toFixed(0)} % with a mean queueing delay of ` +
+    `${ms(spot(label).delay)}`;
   if (name === other)
     return [`${name} is the reference of this comparison.`, `${achieves(name)}.`, coexistence(document)];
   return [

@@ -86,7 +86,10 @@ function tryRule(index) {
   lab.simulator.tell("rule", { text: byId("rule").value });
 }
 
-/** Gives a group of flows a rule. A run under way switches now. `value` is the rule as TOML, `table` the same rule as a tree. */
+/**
+ * Gives a group of flows a rule. A run under way switches now. `value` is the rule as TOML, `table` the same rule as a
+ * tree.
+ */
 function follow(index, value, table) {
   const key = `flows.${index}.cc`;
   const isSet = lab.setup.sets.get(key) === value;

@@ -105,7 +105,10 @@ class Drive {
     });
   }
 
-  /** The links on a flow's path. A spare flow has links of its own, named after it like the links of the flow that it copies. */
+  /**
+   * The links on a flow's path. A spare flow has links of its own, named after it like the links of the flow that it
+   * copies.
+   */
   route({ flows }, index, position, own) {
     const flow = flows[index < own ? index : this.spare[index - own]];
     const name = this.live.flowNames[index];
@@ -299,7 +302,8 @@ function tick() {
 
 /** A scenario in which a rule can be checked. */
 const ANY =
-  'schema = 2\nduration = "1 s"\ntopology = { kind = "dumbbell", rate = "1 Mbit/s", delay = "1 ms" }\nflows = [{ cc = "aimd" }]';
+  'schema = 2\nduration = "1 s"\ntopology = { kind = "dumbbell", rate = "1 Mbit/s", delay = "1 ms" }\nflows = ' +
+  '[{ cc = "aimd" }]';
 
 /** The table `cc` as a value of TOML on one line. */
 const inline = (table) =>
@@ -383,7 +387,7 @@ const pair = new MessageChannel();
 pair.port1.onmessage = tick;
 channel = pair.port2;
 
-onmessage = async ({ data }) => {
+self.onmessage = async ({ data }) => {
   if (data.type === "load") begin(data.module);
   await loaded;
   try {

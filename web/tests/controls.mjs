@@ -95,7 +95,8 @@ async function changing(page) {
   await change(6, "bottleneck: loss 0.14 %");
   await page.enter("loss", 200);
   await page.until(
-    "document.getElementById('message').textContent.startsWith('The running simulation does not accept this change: a probability is')",
+    "document.getElementById('message').textContent.startsWith('The running simulation does not accept this " +
+      "change: a probability is')",
   );
   assert.equal(await page.value("loss"), "0.14");
   await page.enter("loss", 0);
@@ -113,7 +114,8 @@ async function changing(page) {
   await page.click("add");
   await change(11, "added1 begins");
   await page.until(
-    "[...document.querySelectorAll('#flows tbody tr:not([hidden])')].map((row) => row.cells[1].textContent).join() === 'reno,reno'",
+    "[...document.querySelectorAll('#flows tbody tr:not([hidden])')].map((row) => " +
+      "row.cells[1].textContent).join() === 'reno,reno'",
   );
   await page.press("#flows tbody tr button");
   await change(12, "one ends");
@@ -122,7 +124,8 @@ async function changing(page) {
   await page.click("forget");
   await page.until(`${CHANGES}.length === 0`);
   await page.until(
-    `document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic" && document.getElementById('queue').value === "drop-tail"`,
+    `document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic" && ` +
+      `document.getElementById('queue').value === "drop-tail"`,
   );
 }
 
@@ -150,7 +153,8 @@ async function before(page, address) {
 async function texts(page) {
   const selected = (id) =>
     page.evaluate(
-      `(() => { const area = document.getElementById("${id}"); return area.value.slice(area.selectionStart, area.selectionEnd); })()`,
+      `(() => { const area = document.getElementById("${id}"); return area.value.slice(area.selectionStart, ` +
+        "area.selectionEnd); })()",
     );
   await page.press("#rule-box summary");
   for (const [line, wrong, message] of [
@@ -233,7 +237,8 @@ async function away(page) {
   await page.click("copy-command");
   // The page confirms the copy once the browser has answered.
   await page.until(
-    "document.getElementById('away-text').value.startsWith('cat > scenario.toml') && document.getElementById('away-state').textContent.startsWith('Command')",
+    "document.getElementById('away-text').value.startsWith('cat > scenario.toml') && " +
+      "document.getElementById('away-state').textContent.startsWith('Command')",
   );
   const command = await page.value("away-text");
   for (const [id, name] of [

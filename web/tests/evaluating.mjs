@@ -13,7 +13,8 @@ const [browser, address, folder, own, photographs] = process.argv.slice(2);
 const RULE = "grow = gain / w\ncut = if(queue_delay > 10 ms, 0.5, 0.8) * w # by the queue\ngain = 1";
 
 const HEAT =
-  "[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('.hidden')].map(({ textContent }) => textContent))";
+  "[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('.hidden')]" +
+  ".map(({ textContent }) => textContent))";
 
 /** A file that the page gives, once all of it is there. */
 async function taken(page, name) {
@@ -120,7 +121,9 @@ await withPage(browser, async (page) => {
   const saved = pathToFileURL(join(folder, "evaluation-core.html")).href;
   await page.visit(saved);
   found.saved = await page.evaluate(
-    "({ verdict: document.getElementById('verdict').textContent, planes: document.querySelectorAll('.plane').length, charts: document.querySelectorAll('.time').length, wide: document.documentElement.scrollWidth > innerWidth })",
+    "({ verdict: document.getElementById('verdict').textContent, planes: " +
+      "document.querySelectorAll('.plane').length, charts: document.querySelectorAll('.time').length, wide: " +
+      "document.documentElement.scrollWidth > innerWidth })",
   );
   if (photographs !== undefined) await photographed(page, "saved");
   found.problems = page.problems;

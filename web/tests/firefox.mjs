@@ -114,7 +114,9 @@ class FirefoxPage extends Page {
   }
 
   async evaluate(expression) {
-    const script = `const [resolve] = arguments; (async () => (${expression}))().then((value) => resolve(value === undefined ? {} : { value }), (error) => resolve({ error: String(error) }));`;
+    const script =
+      `const [resolve] = arguments; (async () => (${expression}))().then((value) => resolve(value === undefined ` +
+      "? {} : { value }), (error) => resolve({ error: String(error) }));";
     const { value } = await this.send("WebDriver:ExecuteAsyncScript", { script, args: [] });
     if (value.error !== undefined) throw new Error(`${expression}: ${value.error}`);
     return value.value;
@@ -146,7 +148,7 @@ class FirefoxPage extends Page {
     });
   }
 
-  async key(key, code = key, modifiers = 0) {
+  async key(key, _code = key, modifiers = 0) {
     const pressed = [...(modifiers === 2 ? [CONTROL] : []), KEYS[key] ?? key];
     const actions = [
       ...pressed.map((value) => ({ type: "keyDown", value })),

@@ -31,7 +31,8 @@ async function refused(page) {
     if (name === "long") await page.visit(`${page0}#${fragment}`);
     else await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
     found[name] = await page.until(
-      `(document.getElementById("message").textContent !== ${JSON.stringify(last)} && document.getElementById("message").textContent)`,
+      `(document.getElementById("message").textContent !== ${JSON.stringify(last)} && ` +
+        `document.getElementById("message").textContent)`,
     );
     await page.until(`${CLOCK} > 0 && document.documentElement.dataset.state === "playing"`);
     last = found[name];
@@ -62,7 +63,8 @@ async function tooMuch(page) {
   const lesson = async () => {
     await page.choose("lesson-list", "convergence");
     await page.until(
-      `document.documentElement.dataset.state === "playing" && ${CLOCK} > 0 && document.getElementById("message").textContent === ""`,
+      `document.documentElement.dataset.state === "playing" && ${CLOCK} > 0 && ` +
+        `document.getElementById("message").textContent === ""`,
     );
   };
   await page.visit(much);

@@ -20,7 +20,8 @@ export class Page {
       if (value) return value;
     }
     const shown = await this.evaluate(
-      "`${location.href.slice(0, 80)} ${document.documentElement?.dataset.state} ${document.getElementById('message')?.textContent} ${document.getElementById('mistakes')?.textContent}`",
+      "[location.href.slice(0, 80), document.documentElement?.dataset.state, " +
+        "...['message', 'mistakes'].map((id) => document.getElementById(id)?.textContent)].join(' ')",
     );
     throw new Error(`never true: ${expression}; the page: ${shown}; ${this.problems.join("; ")}`);
   }
@@ -79,7 +80,8 @@ export class Page {
   choose(id, value) {
     return this.evaluate(`(() => {
       const list = document.getElementById("${id}");
-      if (![...list.options].some((option) => option.value === ${text(value)})) throw new Error("no option " + ${text(value)});
+      const isOption = [...list.options].some((option) => option.value === ${text(value)});
+      if (!isOption) throw new Error("no option " + ${text(value)});
       list.value = ${text(value)};
       list.dispatchEvent(new Event("change", { bubbles: true }));
     })()`);

@@ -58,7 +58,8 @@ function tableSvg(table) {
     const element = document.createElement("i");
     element.textContent = value;
     parts.push(
-      `<text x="${x}" y="${y}" ${more} fill="${getComputedStyle(table).color}" font-family="system-ui, sans-serif" font-size="${size}">${element.innerHTML}</text>`,
+      `<text x="${x}" y="${y}" ${more} fill="${getComputedStyle(table).color}" font-family="system-ui, ` +
+        `sans-serif" font-size="${size}">${element.innerHTML}</text>`,
     );
   };
   heads.forEach((head, at) =>
@@ -69,7 +70,8 @@ function tableSvg(table) {
     [...row.cells].slice(1).forEach((data, at) => {
       const shown = data.querySelector("button, a, span") ?? data;
       parts.push(
-        `<rect x="${left + at * cell + 1}" y="${top + index * cell + 1}" width="${cell - 2}" height="${cell - 2}" fill="${getComputedStyle(shown).backgroundColor}"/>`,
+        `<rect x="${left + at * cell + 1}" y="${top + index * cell + 1}" width="${cell - 2}" height="` +
+          `${cell - 2}" fill="${getComputedStyle(shown).backgroundColor}"/>`,
       );
       text(
         left + at * cell + cell / 2,
@@ -83,7 +85,8 @@ function tableSvg(table) {
     height = top + rows.length * cell + 10;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
-    `<rect width="${width}" height="${height}" fill="${getComputedStyle(document.body).backgroundColor}"/>${parts.join("")}</svg>`
+    `<rect width="${width}" height="${height}" fill="${getComputedStyle(document.body).backgroundColor}"/>` +
+    `${parts.join("")}</svg>`
   );
 }
 

@@ -102,7 +102,9 @@ const KINDS = {
           return number(run.cwnd[flow][at], 1) + (ssthresh == null ? "" : ` / ${number(ssthresh, 1)}`);
         }),
       says: () => flows.map((flow) => `${run.flows[flow]} mean ${mean(run.cwnd[flow]).toFixed(1)} segments`),
-      after: (plot) => flows.forEach((flow) => drawTimeouts(plot, run.timeouts[flow], colour(`c${flow}`))),
+      after: (plot) => {
+        for (const flow of flows) drawTimeouts(plot, run.timeouts[flow], colour(`c${flow}`));
+      },
     };
   },
   rtt: (environment, run) => ({
@@ -130,7 +132,7 @@ const KINDS = {
     read: (at) => [number(run.queue[at], 0)],
     says: () => [`mean ${mean(run.queue).toFixed(1)} packets`],
   }),
-  jain: (environment, run) => ({
+  jain: (_environment, run) => ({
     data: [run.bins, run.jain],
     lines: [line("Jain's index", 5)],
     top: 1,
@@ -309,24 +311,25 @@ function phasePlot(card, figure, run) {
   const down = (value) => size - bottom - (value / top) * (size - bottom - up);
   const together = part * environment.capacity_mbps;
   const clip = `clip-${environment.id}-${environment.runs.indexOf(run)}`;
-  const ticks = [0, top / 2, top];
+  const label = (x, y, anchor, text) => `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`;
+  const ticks = [0, top / 2, top].map((tick) => {
+    const text = Number(tick.toPrecision(3));
+    const below = label(across(tick), size - bottom + 14, tick === top ? "end" : "middle", text);
+    return below + label(left - 5, down(tick) + 4, "end", text);
+  });
+  const box = `x="${left}" y="${up}" width="${size - left - right}" height="${size - bottom - up}"`;
+  const segment = (from, to) => `M${across(from[0])} ${down(from[1])}L${across(to[0])} ${down(to[1])}`;
+  const guide = segment([0, 0], [top, top]) + segment([0, together], [together, 0]);
   const drawing = figure.querySelector(".plot");
   drawing.classList.add("square");
   drawing.innerHTML = `<svg viewBox="0 0 ${size} ${size}" aria-hidden="true">
-    <clipPath id="${clip}"><rect x="${left}" y="${up}" width="${size - left - right}" height="${size - bottom - up}"/></clipPath>
-    <rect class="frame" x="${left}" y="${up}" width="${size - left - right}" height="${size - bottom - up}"/>
-    ${ticks
-      .map(
-        (
-          tick,
-        ) => `<text x="${across(tick)}" y="${size - bottom + 14}" text-anchor="${tick === top ? "end" : "middle"}">${+tick.toPrecision(3)}</text>
-      <text x="${left - 5}" y="${down(tick) + 4}" text-anchor="end">${+tick.toPrecision(3)}</text>`,
-      )
-      .join("")}
+    <clipPath id="${clip}"><rect ${box}/></clipPath>
+    <rect class="frame" ${box}/>
+    ${ticks.join("")}
     <text class="across" x="${(left + size - right) / 2}" y="${size - 3}" text-anchor="middle"></text>
     <text class="upward" transform="translate(10 ${(size - bottom + up) / 2}) rotate(-90)" text-anchor="middle"></text>
     <g clip-path="url(#${clip})">
-      <path class="guide" d="M${across(0)} ${down(0)}L${across(top)} ${down(top)}M${across(0)} ${down(together)}L${across(together)} ${down(0)}"/>
+      <path class="guide" d="${guide}"/>
       <g class="trace"></g>
     </g>
     <text x="${across(top * 0.87)}" y="${down(top * 0.91)}" text-anchor="end">fair</text>
@@ -353,7 +356,10 @@ function phasePlot(card, figure, run) {
         shown
           .map((at, order) => {
             const opacity = run.bins[at] < environment.warmup_s ? 0.1 : 0.2 + (0.75 * order) / shown.length;
-            return `<circle class="point" cx="${across(x[at]).toFixed(1)}" cy="${down(y[at]).toFixed(1)}" r="2" opacity="${opacity.toFixed(2)}"/>`;
+            return (
+              `<circle class="point" cx="${across(x[at]).toFixed(1)}" cy="${down(y[at]).toFixed(1)}" r="2" ` +
+              `opacity="${opacity.toFixed(2)}"/>`
+            );
           })
           .join("");
       if (!counted.length) trace.querySelector("path").remove();
@@ -374,7 +380,8 @@ function phasePlot(card, figure, run) {
 // --- Charts as files ----------------------------------------------------------------------------------------
 
 const SAVE =
-  '<span class="save"><button type="button" data-save="svg">SVG</button><button type="button" data-save="csv">CSV</button></span>';
+  '<span class="save"><button type="button" data-save="svg">SVG</button>' +
+  '<button type="button" data-save="csv">CSV</button></span>';
 
 for (const [name, csv] of Object.entries(reportData.csv))
   document.querySelector(`[data-name="${name}"]`).makeCsv = () => csv;
@@ -401,9 +408,10 @@ function timeSvg(figure, environment, kind) {
   const charts = figure.charts;
   const each = charts.length > 1 ? 90 : 240;
   const height = title + charts.length * each + 30;
-  const escape = (text) => csvEscape(text);
   const parts = [
-    `<rect width="${width}" height="${height}" fill="${colour("card")}"/><text x="${left}" y="16" font-weight="600" fill="${colour("ink")}">${escape(`${environment.title}, ${figure.dataset.label}: ${kind}`)}</text>`,
+    `<rect width="${width}" height="${height}" fill="${colour("card")}"/>` +
+      `<text x="${left}" y="16" font-weight="600" fill="${colour("ink")}">` +
+      `${escaped(`${environment.title}, ${figure.dataset.label}: ${kind}`)}</text>`,
   ];
   const across = (time) => (left + (time / environment.duration_s) * (width - left - right)).toFixed(1);
   charts.forEach((chart, index) => {
@@ -412,7 +420,8 @@ function timeSvg(figure, environment, kind) {
     const down = (value) => (bottom - (Math.min(value, chart.top) / chart.top) * (bottom - top)).toFixed(1);
     for (const level of [0, chart.top / 2, chart.top]) {
       parts.push(
-        `<path d="M${left} ${down(level)}H${width - right}" stroke="${colour("rule")}"/><text x="${left - 6}" y="${+down(level) + 4}" text-anchor="end">${+level.toPrecision(3)}</text>`,
+        `<path d="M${left} ${down(level)}H${width - right}" stroke="${colour("rule")}"/>` +
+          `<text x="${left - 6}" y="${+down(level) + 4}" text-anchor="end">${+level.toPrecision(3)}</text>`,
       );
     }
     chart.lines.forEach((style, at) => {
@@ -429,7 +438,8 @@ function timeSvg(figure, environment, kind) {
         })
         .join("");
       parts.push(
-        `<path d="${path}" fill="none" stroke="${style.stroke()}" stroke-width="${style.width}"${style.dash ? ` stroke-dasharray="${style.dash}"` : ""}><title>${escape(style.label)}</title></path>`,
+        `<path d="${path}" fill="none" stroke="${style.stroke()}" stroke-width="${style.width}"` +
+          `${style.dash ? ` stroke-dasharray="${style.dash}"` : ""}><title>${escaped(style.label)}</title></path>`,
       );
     });
   });
@@ -437,10 +447,14 @@ function timeSvg(figure, environment, kind) {
   for (const time of [0, 0.25, 0.5, 0.75, 1].map((part) => part * shown)) {
     parts.push(`<text x="${across(time)}" y="${height - 12}" text-anchor="middle">${+time.toPrecision(3)} s</text>`);
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="11" fill="${colour("soft")}">${parts.join("")}</svg>`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ` +
+    `${height}" font-family="system-ui, sans-serif" font-size="11" fill="${colour("soft")}">${parts.join("")}` +
+    "</svg>"
+  );
 }
 
-function csvEscape(text) {
+function escaped(text) {
   const element = document.createElement("i");
   element.textContent = text;
   return element.innerHTML;
@@ -482,7 +496,9 @@ function tellCell(button) {
   const candidate = heatRows[environment].indexOf(button);
   const told = document.getElementById("cell");
   const title = document.createElement("b");
-  title.textContent = `${heat.labels[candidate]} in “${heat.environments[environment]}”: ${heat.words[heat.maps[heatBy.value].cells[environment][candidate][0]]}. `;
+  title.textContent =
+    `${heat.labels[candidate]} in “${heat.environments[environment]}”: ` +
+    `${heat.words[heat.maps[heatBy.value].cells[environment][candidate][0]]}. `;
   const figures = heat.maps
     .flatMap((map) => {
       const [, , , text] = map.cells[environment][candidate];

@@ -28,7 +28,10 @@ function path({ times, values }, across, up) {
   return strokes.length > 0 ? `M${strokes.join("L")}` : "";
 }
 
-/** One drawing. `sides`: lists of curves, each {kind, curves}. `names`: the curves with colours. `end`: the end of the time axis in seconds. */
+/**
+ * One drawing. `sides`: lists of curves, each {kind, curves}. `names`: the curves with colours. `end`: the end of the
+ * time axis in seconds.
+ */
 export function drawing(title, sides, names, end) {
   const most = Math.max(
     0,

@@ -61,7 +61,9 @@ export class Rerun {
     element.replaceChildren(this.form, this.told, this.mistakes, this.out);
   }
 
-  /** Shows a cell: its `scenario` as JSON, `hash`, `seed`, `replicates`, `summaries` by replicate, `watched`, `refusal`. */
+  /**
+   * Shows a cell: its `scenario` as JSON, `hash`, `seed`, `replicates`, `summaries` by replicate, `watched`, `refusal`.
+   */
   show(cell) {
     this.cell = cell;
     this.tree = JSON.parse(cell.scenario);
