@@ -119,6 +119,6 @@ export class Running {
 
 /** Runs one replicate to its end. */
 export function run(scenario: Scenario, options?: { seed?: bigint; replicate?: bigint | number }): Result;
-export function list(kind: "cc" | "recovery" | "queue" | "loss" | "traffic" | "topology"): any[];
+export function list(kind: "cc" | "recovery" | "queue" | "loss" | "traffic" | "topology" | "channel"): any[];
 export function rule(line: string): any;
 export function metrics(): any[];

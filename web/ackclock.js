@@ -89,7 +89,11 @@ export class Scenario {
     return JSON.parse(this.inner.describeJson());
   }
 
-  /** A run at its start. `spare` lists flows that may begin later, each by the index of the flow that it copies. */
+  /**
+   * A run at its start. `spare` lists flows that may begin later, each by the index of the flow that it copies.
+   *
+   * @param {{ seed?: bigint, replicate?: bigint | number, spare?: number[] }} [options]
+   */
   start({ seed, replicate = 0n, spare = [] } = {}) {
     return new Running(new Live(this.inner.withSets([], []), seed, BigInt(replicate), Uint32Array.from(spare)));
   }
@@ -221,12 +225,17 @@ function plain(view, keys) {
   return values;
 }
 
-/** Runs one replicate to its end. */
+/**
+ * Runs one replicate to its end.
+ *
+ * @param {Scenario} scenario
+ * @param {{ seed?: bigint, replicate?: bigint | number }} [options]
+ */
 export function run(scenario, { seed, replicate = 0n } = {}) {
   return new Result(scenario.inner.run(seed, BigInt(replicate)));
 }
 
-/** The entries of a list: `cc`, `recovery`, `queue`, `loss`, `traffic` or `topology`. */
+/** The entries of a list: `cc`, `recovery`, `queue`, `loss`, `traffic`, `topology` or `channel`. */
 export const list = (kind) => JSON.parse(listJson(kind));
 
 /** The table `cc` of a rule that is written on one line. */

@@ -15,7 +15,7 @@ export function suites(): Promise<SuiteInfo[]>;
  * Your own suite from its text, as `tools/web/suites_on_web.py` writes it. An invalid text throws an error with one
  * message.
  */
-export function readSuite(text: string): object;
+export function readSuite(text: string): { name: string };
 
 /** The metrics of a score: `shares`, which combines all shares, or a single metric. */
 export const METRICS: string[];

@@ -53,7 +53,11 @@ async function cores() {
 /** The progress of an evaluation. It estimates the remaining time once each algorithm has run in each environment. */
 class Progress {
   constructor(tasks, workers) {
-    Object.assign(this, { total: tasks.length, done: 0, workers, left: new Map(), took: new Map() });
+    this.total = tasks.length;
+    this.done = 0;
+    this.workers = workers;
+    this.left = new Map();
+    this.took = new Map();
     for (const task of tasks) this.left.set(this.key(task), (this.left.get(this.key(task)) ?? 0) + 1);
   }
 

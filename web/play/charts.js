@@ -69,7 +69,9 @@ export class Chart {
     const { clientWidth, clientHeight } = this.canvas;
     const ratio = Math.min(devicePixelRatio || 1, 3);
     if (this.width === clientWidth && this.height === clientHeight && this.ratio === ratio) return;
-    Object.assign(this, { width: clientWidth, height: clientHeight, ratio });
+    this.width = clientWidth;
+    this.height = clientHeight;
+    this.ratio = ratio;
     this.canvas.width = Math.round(clientWidth * ratio);
     this.canvas.height = Math.round(clientHeight * ratio);
     this.stale = true;

@@ -66,7 +66,7 @@ export function wireControls() {
       event.ctrlKey ||
       event.metaKey ||
       event.altKey ||
-      event.target.closest("input, textarea, select, button, summary")
+      /** @type {Element} */ (event.target).closest("input, textarea, select, button, summary")
     )
       return;
     event.preventDefault();

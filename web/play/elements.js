@@ -1,8 +1,17 @@
 // Elements of the page.
 
+/**
+ * An element of the page. The page determines its type.
+ *
+ * @returns {any}
+ */
 export const byId = (id) => document.getElementById(id);
 
-/** An element with text or children. The browser never parses a text as HTML. */
+/**
+ * An element with text or children. The browser never parses a text as HTML.
+ *
+ * @returns {any}
+ */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -39,7 +48,7 @@ export function seldom(wait, call) {
 
 /** Calls with a file that the user chooses, or drops on the page. */
 export function onFile(input, call) {
-  const first = ([file]) => file !== undefined && call(file);
+  const first = (files) => files.length > 0 && call(files[0]);
   input.addEventListener("change", () => {
     first(input.files);
     // The user can choose the same file again.

@@ -6,6 +6,18 @@ import { byId, fill, make, show } from "./elements.js";
 import { lab, now } from "./lab.js";
 import { words } from "./scales.js";
 
+/**
+ * The figures of a flow, each with its significant digits.
+ *
+ * @type {[string, number][]}
+ */
+const FIGURES = [
+  ["window", 4],
+  ["rtt", 4],
+  ["rate", 3],
+  ["retransmits", 9],
+];
+
 const described = (flow) => lab.run.description.flows[flow.like];
 const groupOf = (flow) => lab.run.resolved.flows.findIndex(({ name }) => name === described(flow)?.group);
 const algorithm = (flow) => changedAlgorithm(groupOf(flow)) ?? described(flow)?.cc ?? described(flow)?.traffic ?? "";
@@ -63,12 +75,7 @@ function drawKey(canvas, { colour, dash }) {
 /** Window, RTT, rate and retransmissions in words, followed by the figures of B. */
 function figuresOf(flow) {
   const beside = lab.other?.series?.flows.find(({ name, begun }) => begun && name === flow.name);
-  return [
-    ["window", 4],
-    ["rtt", 4],
-    ["rate", 3],
-    ["retransmits", 9],
-  ].map(([name, digits]) => {
+  return FIGURES.map(([name, digits]) => {
     const own = words(lab.series.last(flow[name]), digits);
     return beside === undefined ? own : `${own} (B ${words(lab.other.series.at(beside[name], now()), digits)})`;
   });

@@ -24,7 +24,11 @@ export class PhasePlane {
     const ratio = Math.min(devicePixelRatio || 1, 3);
     if (this.width === width && this.height === height && this.ratio === ratio) return;
     const side = Math.min(width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom);
-    Object.assign(this, { width, height, ratio, side, stale: true });
+    this.width = width;
+    this.height = height;
+    this.ratio = ratio;
+    this.side = side;
+    this.stale = true;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
   }

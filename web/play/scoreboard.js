@@ -213,17 +213,11 @@ export function regret({ document: { regrets, environments }, overview: { maps }
       floor === null
         ? heading
         : `${heading} (noise floor of the worst case ${general(Number(floor.worst_case_high.toFixed(digits)), 6)})`;
-    const lines = regrets.map(({ candidate, metrics: { [name]: found } }, at) =>
-      row(
-        named(candidate),
-        [
-          cell(intervalText(found.worst_case, digits)),
-          cell(intervalText(found.total, digits)),
-          words(title(found.worst)),
-        ],
-        at === 0 ? "ours" : "",
-      ),
-    );
+    const lines = regrets.map(({ candidate, metrics }, at) => {
+      const { worst_case: most, total, worst } = metrics[name];
+      const cells = [cell(intervalText(most, digits)), cell(intervalText(total, digits)), words(title(worst))];
+      return row(named(candidate), cells, at === 0 ? "ours" : "");
+    });
     return make("tbody", {}, group(told, 4), ...lines);
   });
   return table(

@@ -227,7 +227,10 @@ class Drive {
     const rows = Float64Array.from(out);
     const packets = this.watched && !this.ended ? this.flight.packets() : null;
     const buffers = [rows, packets].filter((numbers) => numbers !== null).map(({ buffer }) => buffer);
-    postMessage({ type: "rows", turn: this.turn, order: this.order, rests: this.idle, rows, packets }, buffers);
+    postMessage(
+      { type: "rows", turn: this.turn, order: this.order, rests: this.idle, rows, packets },
+      { transfer: buffers },
+    );
   }
 
   /** Takes an order. The page may learn of the result late, but never early. */

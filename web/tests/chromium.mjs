@@ -27,7 +27,9 @@ export async function withPage(chromium, use) {
     await use(await ChromiumPage.first(browser, folder));
   } finally {
     // All of its processes end with it, so that none of them writes into the folder any more.
-    browser.stdio[3].write(`${text({ id: 0, method: "Browser.close" })}\0`);
+    /** @type {import("node:stream").Writable} */ (browser.stdio[3]).write(
+      `${text({ id: 0, method: "Browser.close" })}\0`,
+    );
     const late = setTimeout(() => browser.kill(), 10_000);
     await gone;
     clearTimeout(late);
@@ -48,7 +50,10 @@ class ChromiumPage extends Page {
 
   constructor(browser, folder) {
     super(folder);
-    Object.assign(this, { browser, session: undefined, waiting: new Map(), count: 0 });
+    this.browser = browser;
+    this.session = undefined;
+    this.waiting = new Map();
+    this.count = 0;
     let rest = "";
     browser.stdio[4].on("data", (data) => {
       const messages = (rest + data).split("\0");

@@ -157,9 +157,9 @@ async function texts(page) {
         "area.selectionEnd); })()",
     );
   await page.press("#rule-box summary");
-  for (const [line, wrong, message] of [
-    [2, "cut = 0.5 * ww", "unknown variable `ww`"],
-    [3, "rtt > 5", "expected NAME = FORMULA"],
+  for (const { line, wrong, message } of [
+    { line: 2, wrong: "cut = 0.5 * ww", message: "unknown variable `ww`" },
+    { line: 3, wrong: "rtt > 5", message: "expected NAME = FORMULA" },
   ]) {
     await page.type("rule", `grow = 1 / w\n${"# half of it\n".repeat(line - 2)}${wrong}`);
     await page.until(`document.getElementById("rule-state").textContent.includes(${JSON.stringify(message)})`);

@@ -76,7 +76,10 @@ class FirefoxPage extends Page {
 
   constructor(browser, port, folder) {
     super(folder);
-    Object.assign(this, { socket: connect(port, "127.0.0.1"), waiting: new Map(), count: 0, rest: Buffer.alloc(0) });
+    this.socket = connect(port, "127.0.0.1");
+    this.waiting = new Map();
+    this.count = 0;
+    this.rest = Buffer.alloc(0);
     this.socket.on("data", (data) => this.read(data));
     for (const stream of [browser.stdout, browser.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {
@@ -91,7 +94,7 @@ class FirefoxPage extends Page {
       const colon = this.rest.indexOf(":");
       const end = colon + 1 + Number(this.rest.subarray(0, colon));
       if (colon < 0 || this.rest.length < end) return;
-      const message = JSON.parse(this.rest.subarray(colon + 1, end));
+      const message = JSON.parse(this.rest.toString("utf8", colon + 1, end));
       this.rest = this.rest.subarray(end);
       // The first message is a greeting.
       if (Array.isArray(message)) this.waiting.get(message[1])?.(message[2], message[3]);

@@ -10,11 +10,12 @@ import { Series } from "../play/series.js";
 
 const [module, ...scenarios] = process.argv.slice(2);
 const PACKET_BITS = 12_000;
+/** @type {(message: any) => void} */
 let hear = () => {};
-Object.assign(globalThis, { onmessage: null, postMessage: (message) => hear(message) });
+Object.assign(globalThis, { self: globalThis, postMessage: (message) => hear(message) });
 await load(readFileSync(module));
 await import("../play/worker.js");
-const tell = (data) => globalThis.onmessage({ data });
+const tell = (data) => Object(globalThis).onmessage({ data });
 await tell({ type: "load", module: readFileSync(module) });
 
 /** The series of a whole run, and the messages of its start and its end. */
@@ -53,14 +54,16 @@ function arrivals(text, lastLinks) {
     len,
   } = wholeRun(new Scenario(text, { sets: ["sampling.packets=true"] })).samples("packets");
   const found = new Map(Array.from(lastLinks.keys(), (name) => [name, { times: [], totals: [0] }]));
+  const numbers = (column) => Array.from(column.values, Number);
+  const names = (column) => numbers(column).map((value) => column.names[value]);
+  const [events, links, flows, lengths] = [names(event), names(link), names(flow), numbers(len)];
   times.values.forEach((time, index) => {
-    const name = flow.names[flow.values[index]];
-    const isArrival =
-      event.names[event.values[index]] === "leave" && link.names[link.values[index]] === lastLinks.get(name);
-    if (!isArrival || len.values[index] === 0) return;
+    const name = flows[index];
+    const isArrival = events[index] === "leave" && links[index] === lastLinks.get(name);
+    if (!isArrival || lengths[index] === 0) return;
     const { times: until, totals } = found.get(name);
     until.push(Number(time) / 1e9);
-    totals.push(totals.at(-1) + len.values[index]);
+    totals.push(totals.at(-1) + lengths[index]);
   });
   return found;
 }

@@ -103,13 +103,14 @@ const figureFiles = {
 const TYPES = { svg: "image/svg+xml", csv: "text/csv" };
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-save]");
+  const clicked = /** @type {Element} */ (event.target);
+  const button = /** @type {HTMLElement} */ (clicked.closest("[data-save]"));
   if (button) {
     const figure = button.closest("figure");
     const kind = button.dataset.save;
     saveFile(`${figure.dataset.name}.${kind}`, TYPES[kind], figureFiles[kind](figure));
   }
-  const copied = event.target.closest("[data-copy]");
+  const copied = clicked.closest("[data-copy]");
   if (copied) {
     navigator.clipboard?.writeText(copied.parentElement.querySelector("code").textContent);
     copied.textContent = "copied";
@@ -118,19 +119,24 @@ document.addEventListener("click", (event) => {
 
 // --- Heat maps: arrow keys move between cells, and the tab key stops once ----------------------------------
 
-for (const grid of document.querySelectorAll("table.heat")) {
+/** @type {NodeListOf<HTMLTableElement>} */
+const grids = document.querySelectorAll("table.heat");
+for (const grid of grids) {
   const cells = [...grid.tBodies].flatMap((body) => [...body.rows]).map((row) => [...row.querySelectorAll("button")]);
   const stop = (cell) => {
-    grid.querySelector('button[tabindex="0"]')?.setAttribute("tabindex", -1);
+    grid.querySelector('button[tabindex="0"]')?.setAttribute("tabindex", "-1");
     cell.tabIndex = 0;
   };
   for (const cell of cells.flat()) cell.tabIndex = -1;
   if (cells[0]?.[0]) stop(cells[0][0]);
-  grid.addEventListener("focusin", (event) => event.target.matches("button") && stop(event.target));
-  grid.addEventListener("keydown", (event) => {
-    const row = cells.findIndex((each) => each.includes(document.activeElement));
+  grid.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLButtonElement) stop(target);
+  });
+  grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const focused = /** @type {HTMLButtonElement} */ (document.activeElement);
+    const row = cells.findIndex((each) => each.includes(focused));
     if (row < 0) return;
-    const column = cells[row].indexOf(document.activeElement);
+    const column = cells[row].indexOf(focused);
     const [down, right] =
       { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [];
     const to = cells[row + down]?.[column + right];
@@ -139,10 +145,10 @@ for (const grid of document.querySelectorAll("table.heat")) {
     to?.focus();
   });
   grid.addEventListener("click", (event) => {
-    const cell = event.target.closest("button");
+    const cell = /** @type {Element} */ (event.target).closest("button");
     if (!cell) return;
-    grid.querySelector('[aria-pressed="true"]')?.setAttribute("aria-pressed", false);
-    cell.setAttribute("aria-pressed", true);
+    grid.querySelector('[aria-pressed="true"]')?.setAttribute("aria-pressed", "false");
+    cell.setAttribute("aria-pressed", "true");
     grid.dispatchEvent(new CustomEvent("cell", { detail: cell }));
   });
 }
@@ -150,7 +156,9 @@ for (const grid of document.querySelectorAll("table.heat")) {
 // --- Sorting ------------------------------------------------------------------------------------------------
 
 // Sorting moves whole table bodies, by the figure of their first row.
-for (const table of document.querySelectorAll("table[data-sortable]")) {
+/** @type {NodeListOf<HTMLTableElement>} */
+const sortable = document.querySelectorAll("table[data-sortable]");
+for (const table of sortable) {
   const first = [...table.tBodies];
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
@@ -173,7 +181,9 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
           ? first
           : [...first].sort((one, other) => {
               const [a, b] = [value(one), value(other)];
-              return Number.isNaN(a) || Number.isNaN(b) ? Number.isNaN(a) - Number.isNaN(b) : sign * (a - b);
+              return Number.isNaN(a) || Number.isNaN(b)
+                ? Number(Number.isNaN(a)) - Number(Number.isNaN(b))
+                : sign * (a - b);
             });
       table.append(...sorted);
     });

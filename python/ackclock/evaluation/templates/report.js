@@ -281,6 +281,7 @@ function timeChart(card, figure, kind, run, only = null) {
 }
 
 function readOut(time, texts, beside = "") {
+  /** @type {(string | Node)[]} */
   const parts = [`${time.toFixed(1)} s `];
   texts.forEach((text, flow) => {
     if (texts.length > 1) parts.push(swatch(flow));
@@ -383,8 +384,10 @@ const SAVE =
   '<span class="save"><button type="button" data-save="svg">SVG</button>' +
   '<button type="button" data-save="csv">CSV</button></span>';
 
-for (const [name, csv] of Object.entries(reportData.csv))
-  document.querySelector(`[data-name="${name}"]`).makeCsv = () => csv;
+for (const [name, csv] of Object.entries(reportData.csv)) {
+  const figure = /** @type {HTMLElement} */ (document.querySelector(`[data-name="${name}"]`));
+  figure.makeCsv = () => csv;
+}
 
 function csvOf(kind, run) {
   if (kind === "phase") {
@@ -463,8 +466,8 @@ function escaped(text) {
 // --- The heat map -------------------------------------------------------------------------------------------
 
 const { heat } = reportData;
-const heatTable = document.querySelector("table.heat");
-const heatBy = document.getElementById("heat-by");
+const heatTable = /** @type {HTMLTableElement} */ (document.querySelector("table.heat"));
+const heatBy = /** @type {HTMLSelectElement} */ (document.getElementById("heat-by"));
 const heatRows = [...heatTable.tBodies[0].rows].map((row) => [...row.querySelectorAll("button")]);
 
 function showHeat() {
@@ -512,7 +515,7 @@ function tellCell(button) {
 }
 
 heatBy.addEventListener("change", showHeat);
-heatTable.addEventListener("cell", (event) => tellCell(event.detail));
+heatTable.addEventListener("cell", (/** @type {CustomEvent} */ event) => tellCell(event.detail));
 heatTable.closest("figure").makeCsv = () =>
   [
     "environment,algorithm,by,judgement,value,difference_to_reference,command",

@@ -3,7 +3,11 @@
 import { words } from "ackclock/play/scales.js";
 import { html } from "./elements.js";
 
-/** The lists of results with tables, and the columns of each table. */
+/**
+ * The lists of results with tables, and the columns of each table.
+ *
+ * @type {[string, string, string[]][]}
+ */
 const TABLES = [
   [
     "flows",

@@ -24,6 +24,8 @@ export class Rerun {
     this.element = element;
     this.engine = engine;
     this.stored = new Map();
+    /** Whether the page offers charts as files. */
+    this.hasFiles = false;
     this.fields = Object.fromEntries(
       FIELDS.map(([name]) => [name, html("input", { name, autocomplete: "off", spellcheck: "false" })]),
     );
