@@ -99,9 +99,9 @@ def beside_linux(results: str) -> str:
     return f"{made}.\n\n{found['table']}"
 
 
-def late_comer_table() -> str:
-    """The results of `tools/linux/late_comer.py`."""
-    found = json.loads((DOCS.parent / "tools/linux/late-comer.json").read_text(encoding="utf-8"))
+def newcomer_table() -> str:
+    """The results of `tools/linux/newcomer.py`."""
+    found = json.loads((DOCS.parent / "tools/linux/newcomer.json").read_text(encoding="utf-8"))
     rows = [("", "mean share", "least", "largest", "runs", "emulations not valid"), ("---",) * 6]
     for name, figures in found.items():
         shares = (f"{100 * figures[key]:.1f} %" for key in ("mean", "least", "largest"))
@@ -157,7 +157,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "agreement": partial(beside_linux, "results.json"),
     "episodes": partial(beside_linux, "episodes.json"),
     "shares": partial(beside_linux, "shares.json"),
-    "late_comer": late_comer_table,
+    "newcomer": newcomer_table,
     "kernel_agreement": agreement_page.table,
     "kernel_speed": kernel_speed,
     "efficiency_on_linux": partial(paper_on_linux, "jasem-efficiency"),
