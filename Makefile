@@ -108,7 +108,7 @@ test-python: build ## Format, lints, types and tests of Python
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	MYPYPATH=tools/ns2:tools/ns3:tools/kernel:tools/bench:tools/docs:tools/evidence:tools/web $(BIN)/mypy --strict tools
+	MYPYPATH=tools/ns2:tools/ns3:tools/kernel:tools/bench:tools/docs:tools/evidence:tools/markdown:tools/web $(BIN)/mypy --strict tools
 	$(BIN)/pytest --numprocesses=logical --dist=loadfile
 
 bench: pgo other-simulators ## Measure the speed of all workloads, also in ns-2 and ns-3

@@ -19,21 +19,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+sys.path += [
+    str(Path(__file__).resolve().parents[1] / folder) for folder in ("evidence", "kernel", "markdown")
+]
+
+import agreement_page
 import algorithm_page
 import described
+import evidence_page
 import key_tables
 import live_figures
 import paper_page
+import rows as evidence_rows
 import trust
 from ackclock import _core
 from generated_parts import renewed
 from markdown_table import table
-
-sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("evidence", "kernel")]
-
-import agreement_page
-import evidence_page
-import rows as evidence_rows
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Numbers from this on are shown without fractions.

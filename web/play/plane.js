@@ -148,7 +148,8 @@ function names(spots, places) {
       const box = [left, y + dy - LINE + 3, left + width, y + dy + 3];
       if (box[0] < 2 || box[2] > WIDTH - 2 || box[1] < 0 || taken.some((each) => overlap(box, each))) continue;
       taken.push(box);
-      return `<text class="name" x="${one(x + dx)}" y="${one(y + dy)}" text-anchor="${anchor}">${escaped(short)}</text>`;
+      const place = `x="${one(x + dx)}" y="${one(y + dy)}" text-anchor="${anchor}"`;
+      return `<text class="name" ${place}>${escaped(short)}</text>`;
     }
     return "";
   });
