@@ -174,6 +174,22 @@ def test_a_capture_at_a_link_shows_its_packets_and_changes_nothing(scenario: str
     assert capture.stat().st_size > 100 * flow["arrived"]
 
 
+def test_algorithms_of_the_kernel_run_by_name_with_parameters_and_sysctls(scenario: str) -> None:
+    westwood = documents(scenario, "--set", 'flows.test.cc={ kind = "kernel", name = "westwood" }')
+    assert westwood["emulation"]["algorithms"] == {"test": "westwood"}
+    plain = documents(scenario)
+    without = documents(
+        scenario,
+        "--set",
+        'flows.test.cc={ kind = "kernel", name = "cubic", hystart = 0 }',
+        "--set",
+        "warmup=0 s",
+    )
+    assert without["flows"][0]["retransmits"] > plain["flows"][0]["retransmits"]
+    no_rack = documents(scenario, "--set", "kernel={ sysctl = { tcp_recovery = 0 } }")
+    assert no_rack["flows"] != plain["flows"]
+
+
 def test_a_feature_that_the_backend_lacks_is_one_message(scenario: str) -> None:
     for key, value, message in (
         (
@@ -187,6 +203,16 @@ def test_a_feature_that_the_backend_lacks_is_one_message(scenario: str) -> None:
             "error: flows.test.protocol: the kernel has TCP only (--backend kernel)",
         ),
         ("flows.test.max_window", "10", "error: flows.test.max_window: the kernel sets its receive window"),
+        (
+            "flows.test.cc",
+            '{ kind = "kernel", name = "westwod" }',
+            'error: flows.test.cc: the kernel has no algorithm westwod; did you mean "westwood"',
+        ),
+        (
+            "kernel",
+            "{ sysctl = { tcp_recvery = 0 } }",
+            "error: kernel.sysctl.tcp_recvery: the kernel has no sysctl net.ipv4.tcp_recvery; did you mean",
+        ),
     ):
         answer = cli("run", scenario, "--backend", "kernel", "--set", f"{key}={value}")
         assert (answer.code, answer.stdout) == (2, "")

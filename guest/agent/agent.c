@@ -11,7 +11,6 @@
 #include <linux/kthread.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
-#include <linux/sysctl.h>
 #include "agent.h"
 #include "clock.h"
 
@@ -51,12 +50,14 @@ void *ackclock_record(u16 kind, u16 flow, u32 len)
 	return record + 1;
 }
 
-void ackclock_failed(u16 flow, const char *what, int error)
+void ackclock_failed(u16 flow, const char *what, int error, const char *known)
 {
-	char text[128];
-	int len = scnprintf(text, sizeof(text), "%s: %pe", what, ERR_PTR(error));
+	char text[512];
+	int len = scnprintf(text, sizeof(text), "%s\n%d\n", what, error);
+	char *content = ackclock_record(ACKCLOCK_FAILED, flow, len + strlen(known));
 
-	memcpy(ackclock_record(ACKCLOCK_FAILED, flow, len), text, len);
+	memcpy(content, text, len);
+	memcpy(content + len, known, strlen(known));
 }
 
 /* The next record that comes to the guest, or none. */
@@ -115,8 +116,7 @@ static int __init ackclock_init(void)
 	ackclock_shared = ackclock_map(memory, size);
 	if (!ackclock_shared)
 		panic("ackclock: the shared memory cannot be mapped");
-	if (alone)
-		do_sysctl_args();
+	ackclock_words();
 	error = ackclock_link_init();
 	if (!error)
 		error = ackclock_flows_init();

@@ -9,12 +9,15 @@ extern struct ackclock_shared *ackclock_shared;
 
 /* Writes a record for ackclock. Returns the place of its content. */
 void *ackclock_record(u16 kind, u16 flow, u32 len);
-/* The error of a command, for the user. */
-void ackclock_failed(u16 flow, const char *what, int error);
+/* The error of a command, for the user, with the known names if one was unknown. */
+void ackclock_failed(u16 flow, const char *what, int error, const char *known);
 
 /* link.c: the network device. */
 int ackclock_link_init(void);
 void ackclock_link_receive(const void *packet, u32 len, bool is_corrupted);
+
+/* words.c: the settings on the command line. */
+void ackclock_words(void);
 
 /* algorithms.c: congestion controls as programs of eBPF. */
 void ackclock_algorithms_init(void);

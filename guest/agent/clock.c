@@ -18,13 +18,16 @@ void ackclock_at(struct time_travel_event *event, u64 time)
 /* The guest may not pass this time on its own. */
 void ackclock_limit(u64 time)
 {
+#ifdef UM_TIMETRAVEL_SCHEDSHM_VERSION
 	if (!time_travel_ext_free_until)
 		return;
-#ifdef UM_TIMETRAVEL_SCHEDSHM_VERSION
 	time += time_travel_shm_offset;
-#endif
 	if (time < *time_travel_ext_free_until)
 		*time_travel_ext_free_until = time;
+#else
+	if (time_travel_ext_free_until_valid && time < time_travel_ext_free_until)
+		time_travel_ext_free_until = time;
+#endif
 }
 
 void ackclock_drain(void)

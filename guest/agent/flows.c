@@ -199,16 +199,18 @@ static void open_flow(u16 number, const struct ackclock_open *open)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = open->source, .sin_port = htons(open->port) };
 	int mss = open->mss, ahead = open->ahead, one = 1;
+	static char known[TCP_CA_BUF_MAX];
 	struct socket *sock;
 	struct flow *flow;
 	int error;
 
 	error = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (error)
-		return ackclock_failed(number, "socket", error);
+		return ackclock_failed(number, "socket", error, "");
 	error = set_option(sock, SOL_TCP, TCP_CONGESTION, open->algorithm, strnlen(open->algorithm, 15));
 	if (error) {
-		ackclock_failed(number, open->algorithm, error);
+		tcp_get_available_congestion_control(known, sizeof(known));
+		ackclock_failed(number, open->algorithm, error, known);
 		goto release;
 	}
 	error = set_option(sock, SOL_TCP, TCP_MAXSEG, &mss, sizeof(mss));
@@ -219,7 +221,7 @@ static void open_flow(u16 number, const struct ackclock_open *open)
 	if (!error)
 		error = kernel_bind(sock, (struct sockaddr *)&address, sizeof(address));
 	if (error) {
-		ackclock_failed(number, "options", error);
+		ackclock_failed(number, "options", error, "");
 		goto release;
 	}
 	flow = senders[number] = new_flow(number, sock, false);
@@ -232,7 +234,7 @@ static void open_flow(u16 number, const struct ackclock_open *open)
 	address.sin_port = htons(PORT);
 	error = kernel_connect(sock, (struct sockaddr *)&address, sizeof(address), O_NONBLOCK);
 	if (error && error != -EINPROGRESS)
-		ackclock_failed(number, "connect", error);
+		ackclock_failed(number, "connect", error, "");
 	return;
 release:
 	sock_release(sock);
@@ -328,7 +330,7 @@ static void obey(const struct ackclock_record *record, const void *content)
 	case ACKCLOCK_ALGORITHM:
 		index = ackclock_algorithm_add(content);
 		if (index)
-			ackclock_failed(record->flow, "algorithm", index);
+			ackclock_failed(record->flow, "algorithm", index, "");
 		return;
 	case ACKCLOCK_OPEN:
 		return open_flow(record->flow, content);

@@ -47,14 +47,18 @@ enum {
 	ACKCLOCK_WRITE,
 	ACKCLOCK_END,
 	ACKCLOCK_LOOK,
-	/* From the guest: the state of a connection, and the error of a command */
+	/* From the guest: the state of a connection */
 	ACKCLOCK_STATE,
+	/* From the guest: three lines with the name of a failed setting or command, the error, and the known names */
 	ACKCLOCK_FAILED,
 	/* A congestion control, to the guest */
 	ACKCLOCK_ALGORITHM,
 	/* From the guest at its start: the places of fields in its structures */
 	ACKCLOCK_FIELDS,
 };
+
+/* The flow of a record that concerns the whole guest */
+#define ACKCLOCK_NO_FLOW 0xffff
 
 struct ackclock_open {
 	/* Addresses in network byte order */

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ackclock import _core
-from ackclock.errors import RunError
+from ackclock.errors import BackendError, RunError
 from ackclock.foreign import process
 from ackclock.scenario import PROBED, Algorithm, probe_scenario
 
@@ -64,5 +64,8 @@ def _findings(scenario_json: str) -> list[dict[str, Any]]:
     scenario = _core.Scenario.from_json(scenario_json, "<check>")
     if process.is_needed(scenario.foreign):
         return process.call(_findings, scenario_json)
-    found: list[dict[str, Any]] = json.loads(scenario.check_cc_json(PROBED) or "[]")
+    try:
+        found: list[dict[str, Any]] = json.loads(scenario.check_cc_json(PROBED) or "[]")
+    except _core.BackendError as error:
+        raise BackendError(str(error)) from None
     return found

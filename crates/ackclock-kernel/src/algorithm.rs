@@ -20,7 +20,7 @@ pub type InGuest = Algorithms<Option<(String, BpfObject)>>;
 pub fn read(plan: &Plan, folder: &Path) -> Result<InGuest, KernelError> {
     Algorithms::new(plan, &BACKEND, |number, flow, wanted| {
         Ok(match wanted {
-            InKernel::Own(name) => ((*name).to_owned(), None),
+            InKernel::Own(name) => (name.clone(), None),
             program => {
                 let object = program.object(folder).map_err(|message| Refused::algorithm(flow, message))?;
                 (format!("ackclock{number}"), Some((format!("flows.{}.cc", flow.group), object)))

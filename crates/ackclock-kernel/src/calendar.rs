@@ -17,6 +17,7 @@ use crate::error::KernelError;
 use crate::guest::Guest;
 use crate::network::Network;
 use crate::readings::Reports;
+use crate::settings;
 use crate::shared::{Kind, Record};
 
 /// The time of a guest at the start of the run. It boots before.
@@ -216,11 +217,7 @@ impl<'a> Calendar<'a> {
                 Kind::Packet => outbox.push(time(record.time), record.content),
                 Kind::State => reports.take(record.flow, record.content),
                 Kind::Fields => types.add(record.content).map_err(|error| refused(error.to_string()))?,
-                Kind::Failed => {
-                    let flow = plan.flows.get(record.flow).map_or_else(String::new, |flow| flow.name.to_string());
-                    let message = String::from_utf8_lossy(record.content).into_owned();
-                    return Err(KernelError::Denied { flow, message });
-                }
+                Kind::Failed => return Err(settings::denied(plan, plan.flows.get(record.flow), record.content)),
                 _ => {}
             }
             Ok(())

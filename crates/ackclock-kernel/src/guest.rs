@@ -1,7 +1,8 @@
 //! A guest: its process, and the protocol of its clock (include/uapi/linux/um_timetravel.h).
 //!
 //! The guest waits until the calendar lets it run. It then runs on its own up to a permitted time. A second shared
-//! memory contains the clock and the request of the guest. A stretch of running therefore costs two messages.
+//! memory contains the clock and the request of the guest. A stretch of running therefore costs two messages. Kernels
+//! before 6.12 have no such memory, and send their requests as messages.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -27,10 +28,12 @@ pub const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 // Operations of the protocol.
 const ACK: u32 = 0;
 const START: u32 = 1;
+const REQUEST: u32 = 2;
 const WAIT: u32 = 3;
 const GET: u32 = 4;
 const UPDATE: u32 = 5;
 const RUN: u32 = 6;
+const FREE_UNTIL: u32 = 7;
 const GET_TOD: u32 = 8;
 const BROADCAST: u32 = 9;
 /// Of the agent (guest/agent/clock.c).
@@ -78,6 +81,8 @@ pub struct Guest {
     sequence: u32,
     /// When it runs next by itself, if ever.
     request: Option<u64>,
+    /// It sends its requests as messages, because its kernel has no shared clock.
+    sends_requests: bool,
 }
 
 impl Guest {
@@ -123,7 +128,8 @@ impl Guest {
         clock.write(AT_RUNNING, &1u16.to_ne_bytes());
         clock.write(AT_CLIENTS, &2u16.to_ne_bytes());
         clock.write(AT_SLOTS, &SHARES_TIME.to_ne_bytes());
-        Ok(Guest { host, process, clock, link, console, shared, sequence: 0, request: None })
+        let (sequence, request, sends_requests) = (0, None, false);
+        Ok(Guest { host, process, clock, link, console, shared, sequence, request, sends_requests })
     }
 
     /// When it runs next by itself, if ever.
@@ -141,6 +147,11 @@ impl Guest {
         self.clock.write(AT_TIME, &now.to_ne_bytes());
         self.clock.write(AT_FREE_UNTIL, &until.to_ne_bytes());
         self.clock.write(AT_RUNNING, &1u16.to_ne_bytes());
+        if self.sends_requests {
+            self.request = None;
+            self.sequence += 1;
+            self.send(FREE_UNTIL, self.sequence, until)?;
+        }
         self.sequence += 1;
         self.send(RUN, self.sequence, now)
     }
@@ -155,6 +166,15 @@ impl Guest {
                     let files = [self.clock.file().as_raw_fd(), null.as_raw_fd()];
                     sys::send_files(&self.link, &message(ACK, sequence, 1), &files).tried("the clock of a guest")?;
                 }
+                REQUEST => {
+                    self.sends_requests = true;
+                    self.request = Some(time);
+                    self.send(ACK, sequence, 0)?;
+                }
+                WAIT if self.sends_requests => {
+                    self.send(ACK, sequence, 0)?;
+                    break;
+                }
                 WAIT => break,
                 GET_TOD => self.send(ACK, sequence, TIME_OF_DAY + self.clock.u64_at(AT_TIME))?,
                 GET => self.send(ACK, sequence, self.clock.u64_at(AT_TIME))?,
@@ -167,8 +187,11 @@ impl Guest {
             }
         }
         self.clock.write(AT_RUNNING, &0u16.to_ne_bytes());
-        let has_request = self.clock.u32_at(AT_REQUEST + 4) & 1 != 0;
-        self.request = has_request.then(|| self.clock.u64_at(AT_REQUEST + 8)).filter(|time| *time < FOREVER);
+        if !self.sends_requests {
+            let has_request = self.clock.u32_at(AT_REQUEST + 4) & 1 != 0;
+            self.request = has_request.then(|| self.clock.u64_at(AT_REQUEST + 8));
+        }
+        self.request = self.request.filter(|time| *time < FOREVER);
         self.shared.drain(take)
     }
 

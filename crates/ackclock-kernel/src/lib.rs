@@ -15,8 +15,9 @@ mod guest;
 mod network;
 mod readings;
 mod run;
+mod settings;
 mod shared;
 mod sys;
 
 pub use error::KernelError;
-pub use run::{Image, KernelRun, run};
+pub use run::{Image, KernelRun, check, run};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{CapturePoint, Plan, RunResult, Stack};
 use ackclock::units::Duration;
-use ackclock_wire::{Backend, Side, Tap, check, largest_packet, sysctls};
+use ackclock_wire::{Backend, Side, Tap, largest_packet};
 
 use crate::calendar::Calendar;
 use crate::commands::{Commands, looks};
@@ -15,11 +15,16 @@ use crate::guest::{Boot, Guest, TIME_OF_DAY};
 use crate::network::Network;
 use crate::readings::Reports;
 use crate::shared::Shared;
-use crate::{algorithm, sys};
+use crate::{algorithm, settings, sys};
 
 /// This backend in messages.
-pub const BACKEND: Backend =
-    Backend { name: "kernel", subject: "the kernel in virtual time", quic: "the kernel has TCP only", simulates: true };
+pub const BACKEND: Backend = Backend {
+    name: "kernel",
+    subject: "the kernel in virtual time",
+    quic: "the kernel has TCP only",
+    simulates: true,
+    has_settings: true,
+};
 
 /// The kernel of the guests.
 #[derive(Clone, Debug)]
@@ -75,7 +80,7 @@ impl Drop for Folder {
 /// Fails if the plan contains an unsupported feature, the system denies a request, or a guest ends. It fails with
 /// [`KernelError::Interrupted`] soon after `stop` became true. Every run cleans up after itself.
 pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, KernelError> {
-    check(plan, &BACKEND)?;
+    check(plan)?;
     let tap = Tap::of(plan, image.snaplen, TIME_OF_DAY);
     let simulated = simulated(plan);
     let plan = &simulated;
@@ -85,7 +90,7 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     let looks = looks(plan);
     let network = Network::new(plan, tap);
     let response = network.least_delay(Side::Sender) + network.least_delay(Side::Receiver);
-    let settings = settings(plan);
+    let settings = settings::words(plan);
     let guest = |side: Side, host: &'static str| {
         let shared = Shared::new(side as u32, largest_packet(plan), response.as_nanos().max(1));
         let boot = Boot {
@@ -115,6 +120,15 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     Ok(KernelRun { result, capture, algorithms: algorithms.titles(plan), cpu })
 }
 
+/// Checks whether a kernel in virtual time supports a plan, as far as that needs no kernel.
+///
+/// # Errors
+/// [`KernelError::Refused`] with the first key that it does not support.
+pub fn check(plan: &Plan) -> Result<(), KernelError> {
+    ackclock_wire::check(plan, &BACKEND)?;
+    settings::check(plan)
+}
+
 /// The plan of the simulation around the kernel's flows.
 fn simulated(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
@@ -124,12 +138,4 @@ fn simulated(plan: &Plan) -> Plan {
     // Only packets that pass links are seen by the simulation. Recording stops it from looking ahead.
     plan.capture = plan.capture.filter(|capture| matches!(capture.point, CapturePoint::Link(_)));
     plan
-}
-
-/// The common settings of a plan's flows, as words of the kernel's command line.
-fn settings(plan: &Plan) -> Vec<String> {
-    let backlog = ("core.netdev_max_backlog", "100000".to_owned());
-    let all = sysctls(plan).into_iter().chain([backlog]);
-    let quoted = |value: String| if value.contains(' ') { format!("\"{value}\"") } else { value };
-    all.map(|(name, value)| format!("sysctl.net.{name}={}", quoted(value))).collect()
 }

@@ -45,7 +45,7 @@ pub enum Kind {
     Look,
     /// The state of a connection.
     State,
-    /// The error of a command.
+    /// The error of a setting or a command.
     Failed,
     /// A congestion control, to the guest.
     Algorithm,

@@ -132,6 +132,118 @@ fn programs_and_rules_run_as_their_algorithms_do() {
 }
 
 #[test]
+fn algorithms_of_the_kernel_run_by_name() {
+    for name in ["westwood", "vegas", "illinois"] {
+        let set = format!("flows.test.cc={{ kind = 'kernel', name = '{name}' }}");
+        let plan = plan("", &[&set]);
+        let (Some(first), Some(second)) = (run(&plan), run(&plan)) else { return };
+        let (first, second) = (first.unwrap(), second.unwrap());
+        assert_eq!(first.algorithms["test"], name);
+        assert!(first.result.flows[0].goodput_bps > 9e6, "{name}");
+        assert_eq!(format!("{:?}", first.result.flows), format!("{:?}", second.result.flows));
+    }
+}
+
+#[test]
+fn parameters_of_a_module_change_its_algorithm() {
+    let cwnd = |more: &str| {
+        let set = format!("flows.test.cc={{ kind = 'kernel', name = 'cubic'{more} }}");
+        result(&plan("", &[&set])).map(|result| result.flows[0].cwnd_mean_segments.unwrap())
+    };
+    let (Some(default), Some(gentle)) = (cwnd(""), cwnd(", beta = 973")) else { return };
+    // The window keeps 0.95 of itself at a loss instead of 0.7.
+    assert!(gentle > default + 2.0, "{default} {gentle}");
+}
+
+#[test]
+fn sysctls_change_the_kernel() {
+    let window = |sets: &[&str]| result(&plan("", sets)).map(|result| result.flows[0].cwnd_mean_segments.unwrap());
+    // 64 KiB of buffer hold some 20 segments.
+    let set = "kernel={ sysctl = { tcp_wmem = '4096 16384 65536', \"net.core.netdev_budget\" = 300 } }";
+    let (Some(free), Some(held)) = (window(&[]), window(&[set])) else { return };
+    assert!(held < 0.8 * free, "{free} {held}");
+}
+
+#[test]
+fn a_setting_that_the_kernel_lacks_is_one_message() {
+    for (set, expected) in [
+        (
+            "flows.test.cc={ kind = 'kernel', name = 'westwod' }",
+            "flows.test.cc: the kernel has no algorithm westwod; did you mean \"westwood\"?",
+        ),
+        (
+            "flows.test.cc={ kind = 'kernel', name = 'cubic', hystrat = 0 }",
+            "flows.test.cc.hystrat: the kernel has no module parameter tcp_cubic.hystrat; did you mean \"hystart\"?",
+        ),
+        (
+            "flows.test.cc={ kind = 'kernel', name = 'cubic', beta = 'much' }",
+            "flows.test.cc.beta: the kernel does not take this value of module parameter tcp_cubic.beta (Invalid argument (os error 22))",
+        ),
+        (
+            "kernel={ sysctl = { tcp_recovry = 0 } }",
+            "kernel.sysctl.tcp_recovry: the kernel has no sysctl net.ipv4.tcp_recovry; did you mean \"tcp_recovery\"?",
+        ),
+        (
+            "kernel={ sysctl = { tcp_recovery = 'much' } }",
+            "kernel.sysctl.tcp_recovery: the kernel does not take this value of sysctl net.ipv4.tcp_recovery (Invalid argument (os error 22))",
+        ),
+    ] {
+        let Some(done) = run(&plan("", &[set])) else { return };
+        assert_eq!(done.err().unwrap().to_string(), expected);
+    }
+}
+
+#[test]
+fn settings_are_checked_before_a_kernel_starts() {
+    let second = "[[flows]]\nname = 'other'\nprofile = 'linux'\ncc = { kind = 'kernel', name = 'cubic' }";
+    for (more, set, expected) in [
+        (
+            second,
+            "flows.test.cc={ kind = 'kernel', name = 'cubic', hystart = 0 }",
+            "flows.other.cc.hystart: the parameter is a setting of the whole kernel, so flows.test.cc must have the same \
+             value (--backend kernel)",
+        ),
+        (
+            "",
+            "kernel={ sysctl = { \"vm.swappiness\" = 1 } }",
+            "kernel.sysctl.vm.swappiness: expected a name below net, such as tcp_recovery or net.core.default_qdisc \
+             (--backend kernel)",
+        ),
+        (
+            "",
+            "kernel={ sysctl = { tcp_ecn = 1 } }",
+            "kernel.sysctl.tcp_ecn: the key ecn of the transport sets it (--backend kernel)",
+        ),
+        (
+            "",
+            "kernel={ sysctl = { tcp_recovery = 1, \"net.ipv4.tcp_recovery\" = 0 } }",
+            "kernel.sysctl.tcp_recovery: kernel.sysctl.net.ipv4.tcp_recovery is the same sysctl; give one of them \
+             (--backend kernel)",
+        ),
+    ] {
+        let error = ackclock_kernel::check(&plan(more, &[set])).err().unwrap();
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn the_simulation_refuses_what_only_a_kernel_has() {
+    for (set, expected) in [
+        (
+            "flows.test.cc={ kind = 'kernel', name = 'vegas' }",
+            "flows.test.cc: vegas runs in a kernel only; use --backend kernel",
+        ),
+        (
+            "kernel={ sysctl = { tcp_recovery = 0 } }",
+            "kernel.sysctl.tcp_recovery: the simulation has no sysctls; use --backend kernel",
+        ),
+    ] {
+        let error = ackclock::sim::run(&plan("", &[set]), &AtomicBool::new(false)).err().unwrap();
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
 fn a_missing_kernel_and_a_program_that_is_none_are_one_message() {
     let plan = plan("", &[]);
     let stop = AtomicBool::new(false);

@@ -17,7 +17,7 @@ use crate::error::EmulationError;
 pub fn load(plan: &Plan, folder: &Path) -> Result<Algorithms<Option<Link>>, EmulationError> {
     Algorithms::new(plan, &BACKEND, |_, flow, wanted| {
         Ok(match wanted {
-            InKernel::Own(name) => ((*name).to_owned(), None),
+            InKernel::Own(name) => (name.clone(), None),
             program => {
                 let (name, link) = attach(flow, program, folder)?;
                 (name, Some(link))

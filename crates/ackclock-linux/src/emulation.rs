@@ -23,6 +23,7 @@ pub const BACKEND: Backend = Backend {
     subject: "the emulator",
     quic: "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC",
     simulates: false,
+    has_settings: false,
 };
 /// Time for threads to be there before the clock starts.
 const PREPARATION: Duration = Duration::from_millis(50);

@@ -89,6 +89,7 @@ impl From<Error> for PyErr {
         match error {
             Error::Scenario(error) => scenario_error(&error),
             Error::Run(error @ sim::RunError::Interrupted) => Interrupted::new_err(error.to_string()),
+            Error::Run(error @ sim::RunError::NeedsKernel { .. }) => BackendError::new_err(error.to_string()),
             Error::Run(error) => RunError::new_err(error.to_string()),
             Error::Backend(message) => BackendError::new_err(message),
         }

@@ -77,7 +77,7 @@ impl Scenario {
 
     /// The algorithms from outside that flows run.
     ///
-    /// Of each its `kind` (`python`, `library` or `bpf`), source, and name in results.
+    /// Of each its `kind` (`python`, `library`, `bpf` or `kernel`), source, and name in results.
     #[getter]
     fn foreign(&self) -> Vec<(&'static str, String, String)> {
         let row = |spec: &&CcSpec| {
@@ -85,6 +85,7 @@ impl Scenario {
                 CcSpec::Python(class) => class.source.clone(),
                 CcSpec::Library(library) => library.path.clone(),
                 CcSpec::Bpf(program) => program.object.clone(),
+                CcSpec::Kernel(algorithm) => algorithm.name.clone(),
                 built_in => built_in.title(),
             };
             (spec.name(), source, spec.title())
@@ -193,6 +194,7 @@ impl Scenario {
     /// The contract violations of the algorithm of a group, as JSON, or None for a group without an algorithm.
     fn check_cc_json(&self, py: Python<'_>, group: &str) -> PyResult<Option<String>> {
         let mut plan = self.inner.plan(None, 0);
+        plan.check_simulated().map_err(Error::from)?;
         let cells = Cells::take();
         let bound = foreign::bind(py, &mut plan, |_| true, cells);
         let flow = plan.flows.iter().find(|flow| &*flow.group == group);

@@ -42,6 +42,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
             packets: document.sampling.packets,
         },
         capture: None,
+        sysctls: document.kernel.as_ref().map(|kernel| kernel.sysctl.clone()).unwrap_or_default(),
     };
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let meter = meters::index(document, flow);

@@ -14,7 +14,7 @@ use super::meter::Meter;
 use super::network::{Link, Topology};
 use super::replicates::Replicates;
 use super::traffic::TrafficKeys;
-use ackclock::cc::CcSpec;
+use ackclock::cc::{CcSpec, ForeignValue};
 use ackclock::quantity::Interval;
 use ackclock::quantity::without_default;
 use ackclock::rng::Rng;
@@ -58,6 +58,9 @@ pub struct Document {
     /// Ranges within which replicates vary the network. By default all replicates use the same network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicates: Option<Replicates>,
+    /// Settings of the kernel of both hosts, for `--backend kernel`. Other backends refuse them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelKeys>,
     /// Samples of flows and links over time.
     #[serde(default)]
     pub sampling: SamplingKeys,
@@ -72,6 +75,15 @@ fn default_name() -> String {
 
 fn default_seed() -> u64 {
     1
+}
+
+/// Settings of the kernel of both hosts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KernelKeys {
+    /// Values of sysctls below `net.ipv4` by name, such as `tcp_recovery = 0`. Other names below `net` are written in
+    /// full and in quotes, such as `"net.core.default_qdisc" = "fq"`.
+    pub sysctl: BTreeMap<String, ForeignValue>,
 }
 
 /// A group of equal flows.

@@ -101,7 +101,7 @@ fn cannot_undo(flow: &Flow) -> impl Iterator<Item = String> {
 
 /// Warns of keys that differ from the profile in a flow whose code does not read them.
 fn no_window_rule(flow: &Flow) -> Option<String> {
-    let cc = flow.cc.as_ref().filter(|cc| cc.is_foreign())?;
+    let cc = flow.cc.as_ref().filter(|cc| cc.is_foreign() && !matches!(cc, CcSpec::Kernel(_)))?;
     let (given, profile) = (json(&flow.transport)?, flow.transport.profile.settings());
     let plain = json(&TransportKeys::default())?;
     let default = |key| profile.iter().find(|setting| setting.0 == key).map_or(&plain[key], |(_, value)| value);

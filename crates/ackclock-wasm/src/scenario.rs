@@ -51,6 +51,9 @@ impl Scenario {
             ackclock_scenario::Scenario::from_toml_with(text, source, &sets, &files)
         };
         let inner = read.map_err(|error| scenario_error(&error))?;
+        if let Err(error) = inner.plan(None, 0).check_simulated() {
+            return Err(js_sys::Error::new(&error.to_string()).into());
+        }
         if let Some(spec) = inner.foreign().first() {
             let message =
                 format!("{}: user-supplied code does not run here; give the algorithm as a rule", spec.title());

@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 8] = ["aimd", "aiad", "mimd", "miad", "aimd-fc", "aimd-fc
 #[derive(Clone, Debug, PartialEq)]
 pub enum InKernel {
     /// An algorithm that the kernel has.
-    Own(&'static str),
+    Own(String),
     /// One of [`PROGRAMS`], with its parameters.
     Program(CcSpec),
     /// A rule given as text.
@@ -34,9 +34,10 @@ impl InKernel {
         let backend = backend.name;
         let spec = flow.cc.spec();
         if let Some(name) = spec.and_then(own) {
-            return Ok(InKernel::Own(name));
+            return Ok(InKernel::Own(name.to_owned()));
         }
         match spec {
+            Some(CcSpec::Kernel(algorithm)) => Ok(InKernel::Own(algorithm.name.clone())),
             Some(CcSpec::Bpf(program)) => Ok(InKernel::Object((&*program.object).into(), program.parameters.clone())),
             Some(CcSpec::Rule(rule)) => Ok(InKernel::Rule(rule.clone())),
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
@@ -44,14 +45,17 @@ impl InKernel {
                 let name = spec.name();
                 Err(Refused::algorithm(
                     flow,
-                    format!("the kernel has {name} with its default parameters only (--backend {backend})"),
+                    format!(
+                        "the kernel has {name} with its default parameters only; to set module parameters, write kind = \
+                         \"kernel\" (--backend {backend})"
+                    ),
                 ))
             }
             _ => Err(Refused::algorithm(
                 flow,
                 format!(
-                    "the kernel has no {}; with --backend {backend} these run in it: reno, cubic, bbr1, {}, rules, and \
-                     compiled objects (kind = \"bpf\")",
+                    "the kernel has no {}; with --backend {backend} these run in it: reno, cubic, bbr1, {}, rules, \
+                     compiled objects (kind = \"bpf\"), and the kernel's own (kind = \"kernel\")",
                     flow.cc.name(),
                     PROGRAMS.join(", ")
                 ),
@@ -62,7 +66,7 @@ impl InKernel {
     /// The name for users.
     pub fn title(&self) -> String {
         match self {
-            InKernel::Own(name) => (*name).to_owned(),
+            InKernel::Own(name) => name.clone(),
             InKernel::Program(spec) => format!("{} (eBPF)", spec.name()),
             InKernel::Rule(_) => "rule (eBPF)".to_owned(),
             InKernel::Object(path, _) => format!("{} (eBPF)", path.display()),
@@ -192,8 +196,13 @@ mod tests {
     use super::*;
     use ackclock_scenario::Scenario;
 
-    const EMULATOR: Backend =
-        Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP", simulates: false };
+    const EMULATOR: Backend = Backend {
+        name: "linux",
+        subject: "the emulator",
+        quic: "the emulator has TCP",
+        simulates: false,
+        has_settings: false,
+    };
 
     fn objects() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ackclock/kernel/objects")
@@ -214,11 +223,15 @@ mod tests {
 
     #[test]
     fn what_the_kernel_has_is_its_own() {
-        assert_eq!(in_kernel("aimd"), Ok(InKernel::Own("reno")));
-        assert_eq!(in_kernel("{ kind = 'cubic', arithmetic = 'linux', hz = 250 }"), Ok(InKernel::Own("cubic")));
-        assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr")));
+        assert_eq!(in_kernel("aimd"), Ok(InKernel::Own("reno".to_owned())));
+        assert_eq!(
+            in_kernel("{ kind = 'cubic', arithmetic = 'linux', hz = 250 }"),
+            Ok(InKernel::Own("cubic".to_owned()))
+        );
+        assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr".to_owned())));
         let message = in_kernel("{ kind = 'cubic', remaining = 0.6 }").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has cubic with its default"), "{message}");
+        assert_eq!(in_kernel("{ kind = 'kernel', name = 'westwood' }"), Ok(InKernel::Own("westwood".to_owned())));
         let message = in_kernel("aild").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has no aild; "), "{message}");
     }

@@ -202,7 +202,7 @@ pub fn record_sample(columns: &mut FlowSamples, at: Instant, position: u32, read
 mod tests {
     use super::*;
 
-    /// The congestion events of looks at these states and recoveries.
+    /// The congestion events of these states and recoveries, one after the other.
     fn events(looks: &[(u8, Option<u32>)]) -> u64 {
         let mut reading = Reading::default();
         for (state, recovery) in looks {

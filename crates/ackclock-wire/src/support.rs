@@ -1,5 +1,6 @@
 //! Checks whether a backend with the TCP of a kernel supports a plan, and the settings of such a kernel.
 
+use ackclock::cc::CcSpec;
 use ackclock::sim::{FlowPlan, Plan, Stack, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, TIMESTAMPS_LEN, Transport};
 
@@ -43,6 +44,8 @@ pub struct Backend {
     pub quic: &'static str,
     /// Whether the simulation runs the other flows, and with them channels, meters, arrivals and datagrams.
     pub simulates: bool,
+    /// Whether sysctls and module parameters can be set, because the kernel serves this run only.
+    pub has_settings: bool,
 }
 
 /// The flows of a plan that a kernel runs, with their indices.
@@ -59,6 +62,9 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     let refuse = |key: String, message: &str| Err(Refused::new(key, format!("{message} (--backend {})", backend.name)));
     if !backend.simulates {
         check_without_simulation(plan, subject, refuse)?;
+    }
+    if let Some(name) = plan.sysctls.keys().next().filter(|_| !backend.has_settings) {
+        return refuse(format!("kernel.sysctl.{name}"), "sysctls need --backend kernel");
     }
     let is_kernels = |slot: &FlowPlan| slot.stack != Stack::Simulated;
     if let Some(group) = plan.arrivals.iter().find(|group| group.slots.iter().any(is_kernels)) {
@@ -110,6 +116,11 @@ fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(
         return refuse("protocol", backend.quic);
     }
     InKernel::of(flow, backend)?;
+    if let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec()
+        && let Some(parameter) = algorithm.parameters.keys().next().filter(|_| !backend.has_settings)
+    {
+        return refuse(&format!("cc.{parameter}"), "module parameters need --backend kernel");
+    }
     if !matches!(flow.traffic, Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. }) {
         let hint = if backend.simulates { "; to simulate the flow, set stack = \"simulated\"" } else { "" };
         return refuse("traffic", &format!("{subject} has bulk, transfer and rate-limited{hint}"));
@@ -177,8 +188,13 @@ mod tests {
     use super::*;
     use ackclock_scenario::Scenario;
 
-    const EMULATOR: Backend =
-        Backend { name: "linux", subject: "the emulator", quic: "the emulator has TCP", simulates: false };
+    const EMULATOR: Backend = Backend {
+        name: "linux",
+        subject: "the emulator",
+        quic: "the emulator has TCP",
+        simulates: false,
+        has_settings: false,
+    };
 
     fn refusal(sets: &[&str]) -> Option<String> {
         let text = "
@@ -215,6 +231,8 @@ mod tests {
             ("flows.other.ecn=classic", "flows.other.ecn"),
             ("flows.test.ecn=accecn", "flows.test.ecn"),
             ("sampling.packets=true", "sampling.packets"),
+            ("flows.test.cc={ kind = 'kernel', name = 'cubic', hystart = 0 }", "flows.test.cc.hystart"),
+            ("kernel={ sysctl = { tcp_recovery = 0 } }", "kernel.sysctl.tcp_recovery"),
             ("flows.test.mss=40 B", "flows.test.mss"),
         ] {
             let message = refusal(&[set]).unwrap_or_default();

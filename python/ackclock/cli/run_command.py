@@ -447,9 +447,8 @@ def _show(document: dict[str, Any], scenario: Scenario, everything: bool) -> Non
     _show_rows(_METER_COLUMNS, document.get("meters", ()), "meters")
     _show_rows(_LINK_COLUMNS, document["links"], "links")
     reasons = {column.key for column in _REASONS}
-    _show_rows(
-        (_NAME_OF_LINK, *_REASONS), [link for link in document["links"] if reasons & link.keys()], "links"
-    )
+    with_reasons = [link for link in document["links"] if reasons & link.keys()]
+    _show_rows((_NAME_OF_LINK, *_REASONS), with_reasons, "links")
     for columns in (_IMPAIRMENTS, _ATTEMPTS):
         counting = [link for link in document["links"] if all(key in link for key, *_ in columns)]
         _show_rows((_NAME_OF_LINK, *columns), counting, "links")

@@ -150,6 +150,8 @@ def _run(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Out
         run = scenario.run(job.seed, job.replicate, cancel, samples=job.samples, capture=_place(job.capture))
     except _core.RunError as error:
         raise RunError(str(error)) from None
+    except _core.BackendError as error:
+        raise BackendError(str(error)) from None
     capture = job.capture or Capture("", ())
     return replace(
         _outcome(run, job),

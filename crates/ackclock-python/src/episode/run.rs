@@ -73,6 +73,7 @@ impl Episode {
                 agents.push(Steering { flow: index, setting, scale, before: Before::default() });
             }
         }
+        plan.check_simulated().map_err(|error| error.to_string())?;
         let outside = |spec: &CcSpec| spec.is_foreign();
         if let Some(flow) = plan.tcp_flows().find(|flow| flow.cc.spec().is_some_and(outside)) {
             let group = &flow.group;

@@ -1,4 +1,4 @@
-//! Algorithms whose code comes with the scenario: classes of Python, shared objects, programs for the kernel.
+//! Algorithms whose code is not here: classes of Python, shared objects, programs for the kernel, and the kernel's own.
 //!
 //! The core stores the scenario's description of such algorithms, but not the code that runs them. The package that
 //! can run the code binds a factory to the plan ([`Plan::bind`](crate::sim::Plan::bind)).
@@ -23,6 +23,11 @@ pub(super) trait Foreign: JsonSchema {
 
     /// The name that results show.
     fn title(&self) -> String;
+
+    /// The fault of a flow for which no factory is bound.
+    fn unbound(&self) -> String {
+        format!("{} is user-supplied code, which only the Python package can run", self.title())
+    }
 }
 
 /// The value of a parameter.
@@ -84,6 +89,54 @@ pub struct BpfProgram {
     pub parameters: BTreeMap<String, ForeignValue>,
 }
 
+/// A congestion control of the Linux kernel, by the kernel's name. Only `--backend kernel` and `--backend linux` run it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct KernelAlgorithm {
+    /// Name that the kernel uses, such as "westwood". Linux 6.12 also has bic, highspeed, hybla, htcp, vegas, nv, scalable
+    /// and lp. Others are veno, yeah, illinois, dctcp and cdg.
+    pub name: String,
+    /// Parameters of the kernel's module, such as `hystart = 0` for cubic.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, ForeignValue>,
+}
+
+/// Characters of the longest name of an algorithm in the kernel (`TCP_CA_NAME_MAX`).
+const LONGEST_NAME: usize = 15;
+
+impl Foreign for KernelAlgorithm {
+    const REFERENCE: &'static str = "docs/how-to/kernel-in-virtual-time.md: an algorithm of the Linux kernel";
+
+    fn check(&self) -> Result<(), CcMistake> {
+        let is_word = |text: &str| {
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        };
+        let wrong =
+            |key: &str, message: &str| Err(CcMistake::Foreign { key: key.to_owned(), message: message.to_owned() });
+        if !is_word(&self.name) || self.name.len() > LONGEST_NAME {
+            return wrong("name", "takes the kernel's name of an algorithm, of 1 to 15 letters, digits, _ and -");
+        }
+        for (key, value) in &self.parameters {
+            if !is_word(key) {
+                return wrong(key, "takes the name of a module parameter: letters, digits and _");
+            }
+            let is_number = matches!(value, ForeignValue::Number(_));
+            if is_number || matches!(value, ForeignValue::Text(text) if !is_word(text)) {
+                return wrong(key, "takes a whole number, true, false or a word");
+            }
+        }
+        Ok(())
+    }
+
+    fn title(&self) -> String {
+        self.name.clone()
+    }
+
+    fn unbound(&self) -> String {
+        format!("{} runs in a kernel only; use --backend kernel", self.name)
+    }
+}
+
 impl Foreign for PythonClass {
     const REFERENCE: &'static str = "docs/how-to/write-an-algorithm.md: a Python class of the user";
 
@@ -126,7 +179,7 @@ impl Foreign for BpfProgram {
 fn there(key: &'static str, content: &str) -> Result<(), CcMistake> {
     if content.is_empty() {
         let message = "only the Python package can read user-supplied code".to_owned();
-        return Err(CcMistake::Foreign { key, message });
+        return Err(CcMistake::Foreign { key: key.to_owned(), message });
     }
     Ok(())
 }
@@ -144,8 +197,8 @@ pub(super) struct Unbound {
 }
 
 impl Unbound {
-    pub(super) fn new(title: &str) -> Self {
-        Unbound { fault: format!("{title} is user-supplied code, which only the Python package can run") }
+    pub(super) fn new(fault: String) -> Self {
+        Unbound { fault }
     }
 }
 
@@ -234,9 +287,29 @@ mod tests {
     }
 
     #[test]
+    fn an_algorithm_of_the_kernel_has_a_name_and_parameters_of_its_module() {
+        let text = r#"{"kind":"kernel","name":"cubic","beta":717,"hystart":false}"#;
+        let read = spec(text);
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        assert_eq!((read.name(), read.title(), read.check()), ("kernel", "cubic".to_owned(), Ok(())));
+        let cc = read.build(CcContext::new(2.0));
+        assert_eq!(cc.fault(), Some("cubic runs in a kernel only; use --backend kernel"));
+        for (text, key) in [
+            (r#"{"kind":"kernel","name":""}"#, "name"),
+            (r#"{"kind":"kernel","name":"sixteen_letters_"}"#, "name"),
+            (r#"{"kind":"kernel","name":"cu bic"}"#, "name"),
+            (r#"{"kind":"kernel","name":"cubic","a b":1}"#, "a b"),
+            (r#"{"kind":"kernel","name":"cubic","beta":0.5}"#, "beta"),
+            (r#"{"kind":"kernel","name":"cubic","beta":"1 x=2"}"#, "beta"),
+        ] {
+            assert_eq!(spec(text).check().unwrap_err().key(), key, "{text}");
+        }
+    }
+
+    #[test]
     fn a_kind_has_no_default_that_could_be_run() {
         let names: Vec<_> = foreign_kinds().into_iter().map(|(name, ..)| name).collect();
-        assert_eq!(names, ["python", "library", "bpf"]);
+        assert_eq!(names, ["python", "library", "bpf", "kernel"]);
         for name in names {
             assert_eq!(CcSpec::by_name(name), None);
             assert!(algorithms().iter().all(|info| info.name != name));

@@ -32,7 +32,7 @@ pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
-pub use foreign::{BpfProgram, ForeignValue, PythonClass, SharedLibrary};
+pub use foreign::{BpfProgram, ForeignValue, KernelAlgorithm, PythonClass, SharedLibrary};
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
 pub use hosted::Hosted;

@@ -52,7 +52,7 @@ pub enum CcMistake {
     #[error("`{key}`: {message}")]
     Foreign {
         /// The key of the code.
-        key: &'static str,
+        key: String,
         /// The mistake.
         message: String,
     },

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::foreign::{BpfProgram, Foreign, PythonClass, SharedLibrary, Unbound};
+use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, PythonClass, SharedLibrary, Unbound};
 use super::{
     Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, PacketControl,
     ParametersVisitor, PhaseChange, Recovery, RuleText, Sent,
@@ -57,7 +57,7 @@ macro_rules! register {
             Custom(Box<dyn CongestionControl>),
         }
 
-        /// The kinds of algorithms whose code comes with the scenario: name and reference.
+        /// The kinds of algorithms whose code is not here: name and reference.
         pub fn foreign_kinds() -> Vec<(&'static str, &'static str)> {
             vec![$(($foreign_name, <$source as Foreign>::REFERENCE)),*]
         }
@@ -104,7 +104,7 @@ macro_rules! register {
             pub fn build(&self, context: CcContext) -> Cc {
                 match self {
                     $(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context)),)*
-                    $(CcSpec::$foreign(source) => Cc::Custom(Box::new(Unbound::new(&source.title()))),)*
+                    $(CcSpec::$foreign(source) => Cc::Custom(Box::new(Unbound::new(source.unbound()))),)*
                 }
             }
 
@@ -116,7 +116,7 @@ macro_rules! register {
                 }
             }
 
-            /// Whether it is user-supplied code, which needs a factory.
+            /// Whether it is user-supplied code or the kernel's, which needs a factory.
             pub fn is_foreign(&self) -> bool {
                 match self {
                     $(CcSpec::$variant(_) => false,)*
@@ -179,6 +179,7 @@ register! {
     "python" => Python: PythonClass;
     "library" => Library: SharedLibrary;
     "bpf" => Bpf: BpfProgram;
+    "kernel" => Kernel: KernelAlgorithm;
 }
 
 struct FreshRule;

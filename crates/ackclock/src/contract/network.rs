@@ -106,6 +106,7 @@ pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
         bottleneck: 0,
         sampling: Sampling { interval: None, max_flows: 0, packets: false },
         capture: None,
+        sysctls: Default::default(),
     }
 }
 
@@ -183,5 +184,6 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         bottleneck: 0,
         sampling: Sampling { interval: Some(duration / 500), max_flows: 64, packets: false },
         capture: None,
+        sysctls: Default::default(),
     }
 }

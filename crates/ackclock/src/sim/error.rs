@@ -9,6 +9,14 @@ pub enum RunError {
     /// The run was cancelled.
     #[error("interrupted")]
     Interrupted,
+    /// The scenario contains something that only a kernel has.
+    #[error("{key}: {what}; use --backend kernel")]
+    NeedsKernel {
+        /// The key.
+        key: String,
+        /// The reason.
+        what: String,
+    },
     /// A window grew without bound.
     #[error(
         "flow {flow} has {limit} segments in flight at {at}, many times the capacity of its path: its window grows \

@@ -69,7 +69,9 @@ use std::sync::atomic::AtomicBool;
 /// Runs a plan to its end.
 ///
 /// # Errors
-/// [`RunError::Interrupted`] soon after `stop` became true, and the others where a run would take too much memory.
+/// [`RunError::Interrupted`] soon after `stop` became true, and [`RunError::NeedsKernel`] for a plan of a kernel. The
+/// others occur where a run would take too much memory.
 pub fn run(plan: &Plan, stop: &AtomicBool) -> Result<RunResult, RunError> {
+    plan.check_simulated()?;
     Simulation::new(plan).finish(stop)
 }

@@ -23,7 +23,7 @@ pub use sender::{Sender, SenderCounters, SenderInfo, Timer};
 pub use transport::{
     ByteCounting, CutWindowName, DelayedAck, DelayedAckFor, EcnBeta, EcnMode, EcnRetransmissions, ExitGrowth,
     HalvingWord, InitialSsthresh, LimitedTransmitSends, LossRecovery, MarkAtOne, MaxWindow, MinRtoBounds, Pacing,
-    PartialAck, PartialAckTimer, Profile, Protocol, ReadRate, ReceiveBuffer, Reduction, ReductionName, RepeatedTimeout,
-    RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations, WindowGrowth,
-    WindowProbe,
+    PartialAck, PartialAckTimer, Profile, Protocol, RackRtt, ReadRate, ReceiveBuffer, Reduction, ReductionName,
+    RepeatedTimeout, RttSamples, SackSender, SecondLoss, TIMESTAMPS_LEN, Transport, TransportKeys, Undo, Variations,
+    WindowGrowth, WindowProbe,
 };

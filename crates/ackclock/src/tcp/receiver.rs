@@ -267,7 +267,8 @@ impl Receiver {
         if start <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
             self.ts_recent = segment.sent_at;
         }
-        let in_order = start <= self.next && end > self.next && self.out_of_order.is_empty();
+        let advances = start <= self.next && end > self.next;
+        let in_order = advances && self.out_of_order.is_empty();
         let is_duplicate = end <= self.next;
         let may_delay = in_order || self.delays_out_of_order(start, end);
         if in_order {
@@ -275,7 +276,7 @@ impl Receiver {
         } else {
             self.reassemble(start, end);
         }
-        let grows = self.growth.is_some() && self.grow_window(now, segment);
+        let grows = self.growth.is_some() && self.grow_window(now, segment, advances);
         let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, is_duplicate, grows);
         // RFC 5681 §4.2: out-of-order segments, and those that fill a gap, are acknowledged at once.
         if may_delay {
@@ -401,15 +402,15 @@ impl Receiver {
         self.ecn == EcnMode::AccEcn && self.received.note(segment, ecn)
     }
 
-    /// A segment has arrived. Returns true if the receive window grows.
+    /// A segment has arrived, which lets the application read or not. Returns true if the receive window grows.
     #[inline]
-    fn grow_window(&mut self, now: Instant, segment: &DataSegment) -> bool {
+    fn grow_window(&mut self, now: Instant, segment: &DataSegment, advances: bool) -> bool {
         let (end_of_gaps, next) = (self.out_of_order.end(), self.next);
         let Some(growth) = &mut self.growth else { return false };
         let grows = growth.grows(segment.len.into());
         match end_of_gaps {
-            Some(end) => growth.on_gap(end - next),
-            None => growth.on_read(now, segment.sent_at, next),
+            Some(end) if !advances => growth.on_gap(end - next),
+            _ => growth.on_read(now, segment.sent_at, next),
         }
         grows
     }

@@ -72,10 +72,12 @@ pub struct Delivered {
     pub newest: Option<SentSegment>,
     /// When the last of those was sent that are cumulatively acknowledged now.
     pub last: Option<Instant>,
+    /// Of those that no SACK block had covered, when the last one was sent, and whether more than once.
+    pub last_unsacked: Option<(Instant, bool)>,
     /// Of those that were sent once, the one that was sent last: when, and where it ends.
     pub newest_once: Option<(Instant, u64)>,
-    /// Of those, where the lowest one ends, and where it begins.
-    pub lowest_once: Option<(u64, u64)>,
+    /// Of those, where the lowest one ends, where it begins, and when it was sent.
+    pub lowest_once: Option<(u64, u64, Instant)>,
 }
 
 impl Delivered {
@@ -84,7 +86,8 @@ impl Delivered {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
         if segment.transmissions == 1 {
-            let (bounds, stamp) = ((segment.end(), segment.seq), (segment.sent_at, segment.end()));
+            let bounds = (segment.end(), segment.seq, segment.sent_at);
+            let stamp = (segment.sent_at, segment.end());
             self.newest_once = Some(self.newest_once.map_or(stamp, |newest| newest.max(stamp)));
             self.lowest_once = Some(self.lowest_once.map_or(bounds, |lowest| lowest.min(bounds)));
         }
@@ -250,6 +253,7 @@ impl Scoreboard {
                 self.sacked_above_edge -= u32::from(self.first >= self.lost_edge);
                 self.sacked -= 1;
             } else {
+                delivered.last_unsacked = Some((segment.sent_at, segment.transmissions > 1));
                 is_newest = delivered.add(segment);
             }
             if let Some(delivery) = &mut self.delivery {

@@ -130,6 +130,7 @@ impl Dumbbell {
             bottleneck: 0,
             sampling: Sampling { interval: Some(self.duration / 1000), max_flows: 64, packets: false },
             capture: None,
+            sysctls: Default::default(),
         }
     }
 

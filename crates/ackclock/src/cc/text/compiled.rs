@@ -85,7 +85,7 @@ impl Compiled {
     pub fn new(source: &RuleSource) -> Result<Self, CcMistake> {
         if !source.file.is_empty() {
             let message = "a file cannot be read here; the Python package can".to_owned();
-            return Err(CcMistake::Foreign { key: "file", message });
+            return Err(CcMistake::Foreign { key: "file".to_owned(), message });
         }
         check_names(source)?;
         let mut compiler = Compiler::new(VARIABLES, &source.parameters, ELSEWHERE);

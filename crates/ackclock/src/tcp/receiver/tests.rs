@@ -328,3 +328,55 @@ fn each_segment_is_acknowledged_while_the_window_grows() {
     }
     assert_eq!(runs[..4], [(1, 22), (2, 5), (1, 24), (2, 8)]);
 }
+
+/// Segments of a run with losses: number, departure and arrival in tenths of a millisecond.
+const WITH_GAPS: [(u64, u64, u64); 24] = [
+    (0, 105, 176),
+    (1, 105, 188),
+    (2, 105, 200),
+    (10, 226, 297),
+    (11, 226, 309),
+    (12, 238, 321),
+    (14, 250, 333),
+    (15, 250, 345),
+    (3, 347, 412),
+    (4, 359, 432),
+    (5, 371, 444),
+    (6, 383, 456),
+    (7, 395, 468),
+    (8, 463, 534),
+    (9, 463, 546),
+    (13, 483, 558),
+    (16, 495, 570),
+    (17, 507, 582),
+    (18, 519, 594),
+    (19, 585, 648),
+    (20, 597, 667),
+    (21, 608, 679),
+    (22, 620, 693),
+    (23, 632, 705),
+];
+
+/// The kernel's receiver delayed the ACK of segment 22 (Linux 6.18), or the next one (6.12).
+#[test]
+fn data_read_below_a_gap_count_for_the_growth_of_the_window() {
+    let transport = Transport {
+        delayed_ack: Some(Duration::from_millis(40)),
+        quick_acks: 16,
+        window_growth_acks: true,
+        mss: 1448,
+        ..Transport::default()
+    };
+    let mut it = Receiver::on_path(&transport, Duration::from_millis(10));
+    let at = |tenths: u64| Instant::ZERO + Duration::from_micros(100 * tenths);
+    let delayed = WITH_GAPS.into_iter().filter(|(number, sent, arrives)| {
+        let segment = DataSegment {
+            seq: number * u64::from(transport.mss),
+            len: transport.mss,
+            sent_at: at(*sent),
+            ecn: DataEcn::default(),
+        };
+        it.on_data(at(*arrives), &segment, Ecn::NotEct).is_none()
+    });
+    assert_eq!(delayed.map(|(number, ..)| number).next(), Some(22));
+}

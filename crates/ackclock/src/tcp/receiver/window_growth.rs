@@ -67,7 +67,7 @@ impl WindowGrowth {
         true
     }
 
-    /// The application has read everything below `next`. The segment left the sender at `sent_at`.
+    /// The application has read everything below `next`. The segment that arrived left the sender at `sent_at`.
     #[inline]
     pub(super) fn on_read(&mut self, now: Instant, sent_at: Instant, next: u64) {
         if self.sampled != Some(sent_at) {

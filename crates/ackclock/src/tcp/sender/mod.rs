@@ -31,6 +31,7 @@ mod info;
 mod pacer;
 mod push;
 mod recovery;
+mod samples;
 mod takeover;
 mod timers;
 mod transmit;
@@ -57,7 +58,7 @@ use self::validation::Validation;
 use self::window::PeerWindow;
 use super::delivery::LostTransmission;
 use super::rtt::Rtt;
-use super::scoreboard::{Delivered, Scoreboard, SentSegment};
+use super::scoreboard::{Delivered, Scoreboard};
 use super::segment::AckSegment;
 use super::transport::{ExitGrowth, LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
 use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange, RateSample};
@@ -105,6 +106,10 @@ pub struct Sender {
     grows_half_used: bool,
     /// The last segment of a burst gets PSH.
     pushes: bool,
+    /// Each ACK times the first segment that was sent once.
+    times_each_ack: bool,
+    /// Bursts wait for the next ACK.
+    defers: bool,
     /// One segment at a time is timed for the RTT estimate, instead of every ACK's report.
     times_one_segment: bool,
     /// Timestamps show which recoveries were spurious.
@@ -179,6 +184,8 @@ impl Sender {
             grows_at_exit: transport.variations.exit_growth == ExitGrowth::Always,
             grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
             pushes: transport.push_acks,
+            times_each_ack: transport.variations.rtt_samples == RttSamples::EachAck,
+            defers: transport.push_acks && transport.tso_defer,
             window_rate: None,
             paces_windows: transport.variations.pacing != Pacing::Off,
             times_one_segment: times_one,
@@ -336,7 +343,7 @@ impl Sender {
         }
         let News { may_be_duplicate, lost: mut newly_lost } = self.hear(now, ack, acked_bytes > 0, &mut delivered);
         if let Some(newest) = &delivered.newest {
-            self.measure_rtt(now, ack, acked_bytes, newest);
+            self.measure_rtt(now, ack, acked_bytes, newest, delivered.lowest_once.map(|(.., sent_at)| sent_at));
         }
         if self.needs_rate_samples {
             self.board.sample_rate(now, &delivered);
@@ -530,38 +537,6 @@ impl Sender {
         self.round_end = self.snd_nxt;
         self.sample_due = true;
         self.rtt.end_round();
-    }
-
-    /// An algorithm gets the RTT of the delivered segment that was sent last. The estimate for the timeout uses a
-    /// timestamp of the first segment of a delayed ACK. Without timestamps it uses one sample per round trip.
-    #[inline]
-    fn measure_rtt(&mut self, now: Instant, ack: &AckSegment, acked_bytes: u64, newest: &SentSegment) {
-        // RFC 7323 §4.1: a TSecr value counts "only if the segment advances the left edge of the send window".
-        let echoed = self.transport.timestamps && acked_bytes > 0;
-        let latest = match newest.transmissions {
-            1 => now.since(newest.sent_at),
-            _ if echoed => now.since(ack.echo),
-            _ => return,
-        };
-        self.rtt.observe(latest);
-        self.tlp.note_sample();
-        if echoed {
-            self.rtt.update(now, now.since(ack.echo));
-        } else if !self.transport.timestamps && self.sample_due && !self.times_one_segment {
-            self.sample_due = false;
-            self.rtt.update(now, latest);
-        }
-    }
-
-    /// An ACK of new data measures the timed segment if it covers it.
-    #[inline]
-    fn measure_timed(&mut self, now: Instant) {
-        if let Some((end, sent_at)) = self.timed
-            && self.snd_una >= end
-        {
-            self.timed = None;
-            self.rtt.update(now, now.since(sent_at));
-        }
     }
 
     /// True if this flight uses all of the window, or if enough of it was used since the last check.

@@ -3,10 +3,13 @@
 //! A burst stands for a TSO packet: new segments that leave together. `tcp_tso_autosize` limits it to the payload of
 //! a millisecond at the pacing rate. `tcp_cwnd_test` limits it to half of the window. A single segment gets no PSH.
 //!
-//! Deviations: Linux also waits for the next ACK if that allows a larger burst (`tcp_tso_should_defer`). Segments that
-//! are sent again keep PSH in Linux. Here they only get it at the end of a write.
+//! A burst waits for the next ACK if that allows a larger one, as `tcp_tso_should_defer` decides.
+//!
+//! Deviations: segments that are sent again keep PSH in Linux. Here they only get it at the end of a write. The last
+//! data of an application never wait.
 
 use super::Sender;
+use super::recovery::State;
 use crate::tcp::transport::Pacing;
 use crate::units::{Duration, Instant};
 
@@ -18,6 +21,13 @@ const LEAST: u64 = 2;
 const MILLISECOND_SHIFT: u32 = 10;
 /// `tcp_tso_rtt_log`: the shortest RTT in microseconds, shifted by this, shifts [`MOST_BYTES`].
 const RTT_SHIFT: u32 = 9;
+
+/// `tcp_tso_should_defer` waits only if the last segment left at most this long ago.
+const RECENT: Duration = Duration::from_millis(1);
+/// `tcp_tso_should_defer` waits if the ACK of the oldest segment is due within this time, or half a round trip.
+const SOON: Duration = Duration::from_millis(1);
+/// `tcp_tso_win_divisor`: this part of the window never waits.
+const WINDOW_DIVISOR: i64 = 3;
 
 /// The present burst.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,16 +53,39 @@ impl Sender {
         segments > 1 || self.written == Some(self.snd_nxt)
     }
 
+    /// Whether new data wait for the next ACK, although the window has room.
+    pub(super) fn defers(&self, now: Instant) -> bool {
+        if !self.defers || self.pushed.segments > 0 || self.state != State::Open {
+            return false;
+        }
+        let room = self.window() - self.in_flight_for_window();
+        if room >= i64::from(self.full_burst()) || room * WINDOW_DIVISOR >= self.window() {
+            return false;
+        }
+        let unsent = self.written.map_or(u64::MAX, |written| written - self.snd_nxt);
+        let has_more = unsent > room as u64 * u64::from(self.transport.mss);
+        let is_recent = now.since(self.last_sent_at.min(now)) <= RECENT;
+        let srtt = self.rtt.srtt();
+        let soon = (srtt / 2).min(SOON);
+        let comes_soon = self.board.front().is_some_and(|oldest| oldest.sent_at + srtt <= now + soon);
+        has_more && is_recent && comes_soon
+    }
+
     /// The most segments of a burst that begins now.
     fn largest_burst(&self) -> u32 {
+        let half = (self.cwnd() / 2.0).max(1.0) as u32;
+        self.full_burst().min(half)
+    }
+
+    /// The segments of a burst that is not limited by the window.
+    fn full_burst(&self) -> u32 {
         let mss = self.transport.mss;
         let rate = self
             .pacing_rate()
             .or_else(|| Pacing::Linux.rate(self.cwnd(), self.cc.ssthresh(), mss, self.rtt.srtt()))
             .map_or(u64::MAX, |rate| rate.as_bps() / 8);
         let burst = (rate >> MILLISECOND_SHIFT).saturating_add(bonus(self.rtt.min())).min(MOST_BYTES);
-        let half = (self.cwnd() / 2.0).max(1.0) as u64;
-        (burst / u64::from(mss)).max(LEAST).min(half) as u32
+        (burst / u64::from(mss)).max(LEAST) as u32
     }
 
     /// More new data may leave now.

@@ -71,6 +71,10 @@ impl Sender {
         if is_held {
             return None;
         }
+        if matches!(next, Next::New { .. }) && self.defers(now) {
+            self.note_use(true);
+            return None;
+        }
         self.burst += 1;
         Some(self.transmit(now, next))
     }

@@ -17,8 +17,8 @@ use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
 pub use rules::{
     DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
-    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, Reduction, RepeatedTimeout, RttSamples, SackSender,
-    SecondLoss, Undo, WindowGrowth, WindowProbe,
+    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RackRtt, Reduction, RepeatedTimeout, RttSamples,
+    SackSender, SecondLoss, Undo, WindowGrowth, WindowProbe,
 };
 pub use values::{
     ByteCounting, CutWindowName, DelayedAck, EcnBeta, HalvingWord, InitialSsthresh, MaxWindow, ReadRate, ReceiveBuffer,
@@ -271,6 +271,9 @@ transport_keys! {
     /// once, or when a slow application has read everything. A burst has two or more segments, up to the payload of a
     /// millisecond at Linux's pacing rate.
     push_acks: bool = [false, Linux: true] => transport;
+    /// The sender waits for the next ACK instead of sending less than a full burst (Linux, `tcp_tso_should_defer`). It
+    /// waits if the ACK is due within 1 ms, and less than a third of the window is free. It needs `push_acks`.
+    tso_defer: bool = [false, Linux: true] => transport;
     /// While data is missing, the receiver sends three ACKs at once, and then one per millisecond at most (Linux). A
     /// twentieth of the base RTT replaces the millisecond if that is shorter. It needs `delayed_ack`.
     sack_compression: bool = [false, Linux: true] => transport;
@@ -283,6 +286,9 @@ transport_keys! {
     /// RACK (RFC 8985): a SACK sender detects losses by time instead of three duplicate ACKs. A segment is lost when a
     /// segment sent later was delivered and a reordering window has passed.
     rack: bool = [false, Linux: true] => transport;
+    /// Round-trip time that RACK adds to its reordering window. `newest`: of the delivered segment that was sent last
+    /// (RFC 8985 §6.2). `cumulative`: of the last segment that the ACK covers cumulatively, if there is one (Linux).
+    rack_rtt: RackRtt = [RackRtt::Newest, Linux: RackRtt::Cumulative] => variations;
     /// Tail loss probe (TLP, RFC 8985): a SACK sender sends a probe when ACKs are overdue for two round trips. The loss
     /// of the last segments then needs no timeout.
     tlp: bool = [false, Linux: true] => transport;
@@ -365,9 +371,10 @@ transport_keys! {
     /// Retransmissions with ECN: not ECN-capable (RFC 3168), or ECN-capable like new segments.
     ecn_retransmissions: EcnRetransmissions = [EcnRetransmissions::Plain, Ns2: EcnRetransmissions::LikeNew] => variations;
     /// Segments that are timed for the RTT estimate when timestamps are off. `each-round`: once per round trip the
-    /// newest segment that an ACK reports (RFC 6298 §3). `timed-segment`: one segment at a time until an ACK covers it,
-    /// regardless of SACK blocks (4.4BSD).
-    rtt_samples: RttSamples = [RttSamples::EachRound, Ns2: RttSamples::TimedSegment] => variations;
+    /// newest segment that an ACK reports (RFC 6298 §3). `each-ack`: by each ACK or SACK block the first segment sent once,
+    /// also with timestamps (Linux). `timed-segment`: one segment at a time until an ACK covers it, regardless of SACK
+    /// blocks (4.4BSD).
+    rtt_samples: RttSamples = [RttSamples::EachRound, Linux: RttSamples::EachAck, Ns2: RttSamples::TimedSegment] => variations;
     /// Whether the receiver sends SACK blocks. Without them, a SACK sender behaves as Reno.
     peer_sack: bool = [true] => transport;
     /// Whether the receiver reports duplicate segments in its first SACK block (D-SACK, RFC 2883).

@@ -167,6 +167,16 @@ variation! {
 }
 
 variation! {
+    /// The round-trip time that RACK adds to its reordering window.
+    RackRtt {
+        /// Of the delivered segment that was sent last (RFC 8985 §6.2).
+        Newest,
+        /// Of the last segment that the ACK covers cumulatively, if there is one. Linux processes it after SACK blocks.
+        Cumulative
+    }
+}
+
+variation! {
     /// Whether the ACK that ends a fast recovery lets the window grow.
     ExitGrowth {
         /// It does not: RFC 5681 §3.2 sets the window to ssthresh.
@@ -298,6 +308,8 @@ variation! {
         /// Once per round trip the newest segment that an ACK or a SACK block reports (RFC 6298 §3). It was sent only
         /// once.
         EachRound,
+        /// The first segment sent once that an ACK or a SACK block reports, by each ACK, also with timestamps (Linux).
+        EachAck,
         /// One new segment at a time, until an ACK covers it, regardless of SACK blocks. A loss or a timeout abandons
         /// it (4.4BSD).
         TimedSegment

@@ -17,7 +17,7 @@ use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::Transport;
+use crate::tcp::transport::{RackRtt, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 8985 §6.2, step 4: a wider window lasts for so many recoveries.
@@ -30,6 +30,8 @@ pub(in crate::tcp::sender) struct Rack {
     /// Selectively acknowledged segments make no room until recovery begins: limited transmit is off.
     hides_sacked: bool,
     has_timestamps: bool,
+    /// Whether the RTT is of the last segment that is acknowledged cumulatively.
+    takes_cumulative: bool,
     /// RACK.segment.
     latest: Option<Latest>,
     reordering: Reordering,
@@ -96,7 +98,7 @@ impl Reordering {
     /// RFC 8985 §6.2, step 3.
     #[inline]
     fn detect(&mut self, delivered: &Delivered, fack: u64, mss: u64) {
-        if let Some((end, start)) = delivered.lowest_once
+        if let Some((end, start, _)) = delivered.lowest_once
             && end < self.fack
         {
             self.see(start, mss);
@@ -146,6 +148,7 @@ impl Rack {
             mss: u64::from(transport.mss),
             hides_sacked: !transport.limited_transmit,
             has_timestamps: transport.timestamps,
+            takes_cumulative: transport.variations.rack_rtt == RackRtt::Cumulative,
             latest: None,
             reordering: Reordering::default(),
             again: VecDeque::new(),
@@ -169,11 +172,18 @@ impl Rack {
         } else {
             return;
         };
-        let rtt = view.now.since(sent_at);
+        let rtt = view.now.since(self.cumulative(view.now, delivered, min_rtt).unwrap_or(sent_at));
         match &mut self.latest {
             Some(latest) if latest.was_sent_after(sent_at, end) => latest.rtt = rtt,
             latest => *latest = Some(Latest { sent_at, end, rtt, before }),
         }
+    }
+
+    /// When the last segment was sent that is newly acknowledged cumulatively, in place of the newest one. None for a
+    /// retransmission whose ACK may be of the original.
+    fn cumulative(&self, now: Instant, delivered: &Delivered, min_rtt: Duration) -> Option<Instant> {
+        let (sent_at, is_again) = delivered.last_unsacked.filter(|_| self.takes_cumulative)?;
+        (!is_again || now.since(sent_at) >= min_rtt).then_some(sent_at)
     }
 
     /// Segments from this index on were sent first after a retransmission at `sent_at`.

@@ -139,3 +139,16 @@ fn samples_tell_of_bytes_that_came_with_a_mark() {
     let expected = [Some((1, 1, 1)), None, Some((2, 1, 2)), Some((4, 0, 1)), Some((4, 7, 4))];
     assert_eq!(samples, expected.map(|sample| sample.map(|(a, b, c)| (a * MSS, b * MSS, c * MSS))));
 }
+
+#[test]
+fn linux_also_times_segments_that_only_sack_blocks_report() {
+    for (rtt_samples, expected) in [(RttSamples::EachRound, 0), (RttSamples::EachAck, 1)] {
+        let mut tcp = Driven::with(LossRecovery::Sack, 4.0, |transport| {
+            transport.timestamps = true;
+            transport.variations.rtt_samples = rtt_samples;
+        });
+        tcp.sent();
+        tcp.ack(0, &[(1, 2)]);
+        assert_eq!(tcp.sender.rtt().srtt(), Duration::from_millis(expected), "{rtt_samples:?}");
+    }
+}

@@ -61,3 +61,39 @@ fn the_send_quantum_ends_a_burst_of_a_paced_sender() {
     tcp.sender.refresh(Instant::ZERO);
     assert_eq!(flags(&mut tcp), [(0, false), (1, true)]);
 }
+
+/// A sender in congestion avoidance at six segments.
+fn deferring(defers: bool) -> Driven {
+    let transport =
+        Transport { mss: MSS as u32, push_acks: true, tso_defer: defers, timestamps: true, ..Transport::default() };
+    let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(6.0) };
+    Driven::of(transport, CcSpec::by_name("aimd").unwrap().build(context))
+}
+
+#[test]
+fn less_than_a_third_of_the_window_waits_for_the_next_ack() {
+    let mut tcp = deferring(true);
+    assert_eq!(tcp.sent().len(), 6);
+    // The ACK of segment 1, sent with segment 0, is due.
+    assert_eq!(tcp.ack(1, &[]), NOTHING);
+    assert_eq!(tcp.ack(2, &[]), [6, 7]);
+    let mut at_once = deferring(false);
+    at_once.sent();
+    assert_eq!([at_once.ack(1, &[]), at_once.ack(2, &[])], [[6], [7]]);
+}
+
+#[test]
+fn data_wait_neither_after_a_pause_nor_at_the_end_of_a_write() {
+    let mut late = deferring(true);
+    late.sent();
+    late.now += Duration::from_millis(5);
+    assert_eq!(late.ack(1, &[]), [6]);
+    let transport = Transport { mss: MSS as u32, push_acks: true, tso_defer: true, ..Transport::default() };
+    let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(6.0) };
+    let mut sender = Sender::new(transport, CcSpec::by_name("aimd").unwrap().build(context));
+    sender.open(Instant::ZERO);
+    sender.write(Instant::ZERO, 7 * MSS);
+    let mut ending = Driven { sender, now: Instant::ZERO };
+    assert_eq!(ending.sent().len(), 6);
+    assert_eq!(ending.ack(1, &[]), [6]);
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::tcp::sender::fuzz::Path;
-use crate::tcp::transport::{Reduction, Undo};
+use crate::tcp::transport::{RackRtt, Reduction, Undo};
 
 /// Numbers that look random.
 struct Draw(u64);
@@ -170,4 +170,19 @@ fn an_undo_with_rack_goes_on_as_before() {
     let counters = path.sender.counters();
     assert_eq!((counters.undos, counters.timeouts), (1, 0));
     assert_eq!(counters.retransmits, 1);
+}
+
+#[test]
+fn the_round_trip_of_rack_is_of_the_newest_segment_or_of_the_last_acknowledged_one() {
+    for (rack_rtt, is_lost) in [(RackRtt::Newest, true), (RackRtt::Cumulative, false)] {
+        let mut transport = rack();
+        transport.variations.rack_rtt = rack_rtt;
+        let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(4.0) };
+        let mut tcp = Driven::of(transport, CcSpec::by_name("aimd").unwrap().build(context));
+        assert_eq!(tcp.sent(), [0, 1, 2, 3]);
+        assert_eq!([tcp.ack(1, &[]), tcp.ack(2, &[])], [[4], [5]]);
+        // Segment 3 left at 0 ms. At 3 ms arrive segment 2 of 0 ms and segment 4 of 1 ms: 2 ms and a quarter of the
+        // shortest round trip have passed, but not 3 ms and a quarter.
+        assert_eq!(tcp.ack(3, &[(4, 5)]).contains(&3), is_lost, "{rack_rtt:?}");
+    }
 }
