@@ -1,7 +1,7 @@
 """The CPU time of tests. `--write-durations` measures it, and `--fast` leaves slow tests out.
 
-`slow.txt` lists the slow tests with their CPU time in seconds, including processes that they start. A test that
-is missing from the list counts as fast. So `make check` runs a new test until `make durations` finds it slow.
+`slow.txt` lists the slow tests with their CPU time in seconds, including started processes. A test that is
+missing from the list counts as fast. So `make check` runs a new test until `make durations` finds it slow.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
+    measured = config.stash[MEASURED]
     if config.getoption("--write-durations"):
         known = listed() if config.getoption("--fast") else {}
-        text = as_text(merged(known, config.stash[MEASURED]))
-        LIST.write_text(text, encoding="utf-8")
+        LIST.write_text(as_text(merged(known, measured)), encoding="utf-8")
 
 
 def merged(known: Mapping[str, float], measured: Mapping[str, float]) -> dict[str, float]:
