@@ -149,10 +149,8 @@ test-wheel: web-where-possible ## Install a wheel without Rust, and run a scenar
 test-python: build ## Tests of Python
 	$(BIN)/pytest --numprocesses=logical --dist=loadfile
 
-# A fixture of several tests counts for the first of them, so the second run finds the slow ones of the rest.
-durations: build ## Measure the CPU time of each test of Python, which selects those of `make check`
+durations: build ## Measure the CPU time of the tests of Python, and list the fast files for `make check`
 	$(BIN)/pytest -p no:xdist --write-durations
-	$(BIN)/pytest -p no:xdist --fast --write-durations
 
 bench: pgo other-simulators ## Measure the speed of all workloads, also in ns-2 and ns-3
 	$(BIN)/python tools/bench/speed.py

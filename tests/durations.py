@@ -1,7 +1,7 @@
-"""The CPU time of tests. `--write-durations` measures it, and `--fast` leaves slow tests out.
+"""The CPU time of files of tests. `--write-durations` measures it, and `--fast` runs the fast files only.
 
-`slow.txt` lists the slow tests with their CPU time in seconds, including started processes. A test that is
-missing from the list counts as fast. So `make check` runs a new test until `make durations` finds it slow.
+`fast.txt` lists the fast files with their CPU time in seconds, including started processes. A file that is
+missing from the list counts as slow, so a new file cannot slow `make check` down. `make durations` adds it.
 """
 
 from __future__ import annotations
@@ -13,67 +13,61 @@ from pathlib import Path
 
 import pytest
 
-LIST = Path(__file__).with_name("slow.txt")
-#: The CPU time of a fast test, in seconds, at most. On two cores, all fast tests take less than a minute.
-FAST_S = 0.3
-MEASURED = pytest.StashKey[dict[str, float]]()
+LIST = Path(__file__).with_name("fast.txt")
+#: The CPU time of a fast file in seconds, at most.
+FAST_S = 3.0
+#: The CPU time of all files of the list in seconds, at most: less than a minute on two cores.
+BUDGET_S = 80.0
+MEASURED = pytest.StashKey[defaultdict[str, float]]()
 
 
 def listed() -> dict[str, float]:
-    """The slow tests with their CPU time."""
+    """The fast files with their CPU time."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
-    return {test: float(seconds) for seconds, _, test in (line.partition("  ") for line in lines)}
+    return {file: float(seconds) for seconds, file in map(str.split, lines)}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("durations")
-    group.addoption("--fast", action="store_true", help="leave the tests of slow.txt out")
-    group.addoption("--write-durations", action="store_true", help="write slow.txt; not with several workers")
+    group.addoption("--fast", action="store_true", help="run the files of fast.txt only")
+    group.addoption("--write-durations", action="store_true", help="write fast.txt; not with several workers")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--write-durations") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--write-durations needs one process; add -p no:xdist")
-    measured: dict[str, float] = {}
-    config.stash[MEASURED] = measured
+    config.stash[MEASURED] = defaultdict(float)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Slow files come first, so that no worker begins a slow one last."""
-    slow = listed()
-    if config.getoption("--fast"):
-        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in slow])
-        items[:] = [item for item in items if item.nodeid not in slow]
-        return
-    files: defaultdict[str, float] = defaultdict(float)
-    for test, seconds in slow.items():
-        files[test.partition("::")[0]] += seconds
-    items.sort(key=lambda item: -files[item.nodeid.partition("::")[0]])
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave slow files out before their imports."""
+    is_file_of_tests = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if config.getoption("--fast") and is_file_of_tests and collection_path.name not in listed():
+        return True
+    return None
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     before = _cpu_s()
     result = yield
-    item.config.stash[MEASURED][item.nodeid] = _cpu_s() - before
+    item.config.stash[MEASURED][item.path.name] += _cpu_s() - before
     return result
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    config = session.config
-    measured = config.stash[MEASURED]
-    if config.getoption("--write-durations"):
-        known = listed() if config.getoption("--fast") else {}
-        LIST.write_text(as_text(merged(known, measured)), encoding="utf-8")
+    measured = session.config.stash[MEASURED]
+    if session.config.getoption("--write-durations"):
+        LIST.write_text(as_text(merged(listed(), measured)), encoding="utf-8")
 
 
 def merged(known: Mapping[str, float], measured: Mapping[str, float]) -> dict[str, float]:
-    """Add the slow ones of measured tests to the list."""
-    return {**known, **{test: seconds for test, seconds in measured.items() if seconds > FAST_S}}
+    """Replace the measured files of the list, and leave those out that became slow."""
+    return {file: seconds for file, seconds in {**known, **measured}.items() if seconds <= FAST_S}
 
 
-def as_text(slow: Mapping[str, float]) -> str:
-    return "".join(f"{slow[test]:.1f}  {test}\n" for test in sorted(slow))
+def as_text(fast: Mapping[str, float]) -> str:
+    return "".join(f"{fast[file]:.1f} {file}\n" for file in sorted(fast))
 
 
 def _cpu_s() -> float:
