@@ -165,6 +165,25 @@ def test_stations_of_a_channel_carry_the_packets_of_the_kernel(tmp_path: Path) -
     assert emulated == pytest.approx(simulated, rel=0.05) and emulated > 20e6
 
 
+METER = """
+[meters.edge]
+kind = "srtcm"
+committed_rate = "4 Mbit/s"
+committed_burst = "20 kB"
+excess_burst = "20 kB"
+red = "drop"
+"""
+
+
+def test_a_meter_polices_the_packets_of_the_kernel(scenario: str) -> None:
+    text = Path(scenario).read_text() + 'meter = "edge"\n'
+    Path(scenario).write_text(text.replace("[[flows]]", f"{METER}[[flows]]"))
+    document = documents(scenario)
+    ((flow,), (meter,)) = document["flows"], document["meters"]
+    assert flow["throughput_bps"] == pytest.approx(4e6, rel=0.06)
+    assert meter["policed"] == meter["red"] == flow["lost"] > 10
+
+
 def test_a_capture_at_a_link_shows_its_packets_and_changes_nothing(scenario: str, tmp_path: Path) -> None:
     capture = tmp_path / "run.pcapng"
     plain = documents(scenario)

@@ -97,7 +97,7 @@ def picture(rows: Sequence[Mapping[str, Any]]) -> str:
             if column % len(buffers) == 0:
                 middle = left + len(buffers) * SIDE / 2
                 parts.append(f'<text x="{middle:g}" y="{y + TOP - 22}" text-anchor="middle">{rtt} ms</text>')
-            short = f"{bdp:g}".removeprefix("0")
+            short = {0.25: "¼"}.get(bdp, f"{bdp:g}")
             parts.append(
                 f'<text x="{left + SIDE / 2:g}" y="{y + TOP - 6}" text-anchor="middle">{short}</text>'
             )
@@ -142,6 +142,6 @@ def _legend(x: int, y: int) -> str:
         f'<text x="{x + 62}" y="{y + 27 + 22 * at}">{words}</text>'
         for at, (symbol, kind, words) in enumerate(lines)
     ]
-    below = ("G goodput, W mean window, R recoveries", "Columns: RTT, and queue in BDP (.25, 1, 4)")
+    below = ("G goodput, W mean window, R recoveries", "Columns: RTT, and queue in BDP (¼, 1, 4)")
     parts += [f'<text x="{x + 8}" y="{y + 138 + 16 * at}">{words}</text>' for at, words in enumerate(below)]
     return "".join(parts)

@@ -16,6 +16,7 @@ mod flow;
 mod flow_hash;
 mod group;
 mod impairments;
+mod kernel_only;
 mod ledger;
 mod limits;
 mod lookahead;

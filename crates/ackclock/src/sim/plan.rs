@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::distribution::Distribution;
-use super::error::RunError;
 use super::impairments::ImpairmentsPlan;
 use super::population::SourcePopulation;
 use crate::cc::{Algorithm, CcContext, CcSpec, ForeignValue};
@@ -52,26 +51,6 @@ impl Plan {
     /// Every TCP flow: first `flows`, then the slots of all groups of arrivals.
     pub fn tcp_flows(&self) -> impl Iterator<Item = &FlowPlan> {
         self.flows.iter().chain(self.arrivals.iter().flat_map(|group| &group.slots))
-    }
-
-    /// Checks that the plan needs no kernel.
-    ///
-    /// # Errors
-    /// [`RunError::NeedsKernel`] with the first key that only a kernel has.
-    pub fn check_simulated(&self) -> Result<(), RunError> {
-        for flow in self.tcp_flows() {
-            if let Some(CcSpec::Kernel(algorithm)) = flow.cc.spec() {
-                let (key, name) = (format!("flows.{}.cc", flow.group), &algorithm.name);
-                return Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") });
-            }
-        }
-        match self.sysctls.keys().next() {
-            Some(name) => {
-                let (key, what) = (format!("kernel.sysctl.{name}"), "the simulation has no sysctls".to_owned());
-                Err(RunError::NeedsKernel { key, what })
-            }
-            None => Ok(()),
-        }
     }
 
     /// Replaces the descriptions of user-supplied algorithms of chosen flows by the results of `make`. Flows that share
