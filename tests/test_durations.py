@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
-import pytest
 from durations import BUDGET_S, FAST_S, as_text, listed, merged
 from helpers import ROOT
 
@@ -24,17 +24,24 @@ def test_fast_files_join_the_list_and_slow_ones_leave_it() -> None:
     assert as_text(fast) == "1.0 a\n0.5 c\n"
 
 
-@pytest.mark.parametrize(
-    ("options", "code"), [(["--fast"], 5), (["--write-durations", "-n2"], 4), (["--collect-only"], 0)]
-)
-def test_the_options(options: list[str], code: int) -> None:
-    """No test of a slow file is collected. Several processes cannot write one list."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "tests/test_reproduce.py", *options],
+def collected(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", *options],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         check=False,
     )
-    assert done.returncode == code, done.stdout
+
+
+def test_fast_tests_are_those_of_the_list() -> None:
+    done = collected("--fast", "tests")
+    assert done.returncode == 0, done.stdout
+    assert set(re.findall(r"tests/(test_\w+\.py)::", done.stdout)) == set(listed())
+
+
+def test_several_processes_cannot_write_the_list() -> None:
+    done = collected("--write-durations", "-n2", "tests/test_durations.py")
+    assert done.returncode == 4
+    assert "--write-durations needs one process; add -p no:xdist" in done.stdout
