@@ -12,12 +12,21 @@ PACKAGE := pyproject.toml $(shell find python -type f -not -name '*.so' -not -na
 	$(shell find web -type f -not -path 'web/tests/*')
 
 REQUIREMENTS := $(VENV)/.requirements
+# The command of the environment is of one of these builds, the newest.
 INSTALLED := $(VENV)/.installed
+RELEASED := $(VENV)/.released
 OPTIMISED := $(VENV)/.optimised
 WHEEL := target/wheels/.built
 WEB := web/module/.built
 SUITES := $(shell find python/ackclock/suites -type f -not -name '*.pyc')
+# Tools of JavaScript, and those of audits.
+NODE_MODULES := node_modules/.installed
+AUDITORS := target/lock/.installed
+# Rust sources that passed `make check`.
+CHECKED_RUST := target/.checked-rust
 
+# The crates with tests.
+TESTED_CRATES := ackclock $(addprefix ackclock-,pcap scenario bpf input linux wire kernel)
 # Outside the workspace, so that only its own tests build s2n-quic-core.
 S2N := crates/ackclock-s2n/Cargo.toml
 
@@ -26,7 +35,7 @@ FUZZ := -max_total_time=$(FUZZ_SECONDS)
 
 # Random tests draw the same values for every mutant, and do not minimise failing inputs.
 MUTANTS := PROPTEST_RNG_SEED=1 PROPTEST_MAX_SHRINK_ITERS=0 PROPTEST_DISABLE_FAILURE_PERSISTENCE=true cargo mutants
-# The fast unit tests that can detect a mutant.
+# Fast unit tests: those that can detect a mutant, and those of `make check`.
 FAST_TESTS := $(addprefix --skip ,tcp::fuzz model:: variation:: sim::source link:: contract::diagnosis exchange::fuzz)
 # cargo-mutants exits with 2 or 3 if tests miss a mutant or do not end.
 SOME_SURVIVE := || case $$? in 2|3) ;; *) exit 1 ;; esac
@@ -59,7 +68,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind comparison-tools other-simulators panels fuzz miri lock audit mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang kernel kernel-where-possible docs clean
+.PHONY: check lint lint-rust lint-python lint-web durations release web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind comparison-tools other-simulators panels fuzz miri lock audit mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang kernel kernel-where-possible docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -72,7 +81,12 @@ demo: ## Build the command, then compare CUBIC with BBRv3
 		|| echo "The command 'ackclock play' is not available: the live page was not built." >&2
 	@echo "Next: source .venv/bin/activate && ackclock run examples/two-flows.toml"
 
-test: kernel-where-possible test-rust test-wheel comparison-tools test-python site evidence-slice ## Everything that continuous integration runs
+check: $(CHECKED_RUST) build lint-python lint-web ## Format, lints, types and fast tests, in a minute: run it before each commit
+	$(BIN)/pytest --fast --numprocesses=logical --dist=loadfile
+
+test: lint audit kernel-where-possible test-rust test-wheel comparison-tools test-python site evidence-slice ## Everything that continuous integration runs
+
+lint: lint-rust lint-python lint-web ## Format, lints and types of all languages
 
 web: $(WEB) ## Build ackclock for browsers and Node, in web/
 
@@ -85,31 +99,58 @@ web-where-possible:
 		echo "SKIPPED: ackclock for browsers; 'rustup target add wasm32-unknown-unknown' failed" >&2; \
 	fi
 
-build: $(INSTALLED) ## Build the command .venv/bin/ackclock
+build: $(INSTALLED) ## Build the command .venv/bin/ackclock, without link-time optimisation
+
+release: $(RELEASED) ## Build the command as wheels contain it
 
 pgo: $(OPTIMISED) ## Build with profile guidance (PGO): slower to build, a tenth faster to run
 
-test-rust: ## Format, lints, documentation and tests of the crates
+lint-rust:
 	@cargo fmt --version >/dev/null && cargo clippy --version >/dev/null || rustup component add rustfmt clippy
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --package ackclock-pcap --package ackclock-scenario --no-deps --locked --quiet
-	cargo test --package ackclock --package ackclock-pcap --package ackclock-scenario --package ackclock-bpf --package ackclock-input --package ackclock-linux --package ackclock-wire --package ackclock-kernel --locked --quiet
-	cargo test --package ackclock --locked --quiet --release --test theory
 	cargo fmt --manifest-path $(S2N) --check
-	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
-# A second make finds the files of the module for browsers.
-test-wheel: web-where-possible ## Install the wheel without Rust, and run a scenario
-	@$(MAKE) --no-print-directory $(WHEEL)
-	sh tools/check_wheel.sh $(PYTHON) target/wheels/*.whl
-
-test-python: build ## Format, lints, types and tests of Python
+lint-python: $(REQUIREMENTS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	MYPYPATH=tools/ns2:tools/ns3:tools/kernel:tools/bench:tools/docs:tools/evidence:tools/web $(BIN)/mypy --strict tools
+
+# Without npm the sources of JavaScript are not checked.
+lint-web:
+	@command -v npm >/dev/null || ($(call INSTALL,npm)) || true
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory $(NODE_MODULES) \
+			&& node_modules/.bin/biome ci --error-on-warnings && node_modules/.bin/tsc; \
+	else \
+		echo "SKIPPED: format, lints and types of JavaScript, which need npm" >&2; \
+	fi
+
+$(NODE_MODULES): package.json package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
+# The unit tests of all crates. Tests of whole runs are in `make test`.
+$(CHECKED_RUST): $(RUST) | lint-rust
+	cargo test --workspace --exclude ackclock-python --lib --locked --quiet -- $(FAST_TESTS)
+	touch $@
+
+test-rust: ## Documentation and tests of the crates
+	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --package ackclock-pcap --package ackclock-scenario --no-deps --locked --quiet
+	cargo test $(addprefix --package ,$(TESTED_CRATES)) --locked --quiet
+	cargo test --package ackclock --locked --quiet --profile develop --test theory
+	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
+
+# A second make finds the files of the module for browsers.
+test-wheel: web-where-possible ## Install a wheel without Rust, and run a scenario
+	@$(MAKE) --no-print-directory $(WHEEL)
+	sh tools/check_wheel.sh $(PYTHON) target/wheels/*.whl
+
+test-python: build ## Tests of Python
 	$(BIN)/pytest --numprocesses=logical --dist=loadfile
+
+durations: build ## Measure the CPU time of the tests of Python, and list the fast files for `make check`
+	$(BIN)/pytest -p no:xdist --write-durations
 
 bench: pgo other-simulators ## Measure the speed of all workloads, also in ns-2 and ns-3
 	$(BIN)/python tools/bench/speed.py
@@ -123,7 +164,7 @@ bench-own: pgo ## Measure the speed of rules, Python classes and shared objects
 bench-queue: ## Measure the cost of a packet in each queue
 	cargo bench --package ackclock --bench queue --locked
 
-instructions: build valgrind ## Count the instructions per packet
+instructions: release valgrind ## Count the instructions per packet
 	$(BIN)/python tools/bench/instructions.py
 
 golden: build ## Write the hashes of results that tests compare
@@ -149,7 +190,7 @@ compare-ns3: build other-simulators ## Compare queues and senders with ns-3.44
 validate-linux: build ## Compare the simulator with a Linux kernel in virtual time
 	$(BIN)/python tools/linux/validate.py --write
 	$(BIN)/python tools/linux/shares.py --write
-	$(BIN)/python tools/linux/late_comer.py --write
+	$(BIN)/python tools/linux/newcomer.py --write
 	$(BIN)/python tools/linux/slow_start.py --write
 	$(BIN)/python tools/docs/generate.py
 
@@ -211,25 +252,30 @@ miri: ## Run the tests of the eBPF interpreter, its verifier and the BTF reader 
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --package ackclock-bpf --lib -- \
 		--skip native interpreter:: verify:: memory:: call:: btf:: relocate:: insn::
 
-lock: ## Pin Python packages with hashes
-	$(PYTHON) -m venv target/lock
-	target/lock/bin/python -m pip install $(PIP) --requirement requirements/audit.txt
+lock: $(AUDITORS) ## Pin packages of Python and JavaScript with hashes
 	for name in audit wheel; do $(LOCK) requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
 	$(LOCK) --all-extras pyproject.toml requirements/dev.in --output-file requirements/dev.txt
 	$(LOCK) pyproject.toml --constraint requirements/dev.txt --output-file requirements/run.txt
+	npm install --package-lock-only --ignore-scripts --no-audit --no-fund
 
-audit: ## Check licences, sources and, with a network, advisories of all dependencies
-	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked --quiet
-	cargo deny --locked --offline check bans licenses sources
-	if cargo deny --locked fetch db; then cargo deny --locked --offline check --disable-fetch advisories; \
-		else echo "SKIPPED: advisories on crates, which need a network" >&2; fi
-	$(PYTHON) -m venv target/lock
-	target/lock/bin/python -m pip install $(PIP) --requirement requirements/audit.txt
+# A report of pip-audit that names no finding and no success comes from a machine without a network.
+audit: $(AUDITORS) ## Check licences, sources and, with a network, advisories of all dependencies
+	target/lock/bin/cargo-deny --locked --offline check bans licenses sources
+	if target/lock/bin/cargo-deny --locked fetch db; then \
+		target/lock/bin/cargo-deny --locked --offline check --disable-fetch advisories; \
+	else \
+		echo "SKIPPED: advisories on crates, which need the network" >&2; \
+	fi
 	for name in dev wheel audit ns3; do \
 		target/lock/bin/pip-audit --disable-pip --require-hashes --requirement requirements/$$name.txt --progress-spinner off \
 			> target/lock/$$name.txt 2>&1 || ! grep "^Found" target/lock/$$name.txt || exit 1; \
-		grep -q "^No known" target/lock/$$name.txt || echo "SKIPPED: advisories on packages of $$name.txt, which need a network" >&2; \
+		grep -q "^No known" target/lock/$$name.txt || echo "SKIPPED: advisories on packages of $$name.txt, which need the network" >&2; \
 	done
+
+$(AUDITORS): requirements/audit.txt
+	$(PYTHON) -m venv target/lock
+	target/lock/bin/python -m pip install $(PIP) --requirement $<
+	touch $@
 
 mutants: ## Mutate the core in a thousand places, and list the undetected changes
 	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet
@@ -258,7 +304,7 @@ evidence-statistics: build ## Check the statistics with 400 pairs of equal algor
 	$(BIN)/python tools/evidence/null_pairs.py
 	$(BIN)/python tools/evidence/interval_coverage.py
 
-evidence: build comparison-tools ## Run every row of the validation overview in full, about 17 hours, and write the page
+evidence: release comparison-tools ## Run every row of the validation overview in full, about 17 hours, and write the page
 	$(BIN)/python tools/evidence/evidence_full.py
 
 evidence-slice: build comparison-tools ## Run a short slice of each row of the validation overview
@@ -310,24 +356,28 @@ docs: build ## Write the generated parts of the documentation
 	$(BIN)/python tools/docs/generate.py
 
 clean: ## Remove all built files
-	rm -rf $(VENV) target dist
+	rm -rf $(VENV) target dist node_modules
 
 $(REQUIREMENTS): requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install $(PIP) --requirement $<
 	touch $@
 
-# Writes a compiled module, optimised by wasm-opt if installed, and its JavaScript to web/module.
+# Writes stdin to a file, whose time of change stays if it holds the same already.
+KEEP = cat > $(1).new && { cmp -s $(1).new $(1) && rm $(1).new || mv $(1).new $(1); }
+
+# Writes a compiled module, optimised by wasm-opt if installed, and its JavaScript to web/module, unless they are newer.
 BINDINGS = module=target/wasm32-unknown-unknown/web/$(1).wasm; \
-	if command -v wasm-opt >/dev/null; then $(WASM_OPT) $$module --output target/$(1).wasm; else cp $$module target/$(1).wasm; fi; \
-	cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
-		target/$(1).wasm web/module $(2)
+	[ web/module/$(2)_bg.wasm -nt $$module ] || { \
+		if command -v wasm-opt >/dev/null; then $(WASM_OPT) $$module --output target/$(1).wasm; else cp $$module target/$(1).wasm; fi; \
+		cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
+			target/$(1).wasm web/module $(2); }
 
 # The native engine supplies the schema, the metrics and the suites as data.
 $(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.rs tools/web/schema_on_web.py tools/web/suites_on_web.py $(SUITES) $(RUST)
 	@$(HAS_WASM)
-	$(BIN)/python tools/web/schema_on_web.py > target/schema.json
-	$(BIN)/python -c 'from ackclock import _core; print(_core.metrics_json())' > target/metrics.json
+	$(BIN)/python tools/web/schema_on_web.py | $(call KEEP,target/schema.json)
+	$(BIN)/python -c 'from ackclock import _core; print(_core.metrics_json())' | $(call KEEP,target/metrics.json)
 	ACKCLOCK_SCHEMA=$(CURDIR)/target/schema.json ACKCLOCK_METRICS=$(CURDIR)/target/metrics.json \
 		cargo build --package ackclock-wasm --features stored --profile web --target wasm32-unknown-unknown --locked --quiet
 	cargo build --package ackclock-wasm-score --profile web --target wasm32-unknown-unknown --locked --quiet
@@ -339,15 +389,22 @@ $(WEB): $(INSTALLED) tools/web/bindings/Cargo.lock tools/web/bindings/src/main.r
 	touch $@
 
 $(INSTALLED): $(REQUIREMENTS) pyproject.toml $(RUST)
+	$(IN_VENV) $(BIN)/maturin develop --profile develop --locked --quiet
+	touch $@
+
+$(RELEASED): $(INSTALLED)
 	$(IN_VENV) $(BIN)/maturin develop --release --locked --quiet
+	rm -f $(OPTIMISED)
 	touch $@
 
 $(OPTIMISED): $(INSTALLED) tools/bench/train.py
 	@$(PROFDATA)
 	$(IN_VENV) $(BIN)/maturin develop --pgo --locked --quiet
+	rm -f $(RELEASED)
 	touch $@
 
+# The packaging is that of releases, the profile that of tests.
 $(WHEEL): $(REQUIREMENTS) $(PACKAGE) $(RUST)
 	rm -rf target/wheels
-	$(BIN)/maturin build --release --locked --quiet --out target/wheels
+	$(BIN)/maturin build --profile develop --locked --quiet --out target/wheels
 	touch $@

@@ -12,6 +12,8 @@ from hypothesis import settings
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
+pytest_plugins = ["durations"]
+
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:

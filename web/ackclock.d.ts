@@ -73,7 +73,10 @@ export interface Link {
   forwarded_bytes: number;
 }
 
-/** A packet at a link between two steps. `arrives_s` is NaN while it is queued. `flow` is -1 for flows outside of `flowNames`. */
+/**
+ * A packet at a link between two steps. `arrives_s` is NaN while it is queued. `flow` is -1 for flows outside of
+ * `flowNames`.
+ */
 export interface Packet {
   flow: number;
   kind: "data" | "ack" | "request";
@@ -100,7 +103,10 @@ export class Running {
   setLoss(link: number, probability: number): void;
   /** Packets already queued beyond a smaller limit are still sent. */
   setLimit(link: number, packets: number): void;
-  /** `queue` is a name, or a table as in a scenario. It inherits the queued packets in order. Returns the queue in words. */
+  /**
+   * `queue` is a name, or a table as in a scenario. It inherits the queued packets in order. Returns the queue in
+   * words.
+   */
   setQueue(link: number, queue: string | object): string;
   /** `cc` is a name, or a table as in a scenario. It inherits the window and threshold of the flow. */
   setAlgorithm(flow: number, cc: string | object): void;
@@ -113,6 +119,6 @@ export class Running {
 
 /** Runs one replicate to its end. */
 export function run(scenario: Scenario, options?: { seed?: bigint; replicate?: bigint | number }): Result;
-export function list(kind: "cc" | "recovery" | "queue" | "loss" | "traffic" | "topology"): any[];
+export function list(kind: "cc" | "recovery" | "queue" | "loss" | "traffic" | "topology" | "channel"): any[];
 export function rule(line: string): any;
 export function metrics(): any[];

@@ -11,7 +11,9 @@ let memory = null;
 /** Loads the module once, from `module` or from the file next to this one. `module` is a URL, a response, bytes or a
  * compiled module. */
 export async function load(module) {
-  memory ??= initialise({ module_or_path: module ?? new URL("./module/ackclock_bg.wasm", import.meta.url) }).then((exports) => exports.memory);
+  memory ??= initialise({ module_or_path: module ?? new URL("./module/ackclock_bg.wasm", import.meta.url) }).then(
+    (exports) => exports.memory,
+  );
   memory = await memory;
 }
 
@@ -43,7 +45,9 @@ const inTurns = (files) => Object.entries(files).flat();
 
 /** A checked scenario. */
 export class Scenario {
-  /** Reads TOML, or a tree as an object. `sets`: texts KEY=VALUE. `files`: the texts of files that it names, by name. */
+  /**
+   * Reads TOML, or a tree as an object. `sets`: texts KEY=VALUE. `files`: the texts of files that it names, by name.
+   */
   constructor(source, { sets = [], files = {} } = {}) {
     const isText = typeof source === "string";
     const text = isText ? source : JSON.stringify(source);
@@ -85,7 +89,11 @@ export class Scenario {
     return JSON.parse(this.inner.describeJson());
   }
 
-  /** A run at its start. `spare` lists flows that may begin later, each by the index of the flow that it copies. */
+  /**
+   * A run at its start. `spare` lists flows that may begin later, each by the index of the flow that it copies.
+   *
+   * @param {{ seed?: bigint, replicate?: bigint | number, spare?: number[] }} [options]
+   */
   start({ seed, replicate = 0n, spare = [] } = {}) {
     return new Running(new Live(this.inner.withSets([], []), seed, BigInt(replicate), Uint32Array.from(spare)));
   }
@@ -103,7 +111,10 @@ export class Result {
     return JSON.parse(this.inner.histogramsJson());
   }
 
-  /** A table of samples, `flows`, `links` or `packets`: by name, `values` (a typed array in the module's memory) and `names`. */
+  /**
+   * A table of samples, `flows`, `links` or `packets`: by name, `values` (a typed array in the module's memory) and
+   * `names`.
+   */
   samples(table) {
     return views(this.inner.columns(table));
   }
@@ -114,7 +125,10 @@ export class Result {
   }
 }
 
-/** A run in progress. The positions in `linkNames` and `flowNames` are the indices of links and flows. Times are in seconds. */
+/**
+ * A run in progress. The positions in `linkNames` and `flowNames` are the indices of links and flows. Times are in
+ * seconds.
+ */
 export class Running {
   constructor(inner) {
     this.inner = inner;
@@ -211,12 +225,17 @@ function plain(view, keys) {
   return values;
 }
 
-/** Runs one replicate to its end. */
+/**
+ * Runs one replicate to its end.
+ *
+ * @param {Scenario} scenario
+ * @param {{ seed?: bigint, replicate?: bigint | number }} [options]
+ */
 export function run(scenario, { seed, replicate = 0n } = {}) {
   return new Result(scenario.inner.run(seed, BigInt(replicate)));
 }
 
-/** The entries of a list: `cc`, `recovery`, `queue`, `loss`, `traffic` or `topology`. */
+/** The entries of a list: `cc`, `recovery`, `queue`, `loss`, `traffic`, `topology` or `channel`. */
 export const list = (kind) => JSON.parse(listJson(kind));
 
 /** The table `cc` of a rule that is written on one line. */

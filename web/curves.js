@@ -39,7 +39,10 @@ function thin(values, points) {
 /** The times at which `thin` puts its values. */
 function thinTimes(times, points) {
   if (times.length <= points) return times;
-  return stretches(times.length, points).flatMap(([start, end]) => [times[start], times[start + Math.floor((end - start) / 2)]]);
+  return stretches(times.length, points).flatMap(([start, end]) => [
+    times[start],
+    times[start + Math.floor((end - start) / 2)],
+  ]);
 }
 
 /** Some of the flows in their order: the first of every group goes before any second one. */
@@ -75,11 +78,23 @@ export function curvesOf(result, description, points) {
   const byFlow = rowsBy(flows.flow);
   if (byFlow.size === 0) return null;
   const chosen = chooseFlows([...byFlow.keys()], groups);
-  const line = (column, rows) => thin(rows.map((at) => Number(column.values[at])), points).map((value) => rounded(value, 1));
+  const line = (column, rows) =>
+    thin(
+      rows.map((at) => Number(column.values[at])),
+      points,
+    ).map((value) => rounded(value, 1));
   const times = byFlow.get(chosen[0]).map((at) => Number(flows.time_ns.values[at]) / 1e9);
   const cwnd = chosen.map((name) => line(flows.cwnd_segments, byFlow.get(name)));
   const x = thinTimes(times, points).map((value) => rounded(value, 3));
   const links = result.samples("links");
   const queue = line(links.backlog_packets, rowsBy(links.link).get(description.bottleneck) ?? []);
-  return { flows: chosen, hidden: byFlow.size - chosen.length, x, cwnd, queue, warmup_s: description.warmup_s, duration_s: description.duration_s };
+  return {
+    flows: chosen,
+    hidden: byFlow.size - chosen.length,
+    x,
+    cwnd,
+    queue,
+    warmup_s: description.warmup_s,
+    duration_s: description.duration_s,
+  };
 }

@@ -11,8 +11,11 @@ export interface SuiteInfo {
 /** The supplied suites. */
 export function suites(): Promise<SuiteInfo[]>;
 
-/** Your own suite from its text, as `tools/web/suites_on_web.py` writes it. An invalid text throws an error with one message. */
-export function readSuite(text: string): object;
+/**
+ * Your own suite from its text, as `tools/web/suites_on_web.py` writes it. An invalid text throws an error with one
+ * message.
+ */
+export function readSuite(text: string): { name: string };
 
 /** The metrics of a score: `shares`, which combines all shares, or a single metric. */
 export const METRICS: string[];
@@ -66,7 +69,10 @@ export interface Cell {
   difference: Estimate | null;
 }
 
-/** An algorithm in the plane of throughput and delay: means, half widths of intervals, and the correlation over replicates. */
+/**
+ * An algorithm in the plane of throughput and delay: means, half widths of intervals, and the correlation over
+ * replicates.
+ */
 export interface Spot {
   name: string;
   delay: number;
@@ -81,7 +87,9 @@ export interface Evaluation {
   document: any;
   /** The additional data of the report. */
   overview: {
-    /** All algorithms: the ranking, then the rest of the panel. `entries` contains their places in the order of running. */
+    /**
+     * All algorithms: the ranking, then the rest of the panel. `entries` contains their places in the order of running.
+     */
     entries: number[];
     algorithms: { label: string; cc: object }[];
     /** The place of the reference among them. */
@@ -92,13 +100,21 @@ export interface Evaluation {
     metrics: { name: string; label: string; unit: string; better: string; digits: number }[][];
     /** Heat maps by environment and algorithm. The first shows the score. */
     maps: { name: string; heading: string; digits: number; cells: Cell[][] }[];
-    /** Efficiency in % against queueing delay in ms, means over environments. Algorithms with a failed run are omitted. */
+    /**
+     * Efficiency in % against queueing delay in ms, means over environments. Algorithms with a failed run are omitted.
+     */
     plane: Spot[];
     /** Goodput in Mbit/s against queueing delay, by environment. */
     planes: Spot[][];
-    /** The environment and metric in which the first of `document.candidates` is most clearly worse than the reference, by their places. */
+    /**
+     * The environment and metric in which the first of `document.candidates` is most clearly worse than the reference,
+     * by their places.
+     */
     worst: { environment: number; metric: number } | null;
-    /** The metrics in which the first candidate is significantly better or worse, by environment and each of the next six candidates. */
+    /**
+     * The metrics in which the first candidate is significantly better or worse, by environment and each of the next
+     * six candidates.
+     */
     wins: { better: string[]; worse: string[] }[][];
   };
   /** Curves by environment and algorithm, with `points`. Null where a run failed. */
@@ -118,5 +134,8 @@ export interface Curves {
   duration_s: number;
 }
 
-/** Judges an algorithm against the panel of a suite, or ranks several, as `ackclock evaluate` does. Rejects with one message, or with the reason of the signal. */
+/**
+ * Judges an algorithm against the panel of a suite, or ranks several, as `ackclock evaluate` does. Rejects with one
+ * message, or with the reason of the signal.
+ */
 export function evaluate(options?: EvaluateOptions): Promise<Evaluation>;

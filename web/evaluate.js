@@ -16,10 +16,19 @@ class Evaluator {
   constructor(worker) {
     this.worker = worker;
     this.waiting = null;
-    const settle = (data) => (data.type === "failed" ? this.waiting.reject(new Error(data.message)) : this.waiting.resolve(data));
-    const fail = (error) => this.waiting?.reject(new Error(error?.message || "a worker cannot be started: its files cannot be read"));
+    const settle = (data) =>
+      data.type === "failed" ? this.waiting.reject(new Error(data.message)) : this.waiting.resolve(data);
+    const fail = (error) =>
+      this.waiting?.reject(new Error(error?.message || "a worker cannot be started: its files cannot be read"));
     if (inNode) worker.on("message", settle).on("error", fail);
-    else Object.assign(worker, { onmessage: ({ data }) => settle(data), onerror: (event) => (event.preventDefault(), fail(event)) });
+    else
+      Object.assign(worker, {
+        onmessage: ({ data }) => settle(data),
+        onerror: (event) => {
+          event.preventDefault();
+          fail(event);
+        },
+      });
   }
 
   static async begin() {
@@ -44,7 +53,11 @@ async function cores() {
 /** The progress of an evaluation. It estimates the remaining time once each algorithm has run in each environment. */
 class Progress {
   constructor(tasks, workers) {
-    Object.assign(this, { total: tasks.length, done: 0, workers, left: new Map(), took: new Map() });
+    this.total = tasks.length;
+    this.done = 0;
+    this.workers = workers;
+    this.left = new Map();
+    this.took = new Map();
     for (const task of tasks) this.left.set(this.key(task), (this.left.get(this.key(task)) ?? 0) + 1);
   }
 
@@ -60,7 +73,9 @@ class Progress {
 
   get now() {
     const known = this.took.size === this.left.size;
-    const ms = known ? [...this.left].reduce((sum, [key, count]) => sum + count * this.took.get(key), 0) / this.workers : null;
+    const ms = known
+      ? [...this.left].reduce((sum, [key, count]) => sum + count * this.took.get(key), 0) / this.workers
+      : null;
     return { done: this.done, total: this.total, left_s: ms === null ? null : ms / 1000 };
   }
 }
@@ -69,7 +84,21 @@ const listed = (given) => (given === undefined ? [] : Array.isArray(given) ? giv
 
 /** Judges an algorithm, or ranks several. An invalid algorithm, metric or change rejects with one message. An aborted
  * signal rejects with its reason. */
-export async function evaluate({ suite: name = "core", cc, rule, against, metric = METRICS[0], sets = [], replicates, quick = false, seed = 1n, workers, onProgress = () => {}, signal, points = 0 } = {}) {
+export async function evaluate({
+  suite: name = "core",
+  cc,
+  rule,
+  against,
+  metric = METRICS[0],
+  sets = [],
+  replicates,
+  quick = false,
+  seed = 1n,
+  workers,
+  onProgress = () => {},
+  signal,
+  points = 0,
+} = {}) {
   signal?.throwIfAborted();
   const candidates = [...listed(cc).map((each) => ({ cc: each })), ...listed(rule).map((line) => ({ rule: line }))];
   const asked = { candidates, against: against ?? null, metric, sets };
@@ -77,12 +106,18 @@ export async function evaluate({ suite: name = "core", cc, rule, against, metric
   const end = () => pool.splice(0).forEach(({ worker }) => worker.terminate());
   let abort = null;
   const aborted = new Promise((_, reject) => {
-    abort = () => (end(), reject(signal.reason));
+    abort = () => {
+      end();
+      reject(signal.reason);
+    };
   });
   aborted.catch(() => {});
   signal?.addEventListener("abort", abort);
   try {
-    return await Promise.race([aborted, judged({ name, asked, replicates, quick, seed: BigInt(seed), workers, onProgress, pool, points })]);
+    return await Promise.race([
+      aborted,
+      judged({ name, asked, replicates, quick, seed: BigInt(seed), workers, onProgress, pool, points }),
+    ]);
   } finally {
     signal?.removeEventListener("abort", abort);
     end();
@@ -103,7 +138,13 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
   const { algorithms, candidates, random, warnings } = await first.ask("plan", asked);
   const tasks = [];
   for (let replicate = 0; replicate < wanted; replicate += 1)
-    random.forEach((row, place) => row.forEach((differ, algorithm) => (differ || replicate === 0) && tasks.push({ place, algorithm, replicate, seed, points: replicate === 0 ? points : 0 })));
+    random.forEach((row, place) =>
+      row.forEach(
+        (differ, algorithm) =>
+          (differ || replicate === 0) &&
+          tasks.push({ place, algorithm, replicate, seed, points: replicate === 0 ? points : 0 }),
+      ),
+    );
   const count = Math.max(1, Math.min(workers ?? (await cores()), tasks.length));
   const progress = new Progress(tasks, count);
   const values = random.map((row) => row.map(() => []));
@@ -120,7 +161,13 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
       if (answer.failed === undefined) values[task.place][task.algorithm][task.replicate] = answer.values;
       // If one of several candidates fails, the others continue.
       else if (candidates.length === 1 || inPanel(task.algorithm)) throw new Error(answer.failed);
-      else failures.push({ environment: task.place, algorithm: task.algorithm, replicate: task.replicate, message: answer.failed });
+      else
+        failures.push({
+          environment: task.place,
+          algorithm: task.algorithm,
+          replicate: task.replicate,
+          message: answer.failed,
+        });
       if (task.replicate === 0) curves[task.place][task.algorithm] = answer.curves ?? null;
       progress.add(task, performance.now() - began);
       onProgress(progress.now);
@@ -140,8 +187,12 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
     failures,
   };
   // A seed is a whole number of 64 bits, which JSON of JavaScript has not.
-  const { document: judged, overview } = await first.ask("judge", { runs: `{"seed":${seed},${JSON.stringify(told).slice(1)}` });
+  const { document: judged, overview } = await first.ask("judge", {
+    runs: `{"seed":${seed},${JSON.stringify(told).slice(1)}`,
+  });
   const document = { ...judged, warnings };
   // In the order of the overview.
-  return points > 0 ? { document, overview, curves: curves.map((row) => overview.entries.map((at) => row[at])) } : { document, overview };
+  return points > 0
+    ? { document, overview, curves: curves.map((row) => overview.entries.map((at) => row[at])) }
+    : { document, overview };
 }

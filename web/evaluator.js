@@ -20,11 +20,16 @@ async function begin({ engine, scores, suite: given }) {
   await load(engine);
   await initialiseScores({ module_or_path: scores });
   suite = given;
-  specifications = suite.environments.map(({ id, title, fairness, watch, scored }) => JSON.stringify({ id, title, fairness, watch, scored }));
+  specifications = suite.environments.map(({ id, title, fairness, watch, scored }) =>
+    JSON.stringify({ id, title, fairness, watch, scored }),
+  );
   return {};
 }
 
-const inline = (table) => `{ ${Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join(", ")} }`;
+const inline = (table) =>
+  `{ ${Object.entries(table)
+    .map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
+    .join(", ")} }`;
 
 /** An algorithm as a scenario takes it: a name, a table, `aimd(increase=2)` or the text of a rule. */
 function textOf({ cc, rule: line }) {
@@ -32,7 +37,11 @@ function textOf({ cc, rule: line }) {
   if (given !== undefined) return inline(rule(given));
   if (typeof cc !== "string") return inline(cc);
   const labelled = /^\s*([\w+-]+)\(\s*(.*?)\s*\)\s*$/.exec(cc);
-  return labelled === null ? cc.trim() : labelled[2] === "" ? labelled[1] : `{ kind = "${labelled[1]}", ${labelled[2]} }`;
+  return labelled === null
+    ? cc.trim()
+    : labelled[2] === ""
+      ? labelled[1]
+      : `{ kind = "${labelled[1]}", ${labelled[2]} }`;
 }
 
 /** The kind, and the parameters that are not the defaults. */
@@ -45,10 +54,14 @@ function labelOf({ kind, ...given }) {
 }
 
 /** Whether two tables are of one algorithm. */
-const same = (one, other) => JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+const same = (one, other) =>
+  JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 
 /** The scenario of an environment with an algorithm, as the suite has it. */
-const base = (place, text) => new Scenario(suite.environments[place].scenario).withSets(suite.environments[place].groups.map((group) => `flows.${group}.cc=${text}`));
+const base = (place, text) =>
+  new Scenario(suite.environments[place].scenario).withSets(
+    suite.environments[place].groups.map((group) => `flows.${group}.cc=${text}`),
+  );
 
 /** The same with the changes. */
 const scenario = (place, text) => (sets.length === 0 ? base(place, text) : base(place, text).withSets(sets));
@@ -59,7 +72,11 @@ function requireAsGiven(place, text) {
   const after = under(scenario(place, text));
   for (const { name, cc } of under(base(place, text))) {
     const there = after.find((flow) => flow.name === name);
-    if (there === undefined || !same(there.cc, cc)) throw new Error(`sets: change the algorithm of the flows ${name}, which are under test; name its parameters with the algorithm, as in aimd(increase=2)`);
+    if (there === undefined || !same(there.cc, cc))
+      throw new Error(
+        `sets: change the algorithm of the flows ${name}, which are under test; name its parameters with the ` +
+          "algorithm, as in aimd(increase=2)",
+      );
   }
 }
 
@@ -92,13 +109,19 @@ function neighbours({ watch, scenario: tree }) {
   const { flows } = new Scenario(tree).withSets(sets).resolved;
   if (flows.some(({ name }) => name !== watch.group && !suite.test.includes(name))) return null;
   const { cc, count } = flows.find(({ name }) => name === watch.group);
-  return { rival: { label: labelOf(cc), cc }, of_rival: count, flows: flows.reduce((sum, flow) => sum + flow.count, 0) };
+  return {
+    rival: { label: labelOf(cc), cc },
+    of_rival: count,
+    flows: flows.reduce((sum, flow) => sum + flow.count, 0),
+  };
 }
 
 function requireMetric(metric) {
-  if (!METRICS.includes(metric)) throw new Error(`no metric is called ${JSON.stringify(metric)}; there are: ${METRICS.join(", ")}`);
+  if (!METRICS.includes(metric))
+    throw new Error(`no metric is called ${JSON.stringify(metric)}; there are: ${METRICS.join(", ")}`);
   const has = { jain_index: ({ fairness }) => fairness, watch: ({ watch }) => watch !== null }[metric];
-  if (has !== undefined && !suite.environments.some(has)) throw new Error(`no environment of suite ${suite.name} has ${metric}`);
+  if (has !== undefined && !suite.environments.some(has))
+    throw new Error(`no environment of suite ${suite.name} has ${metric}`);
 }
 
 const NO_PANEL = "the suite has no panel.json";
@@ -107,7 +130,14 @@ const NO_PANEL = "the suite has no panel.json";
 function baseline() {
   const { baseline: stored } = suite;
   if (sets.length === 0) return stored;
-  return { title: "the best within this table", stored: false, algorithms: [], reason: stored.reason === NO_PANEL ? NO_PANEL : "the environments are changed", best: {}, reference_costs: {} };
+  return {
+    title: "the best within this table",
+    stored: false,
+    algorithms: [],
+    reason: stored.reason === NO_PANEL ? NO_PANEL : "the environments are changed",
+    best: {},
+    reference_costs: {},
+  };
 }
 
 /** Reads the request: its algorithms, and the environments whose replicates differ. */
@@ -120,15 +150,23 @@ function plan({ candidates, against, metric, sets: changes }) {
   const every = distinct([...own, ...(against === null ? suite.panel : against.map((cc) => algorithmOf({ cc })))]);
   const panel = every.slice(own.length);
   const found = every.filter(isFirst).map((each) => ({ ...each, inPanel: placeOf(panel, each) >= 0 }));
-  if (sets.length > 0) suite.environments.forEach((_, place) => found.forEach(({ text }) => requireAsGiven(place, text)));
+  if (sets.length > 0)
+    suite.environments.forEach((_, place) => found.forEach(({ text }) => requireAsGiven(place, text)));
   const scenarios = suite.environments.map((_, place) => found.map(({ text }) => scenario(place, text)));
   const random = scenarios.map((row) => row.map((each) => each.isRandom));
   judgedBy = {
     panel: panel.map(({ label, cc }) => ({ label, cc })),
     baseline: baseline(),
-    environments: suite.environments.map(({ scenario: _, ...rest }, place) => (sets.length === 0 ? rest : { ...rest, neighbours: neighbours(suite.environments[place]) })),
+    environments: suite.environments.map(({ scenario: _, ...rest }, place) =>
+      sets.length === 0 ? rest : { ...rest, neighbours: neighbours(suite.environments[place]) },
+    ),
   };
-  return { algorithms: found, candidates: every.slice(0, own.length).map((each) => placeOf(found, each)), random, warnings: warned(scenarios) };
+  return {
+    algorithms: found,
+    candidates: every.slice(0, own.length).map((each) => placeOf(found, each)),
+    random,
+    warnings: warned(scenarios),
+  };
 }
 
 /** Each distinct warning of the scenarios once, with the ids of its environments. */
@@ -177,5 +215,8 @@ async function answer({ type, ...message }) {
   }
 }
 
-if (inNode) import("node:worker_threads").then(({ parentPort }) => parentPort.on("message", async (message) => parentPort.postMessage(await answer(message))));
+if (inNode)
+  import("node:worker_threads").then(({ parentPort }) =>
+    parentPort.on("message", async (message) => parentPort.postMessage(await answer(message))),
+  );
 else self.onmessage = async ({ data }) => self.postMessage(await answer(data));

@@ -35,7 +35,11 @@ const modules = new Map();
 
 /** A module of WebAssembly, compiled once: workers are given it. */
 export function compiled(name) {
-  if (!modules.has(name)) modules.set(name, bytesOf(name).then((bytes) => WebAssembly.compile(bytes)));
+  if (!modules.has(name))
+    modules.set(
+      name,
+      bytesOf(name).then((bytes) => WebAssembly.compile(bytes)),
+    );
   return modules.get(name);
 }
 
@@ -55,6 +59,11 @@ export function workerOf(name) {
 
 /** The feature that this browser lacks, as a sentence, or null. */
 export function lacking() {
-  const missing = ["WebAssembly", "Worker", "DecompressionStream"].find((name) => typeof globalThis[name] === "undefined");
-  return missing === undefined ? null : `This browser has no ${missing}, or it is switched off: the simulator needs it, which all browsers since 2023 have.`;
+  const missing = ["WebAssembly", "Worker", "DecompressionStream"].find(
+    (name) => typeof globalThis[name] === "undefined",
+  );
+  return missing === undefined
+    ? null
+    : `This browser has no ${missing}, or it is switched off: the simulator needs it, which all browsers since ` +
+        "2023 have.";
 }

@@ -13,11 +13,24 @@ export const suites = () => read("index");
 /** All of one suite. */
 export async function suiteOf(name) {
   const known = (await suites()).map((suite) => suite.name);
-  if (!known.includes(name)) throw new Error(`no suite is called ${JSON.stringify(name)}; there are: ${known.join(", ")}`);
+  if (!known.includes(name))
+    throw new Error(`no suite is called ${JSON.stringify(name)}; there are: ${known.join(", ")}`);
   return read(name);
 }
 
-const KEYS = ["build", "name", "version", "title", "replicates", "quick", "test", "panel", "probe", "baseline", "environments"];
+const KEYS = [
+  "build",
+  "name",
+  "version",
+  "title",
+  "replicates",
+  "quick",
+  "test",
+  "panel",
+  "probe",
+  "baseline",
+  "environments",
+];
 
 /** A suite of one's own from its text, as `tools/web/suites_on_web.py` writes it. Throws an error with one message. */
 export function readSuite(text) {
@@ -29,6 +42,7 @@ export function readSuite(text) {
   }
   const missing = KEYS.filter((key) => suite?.[key] === undefined);
   if (missing.length > 0) throw new Error(`it is no suite for browsers, which would have ${missing.join(", ")}`);
-  if (!Array.isArray(suite.environments) || suite.environments.length === 0) throw new Error("its environments are no list");
+  if (!Array.isArray(suite.environments) || suite.environments.length === 0)
+    throw new Error("its environments are no list");
   return suite;
 }

@@ -19,21 +19,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+sys.path += [
+    str(Path(__file__).resolve().parents[1] / folder) for folder in ("evidence", "kernel", "markdown")
+]
+
+import agreement_page
 import algorithm_page
 import described
+import evidence_page
 import key_tables
 import live_figures
 import paper_page
+import rows as evidence_rows
 import trust
 from ackclock import _core
 from generated_parts import renewed
 from markdown_table import table
-
-sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("evidence", "kernel")]
-
-import agreement_page
-import evidence_page
-import rows as evidence_rows
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Numbers from this on are shown without fractions.
@@ -99,9 +100,9 @@ def beside_linux(results: str) -> str:
     return f"{made}.\n\n{found['table']}"
 
 
-def late_comer_table() -> str:
-    """The results of `tools/linux/late_comer.py`."""
-    found = json.loads((DOCS.parent / "tools/linux/late-comer.json").read_text(encoding="utf-8"))
+def newcomer_table() -> str:
+    """The results of `tools/linux/newcomer.py`."""
+    found = json.loads((DOCS.parent / "tools/linux/newcomer.json").read_text(encoding="utf-8"))
     rows = [("", "mean share", "least", "largest", "runs"), ("---",) * 5]
     for name, figures in found.items():
         shares = (f"{100 * figures[key]:.1f} %" for key in ("mean", "least", "largest"))
@@ -159,7 +160,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "episodes": partial(beside_linux, "episodes.json"),
     "shares": partial(beside_linux, "shares.json"),
     "fidelity": partial(beside_linux, "fidelity.json"),
-    "late_comer": late_comer_table,
+    "newcomer": newcomer_table,
     "kernel_agreement": agreement_page.table,
     "kernel_speed": kernel_speed,
     "efficiency_on_linux": partial(paper_on_linux, "jasem-efficiency"),

@@ -17,7 +17,7 @@ from typing import Any
 
 from rows import ROOT, Row
 
-sys.path.append(str(ROOT / "tools" / "docs"))
+sys.path.append(str(ROOT / "tools" / "markdown"))
 
 from generated_parts import renewed
 

@@ -34,7 +34,7 @@ ENVIRONMENTS: dict[str, tuple[str, tuple[str, ...], str | None]] = {
     "ecn": ("red", ("topology.queue.ecn=true", "transport.ecn=classic"), None),
     "codel": ("codel", (), None),
     "with-standard": ("with-standard", (), "standard"),
-    "with-cubic": ("with-rival", ("flows.rival.cc=cubic", "topology.queue.limit=0.25 BDP"), "rival"),
+    "with-cubic": ("with-competitor", ("flows.rival.cc=cubic", "topology.queue.limit=0.25 BDP"), "rival"),
 }
 
 #: TCP Reno as a class without methods, and with the formulas of the rule.

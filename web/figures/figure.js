@@ -12,9 +12,27 @@ import { Simulator } from "../play/simulator.js";
 const TITLES = { window: "Window, segments", rate: "Rate, Mbit/s", queue: "Queue, packets; ▼ drops, ○ marks" };
 /** The controls of a reader: the value in the running scenario, and the setting that changes it. */
 const CONTROLS = [
-  { label: "Rate", unit: "Mbit/s", scale: new LogScale(0.5, 100), value: ({ link }) => link.rate_bps / 1e6, set: (value) => `topology.rate=${value} Mbit/s` },
-  { label: "RTT", unit: "ms", scale: new LogScale(2, 500), value: ({ flow }) => 1e3 * flow.base_rtt_s, set: (value) => `topology.delay=${value / 2} ms` },
-  { label: "Buffer", unit: "packets", scale: new LogScale(2, 1000), value: ({ link }) => Number(/(\d+) packets/.exec(link.queue)?.[1]), set: (value) => `topology.queue.limit=${Math.round(value)} packets` },
+  {
+    label: "Rate",
+    unit: "Mbit/s",
+    scale: new LogScale(0.5, 100),
+    value: ({ link }) => link.rate_bps / 1e6,
+    set: (value) => `topology.rate=${value} Mbit/s`,
+  },
+  {
+    label: "RTT",
+    unit: "ms",
+    scale: new LogScale(2, 500),
+    value: ({ flow }) => 1e3 * flow.base_rtt_s,
+    set: (value) => `topology.delay=${value / 2} ms`,
+  },
+  {
+    label: "Buffer",
+    unit: "packets",
+    scale: new LogScale(2, 1000),
+    value: ({ link }) => Number(/(\d+) packets/.exec(link.queue)?.[1]),
+    set: (value) => `topology.queue.limit=${Math.round(value)} packets`,
+  },
 ];
 /** How much faster than the clock a run is that is watched. */
 const SPEED = 15;
@@ -26,7 +44,13 @@ let loading = null;
 /** Loads the engine, once: it is a script, as browsers load nothing else for pages that are opened from disk. */
 function loaded() {
   loading ??= new Promise((resolve, reject) => {
-    document.head.append(make("script", { src: engine, onload: resolve, onerror: () => reject(new Error(`The simulator cannot be loaded: ${engine}.`)) }));
+    document.head.append(
+      make("script", {
+        src: engine,
+        onload: resolve,
+        onerror: () => reject(new Error(`The simulator cannot be loaded: ${engine}.`)),
+      }),
+    );
   });
   return loading;
 }
@@ -64,7 +88,10 @@ class Figure {
       }
       this.setup = await unpack(new URL(this.link.href).hash.slice(1));
       this.layOut();
-      this.simulator = new Simulator((message) => this.hear(message), (message) => this.fail(message));
+      this.simulator = new Simulator(
+        (message) => this.hear(message),
+        (message) => this.fail(message),
+      );
     }
     this.begin(isStill() ? {} : { playing: true });
   }
@@ -75,10 +102,20 @@ class Figure {
       canvas.setAttribute("role", "img");
       return { name, canvas, chart: new Chart(canvas) };
     });
-    const panels = make("div", {}, ...this.charts.flatMap(({ name, canvas }) => [make("small", { textContent: TITLES[name] }), canvas]));
+    const panels = make(
+      "div",
+      {},
+      ...this.charts.flatMap(({ name, canvas }) => [make("small", { textContent: TITLES[name] }), canvas]),
+    );
     this.legend = make("p", { className: "legend" });
     this.controls = CONTROLS.map((control) => this.control(control));
-    this.element.querySelector("img").replaceWith(panels, this.legend, make("div", { className: "controls" }, ...this.controls.map(({ line }) => line)));
+    this.element
+      .querySelector("img")
+      .replaceWith(
+        panels,
+        this.legend,
+        make("div", { className: "controls" }, ...this.controls.map(({ line }) => line)),
+      );
     this.element.querySelector("figcaption").append(this.state);
     const redraw = () => {
       for (const { chart } of this.charts) chart.stale = true;
@@ -122,7 +159,17 @@ class Figure {
     this.turn += 1;
     this.element.dataset.state = "running";
     const { text, sets } = this.setup;
-    this.simulator.tell("begin", { turn: this.turn, order: 0, text, sets: [...sets, ...this.sets.values()], files: {}, changes: [], until: playing ? 0 : Infinity, speed: SPEED, playing });
+    this.simulator.tell("begin", {
+      turn: this.turn,
+      order: 0,
+      text,
+      sets: [...sets, ...this.sets.values()],
+      files: {},
+      changes: [],
+      until: playing ? 0 : Infinity,
+      speed: SPEED,
+      playing,
+    });
   }
 
   hear(message) {
@@ -139,7 +186,10 @@ class Figure {
     this.series = new Series(message);
     this.flows = this.series.flows.filter(({ spare }) => !spare);
     for (const { chart } of this.charts) chart.reset(duration);
-    const run = { link: description.links.find(({ name }) => name === description.bottleneck), flow: description.flows[0] };
+    const run = {
+      link: description.links.find(({ name }) => name === description.bottleneck),
+      flow: description.flows[0],
+    };
     for (const control of this.controls) control.read(run);
     this.showLegend();
   }
@@ -168,9 +218,19 @@ class Figure {
     const { values: times } = series.time;
     for (const { name, chart } of this.charts) {
       const columns = name === "queue" ? [series.queue] : this.flows.map((flow) => flow[name]);
-      chart.lines = columns.map(({ values }, position) => ({ times, values, count: series.count, style: styleOf(position), revision: name === "rate" ? series.revision : 0 }));
+      chart.lines = columns.map(({ values }, position) => ({
+        times,
+        values,
+        count: series.count,
+        style: styleOf(position),
+        revision: name === "rate" ? series.revision : 0,
+      }));
       chart.references = series.references(name);
-      if (name === "queue") chart.events = [{ counts: series.drops.values, mark: "drop" }, { counts: series.marks.values, mark: "mark" }];
+      if (name === "queue")
+        chart.events = [
+          { counts: series.drops.values, mark: "drop" },
+          { counts: series.marks.values, mark: "mark" },
+        ];
       chart.draw(series.limit(name));
     }
   }
@@ -178,7 +238,9 @@ class Figure {
   show({ summary }) {
     this.draw();
     this.element.dataset.state = "done";
-    this.state.textContent = `Utilization ${words(100 * summary.utilization, 3)} %, mean queueing delay ${words(1e3 * summary.queue_delay_mean_s, 3)} ms, Jain's index ${words(summary.jain_index, 3)}.`;
+    this.state.textContent =
+      `Utilization ${words(100 * summary.utilization, 3)} %, mean queueing delay ` +
+      `${words(1e3 * summary.queue_delay_mean_s, 3)} ms, Jain's index ${words(summary.jain_index, 3)}.`;
   }
 
   fail(sentence) {

@@ -9,7 +9,9 @@ import { Column } from "./column.js";
 const FEW = 3000;
 
 export class Arrivals {
-  /** `time`: the times of the rows. `flows`: each `crosses` the bottleneck, or its path has a `slowest` rate in bit/s. */
+  /**
+   * `time`: the times of the rows. `flows`: each `crosses` the bottleneck, or its path has a `slowest` rate in bit/s.
+   */
   constructor(time, flows) {
     this.time = time;
     this.slowest = flows.map(({ slowest }) => slowest);
@@ -23,14 +25,19 @@ export class Arrivals {
     this.passed = 0;
   }
 
-  /** Adds a row: the bottleneck's `forwarded` payload and `delay`, and the data that each flow received in order. Returns the first changed row. */
+  /**
+   * Adds a row: the bottleneck's `forwarded` payload and `delay`, and the data that each flow received in order.
+   * Returns the first changed row.
+   */
   add(index, { forwarded, delay }, delivered) {
     this.forwarded.set(index, forwarded);
     const passed = Math.max(this.passed, this.at(this.forwarded, this.time.values[index] - delay, index));
     // A packet may be on its way over a row.
     const more = index === 0 ? FEW : 0;
     const since = index === 0 ? 0 : this.time.values[index] - this.time.values[index - 1];
-    this.spare.forEach((column, position) => column.set(index, (column === this.shared ? passed - this.passed : (this.slowest[position] * since) / 8) + more));
+    this.spare.forEach((column, position) =>
+      column.set(index, (column === this.shared ? passed - this.passed : (this.slowest[position] * since) / 8) + more),
+    );
     this.passed = passed;
     const news = delivered.map((bytes, position) => ({ position, bytes: bytes - this.delivered[position] }));
     this.delivered = delivered;
@@ -44,7 +51,9 @@ export class Arrivals {
     return first;
   }
 
-  /** Moves the data of a row to the rows in which they arrived. Returns the first of them, if the correction is large. */
+  /**
+   * Moves the data of a row to the rows in which they arrived. Returns the first of them, if the correction is large.
+   */
   place(values, spare, bytes, index) {
     const early = bytes - spare[index];
     let rest = bytes;

@@ -8,13 +8,25 @@ import { quoted } from "./toml.js";
 /** Larger files cannot be suites. */
 const MOST_BYTES = 64e6;
 /** The metrics of a score, in words. */
-const SCORES = { shares: "all shares", efficiency: "efficiency", loss_rate: "segments lost", queue_delay: "queueing delay", jain_index: "Jain's index", goodput: "goodput", watch: "the watched metric" };
+const SCORES = {
+  shares: "all shares",
+  efficiency: "efficiency",
+  loss_rate: "segments lost",
+  queue_delay: "queueing delay",
+  jain_index: "Jain's index",
+  goodput: "goodput",
+  watch: "the watched metric",
+};
 
 /** The reader's own suites, by their names in the list. */
 const own = new Map();
 let known = [];
 
-const linesOf = (id) => byId(id).value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+const linesOf = (id) =>
+  byId(id)
+    .value.split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
 const number = (id) => Number(byId(id).value);
 
 /** The request of the form. Its `name` is the name of the suite. */
@@ -41,7 +53,11 @@ export function wanted() {
 export function command({ name, isOwn, cc, rule, against = [], metric, sets, replicates, seed }) {
   const with_ = (option, values) => values.flatMap((value) => [option, quoted(value)]);
   const words = [...cc.map(quoted), ...with_("--rule", rule), "--suite", isOwn ? `FOLDER-OF-${quoted(name)}` : name];
-  const more = [...with_("--against", against), ...(metric === METRICS[0] ? [] : ["--metric", metric]), ...with_("--set", sets)];
+  const more = [
+    ...with_("--against", against),
+    ...(metric === METRICS[0] ? [] : ["--metric", metric]),
+    ...with_("--set", sets),
+  ];
   return ["ackclock", "evaluate", ...words, ...more, "--replicates", replicates, "--seed", seed].join(" ");
 }
 
@@ -49,7 +65,8 @@ const entries = () => [...known, ...[...own].map(([name, suite]) => ({ ...suite,
 
 function describe() {
   const { title, replicates, panel } = entries().find(({ name }) => name === byId("suite").value);
-  byId("suite-hint").textContent = `${title}. Panel: ${panel.map(({ label }) => label).join(", ")}. The full suite uses ${replicates} replicates.`;
+  byId("suite-hint").textContent =
+    `${title}. Panel: ${panel.map(({ label }) => label).join(", ")}. The full suite uses ${replicates} replicates.`;
 }
 
 async function take(file) {

@@ -24,7 +24,8 @@ async function copyLink() {
   lab.ownLink = `#${fragment}`;
   history.replaceState(null, "", lab.ownLink);
   const what = lab.setup.sets.size + lab.setup.changes.length > 0 ? " It contains the settings and live changes." : "";
-  const where = location.protocol === "file:" ? " On another machine, append the part from # to the address of its page." : "";
+  const where =
+    location.protocol === "file:" ? " On another machine, append the part from # to the address of its page." : "";
   await copy("Link", location.href, what + where);
 }
 
@@ -32,14 +33,24 @@ const asText = () => (lab.setup.sets.size === 0 ? lab.setup.text : toml(lab.run.
 
 function saveSvg() {
   const names = lab.series.flows.filter(({ begun }) => begun);
-  const panels = Object.keys(TITLES).map((name) => ({ title: TITLES[name], lines: linesOf(name), limit: limitOf(name), references: referencesOf(name) }));
+  const panels = Object.keys(TITLES).map((name) => ({
+    title: TITLES[name],
+    lines: linesOf(name),
+    limit: limitOf(name),
+    references: referencesOf(name),
+  }));
   const legend = names.map((flow) => ({ label: flow.name, style: lightStyle(flow.position) }));
   save(fileName(".svg"), "image/svg+xml", svg(panels, lab.run.duration, legend, lab.run.name));
 }
 
 const ACTIONS = {
   "copy-link": copyLink,
-  "copy-command": () => copy("Command", command(fileName(".toml"), lab.setup.text, setsOf(lab.setup)), lab.setup.changes.length > 0 ? " It lacks the live changes. The link contains them." : ""),
+  "copy-command": () =>
+    copy(
+      "Command",
+      command(fileName(".toml"), lab.setup.text, setsOf(lab.setup)),
+      lab.setup.changes.length > 0 ? " It lacks the live changes. The link contains them." : "",
+    ),
   "save-scenario": () => save(fileName(".toml"), "application/toml", asText()),
   "save-svg": saveSvg,
   "save-flows": () => save(fileName("-flows.csv"), "text/csv", lab.outcome.tables.flows),

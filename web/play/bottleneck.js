@@ -5,13 +5,15 @@ import { lab, now } from "./lab.js";
 /** Where the keys of the bottleneck are. */
 export const base = () => (lab.run.resolved.topology ? "topology" : `links.${lab.run.description.bottleneck}`);
 
-export const bottleneckKeys = () => lab.run.resolved.topology ?? lab.run.resolved.links?.[lab.run.description.bottleneck] ?? {};
+export const bottleneckKeys = () =>
+  lab.run.resolved.topology ?? lab.run.resolved.links?.[lab.run.description.bottleneck] ?? {};
 export const bottleneck = () => lab.run.description.links.find(({ name }) => name === lab.run.description.bottleneck);
 export const firstRtt = () => lab.run.description.flows.find(({ base_rtt_s: rtt }) => rtt !== null)?.base_rtt_s ?? null;
 export const delayFor = (rtt) => Math.max(0, bottleneck().delay_s + (rtt - firstRtt()) / 2);
 
 /** The last change of this kind to a link or a group of flows up to now. */
-export const lastChange = (kind, index) => lab.setup.changes.findLast((change) => change.kind === kind && change.index === index && change.at <= now());
+export const lastChange = (kind, index) =>
+  lab.setup.changes.findLast((change) => change.kind === kind && change.index === index && change.at <= now());
 
 /** The value that it gave. */
 export const changed = (kind, index) => lastChange(kind, index)?.value;

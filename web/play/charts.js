@@ -5,7 +5,10 @@ import { axisEnd, ceiling, ticks, words } from "./scales.js";
 
 const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
 
-/** Colours of flows for light and dark, distinguishable with any kind of colour blindness (`tests/test_colours.py`). Further flows repeat them with dashes. */
+/**
+ * Colours of flows for light and dark, distinguishable with any kind of colour blindness (`tests/test_colours.py`).
+ * Further flows repeat them with dashes.
+ */
 const COLOURS = {
   light: ["#0072b2", "#d55e00", "#000000", "#6000f0", "#c07878", "#483000", "#301890"],
   dark: ["#56b4e9", "#ff9447", "#ffffff", "#7848f0", "#187860", "#a8c090", "#d8f018"],
@@ -21,14 +24,26 @@ export function styleOf(flow) {
 
 export const theme = () => {
   const style = getComputedStyle(document.documentElement);
-  return { ink: style.getPropertyValue("--ink"), soft: style.getPropertyValue("--soft"), line: style.getPropertyValue("--line"), warn: style.getPropertyValue("--warn"), paper: style.getPropertyValue("--paper"), card: style.getPropertyValue("--card") };
+  return {
+    ink: style.getPropertyValue("--ink"),
+    soft: style.getPropertyValue("--soft"),
+    line: style.getPropertyValue("--line"),
+    warn: style.getPropertyValue("--warn"),
+    paper: style.getPropertyValue("--paper"),
+    card: style.getPropertyValue("--card"),
+  };
 };
 
 /** Where a reference line ends: its last value, and whether the axis contains it. */
-const endOf = ({ steps, label }, top) => ({ label: steps.at(-1)[1] <= top ? label : `${label} ↑`, value: steps.at(-1)[1] });
+const endOf = ({ steps, label }, top) => ({
+  label: steps.at(-1)[1] <= top ? label : `${label} ↑`,
+  value: steps.at(-1)[1],
+});
 
-/** One panel. `lines`: a list of {times, count, values, style}. `events`: counts at the times of the first line, each with a shape.
- * `references`: values over time as steps of [time, value], each with a label, dashed if it belongs to A. */
+/**
+ * One panel. `lines`: a list of {times, count, values, style}. `events`: counts at the times of the first line, each
+ * with a shape. `references`: values over time as steps of [time, value], each with a label, dashed if it belongs to A.
+ */
 export class Chart {
   constructor(canvas) {
     this.canvas = canvas;
@@ -54,7 +69,9 @@ export class Chart {
     const { clientWidth, clientHeight } = this.canvas;
     const ratio = Math.min(devicePixelRatio || 1, 3);
     if (this.width === clientWidth && this.height === clientHeight && this.ratio === ratio) return;
-    Object.assign(this, { width: clientWidth, height: clientHeight, ratio });
+    this.width = clientWidth;
+    this.height = clientHeight;
+    this.ratio = ratio;
     this.canvas.width = Math.round(clientWidth * ratio);
     this.canvas.height = Math.round(clientHeight * ratio);
     this.stale = true;
@@ -76,7 +93,12 @@ export class Chart {
     const key = JSON.stringify([this.references, this.lines.map(({ revision }) => revision)]);
     this.stale ||= key !== this.key;
     this.key = key;
-    if (top !== this.top || this.stale || this.lines.length !== this.drawn.length || this.lines.some(({ count }, index) => count < this.drawn[index])) {
+    if (
+      top !== this.top ||
+      this.stale ||
+      this.lines.length !== this.drawn.length ||
+      this.lines.some(({ count }, index) => count < this.drawn[index])
+    ) {
       this.top = top;
       this.drawn = this.lines.map(() => 0);
       this.stale = false;
@@ -88,10 +110,12 @@ export class Chart {
     if (this.events.length > 0) {
       const { warn, ink } = theme();
       const [{ times, count }] = this.lines;
-      for (const { counts, mark } of this.events) this.mark(times, counts, Math.max(1, this.drawn[0]), count, mark, mark === "drop" ? warn : ink);
+      for (const { counts, mark } of this.events)
+        this.mark(times, counts, Math.max(1, this.drawn[0]), count, mark, mark === "drop" ? warn : ink);
     }
     this.lines.forEach((line, index) => {
-      if (line.count > this.drawn[index]) this.line(line.times, line.values, Math.max(0, this.drawn[index] - 1), line.count, line.style);
+      if (line.count > this.drawn[index])
+        this.line(line.times, line.values, Math.max(0, this.drawn[index] - 1), line.count, line.style);
       this.drawn[index] = line.count;
     });
     this.labels();
@@ -167,7 +191,11 @@ export class Chart {
     for (let time = 0; time <= this.duration * 1.0001; time += every) {
       const isLast = time > this.duration * 0.97;
       context.textAlign = time === 0 ? "left" : isLast ? "right" : "center";
-      context.fillText(`${words(time)}${time === 0 ? " s" : ""}`, isLast ? this.width - 2 : this.x(time), this.height - MARGIN.bottom + 6);
+      context.fillText(
+        `${words(time)}${time === 0 ? " s" : ""}`,
+        isLast ? this.width - 2 : this.x(time),
+        this.height - MARGIN.bottom + 6,
+      );
     }
   }
 
@@ -249,13 +277,24 @@ export function svg(panels, duration, legend, name) {
     const x = (time) => (60 + (time / duration) * (width - 80)).toFixed(1);
     const y = (value) => (base + height - (Math.min(value, top) / top) * height).toFixed(1);
     parts.push(`<text x="60" y="${base - 8}" font-weight="bold">${escaped(title)}</text>`);
-    for (const value of ticks(top)) parts.push(`<path d="M60 ${y(value)}H${width - 20}" stroke="#ddd"/><text x="54" y="${y(value)}" dy="4" text-anchor="end">${words(value)}</text>`);
+    for (const value of ticks(top))
+      parts.push(
+        `<path d="M60 ${y(value)}H${width - 20}" stroke="#ddd"/>` +
+          `<text x="54" y="${y(value)}" dy="4" text-anchor="end">${words(value)}</text>`,
+      );
     for (const { steps, label } of references.filter((one) => one.label)) {
-      const path = steps.map(([from, value], index) => (value > top ? "" : `M${x(from)} ${y(value)}H${x(steps[index + 1]?.[0] ?? duration)}`)).join("");
+      const path = steps
+        .map(([from, value], index) =>
+          value > top ? "" : `M${x(from)} ${y(value)}H${x(steps[index + 1]?.[0] ?? duration)}`,
+        )
+        .join("");
       const end = endOf({ steps, label }, top);
       const above = Number(y(end.value)) - 5;
       if (path !== "") parts.push(`<path d="${path}" fill="none" stroke="#666" stroke-dasharray="5 4"/>`);
-      parts.push(`<text x="${width - 22}" y="${above < base + 8 ? above + 17 : above}" text-anchor="end" fill="#555" font-size="11">${escaped(end.label)}</text>`);
+      parts.push(
+        `<text x="${width - 22}" y="${above < base + 8 ? above + 17 : above}" text-anchor="end" fill="#555" ` +
+          `font-size="11">${escaped(end.label)}</text>`,
+      );
     }
     for (const { times, count, values, svgStyle } of lines) {
       const step = Math.max(1, Math.floor(count / 1500));
@@ -263,7 +302,8 @@ export function svg(panels, duration, legend, name) {
       let above = "";
       let isOn = false;
       for (let index = 0; index < count; index += step) {
-        if (values[index] > top && !(values[index - step] > top)) above += `M${x(times[index])} ${base - 6}l-3 5m3 -5l3 5`;
+        if (values[index] > top && !(values[index - step] > top))
+          above += `M${x(times[index])} ${base - 6}l-3 5m3 -5l3 5`;
         if (!Number.isFinite(values[index])) {
           isOn = false;
           continue;
@@ -271,19 +311,34 @@ export function svg(panels, duration, legend, name) {
         path += `${isOn ? "L" : "M"}${x(times[index])} ${y(values[index])}`;
         isOn = true;
       }
-      parts.push(`<path d="${path}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4" stroke-dasharray="${svgStyle.dash.join(" ") || "none"}"/>`);
+      parts.push(
+        `<path d="${path}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4" stroke-dasharray="` +
+          `${svgStyle.dash.join(" ") || "none"}"/>`,
+      );
       if (above !== "") parts.push(`<path d="${above}" fill="none" stroke="${svgStyle.colour}" stroke-width="1.4"/>`);
     }
-    if (panel === panels.length - 1) for (const value of ticks(ceiling(duration)).filter((time) => time <= duration)) parts.push(`<text x="${x(value)}" y="${base + height + 16}" text-anchor="middle">${words(value)} s</text>`);
+    if (panel === panels.length - 1)
+      for (const value of ticks(ceiling(duration)).filter((time) => time <= duration))
+        parts.push(`<text x="${x(value)}" y="${base + height + 16}" text-anchor="middle">${words(value)} s</text>`);
   });
   const bottom = 40 + panels.length * (height + gap) + 10;
   legend.forEach(({ label, style }, index) => {
     const [left, row] = [60 + (index % 4) * 170, bottom + 18 * Math.floor(index / 4)];
-    parts.push(`<path d="M${left} ${row}h22" stroke="${style.colour}" stroke-width="2" stroke-dasharray="${style.dash.join(" ") || "none"}"/><text x="${left + 28}" y="${row + 4}">${escaped(label)}</text>`);
+    parts.push(
+      `<path d="M${left} ${row}h22" stroke="${style.colour}" stroke-width="2" stroke-dasharray="` +
+        `${style.dash.join(" ") || "none"}"/><text x="${left + 28}" y="${row + 4}">${escaped(label)}</text>`,
+    );
   });
   const total = bottom + 18 * Math.ceil(legend.length / 4) + 10;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" font-family="sans-serif" font-size="12"><title>${escaped(name)}</title><rect width="100%" height="100%" fill="#fff"/>${parts.join("")}</svg>\n`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" font-family="sans-serif" ` +
+    `font-size="12"><title>${escaped(name)}</title><rect width="100%" height="100%" fill="#fff"/>` +
+    `${parts.join("")}</svg>\n`
+  );
 }
 
 /** The style of a flow on light pages. */
-export const lightStyle = (flow) => ({ colour: COLOURS.light[flow % COLOURS.light.length], dash: DASHES[Math.floor(flow / COLOURS.light.length) % DASHES.length] });
+export const lightStyle = (flow) => ({
+  colour: COLOURS.light[flow % COLOURS.light.length],
+  dash: DASHES[Math.floor(flow / COLOURS.light.length) % DASHES.length],
+});

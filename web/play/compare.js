@@ -39,7 +39,10 @@ function lost(sentence) {
 
 function stalled(seconds) {
   if (seconds === 0) show(null);
-  else offer(`The pinned simulation B has not answered for ${seconds} s.`, lab.other.simulator, "Stop comparing", () => lost(null));
+  else
+    offer(`The pinned simulation B has not answered for ${seconds} s.`, lab.other.simulator, "Stop comparing", () =>
+      lost(null),
+    );
 }
 
 function hear(message) {
@@ -50,7 +53,18 @@ function hear(message) {
 function begin() {
   const { setup, simulator } = lab.other;
   Object.assign(lab.other, { run: null, series: null, outcome: null, turn: lab.other.turn + 1 });
-  simulator.tell("begin", { turn: lab.other.turn, order: 0, text: setup.text, sets: setsOf(setup), files: {}, changes: setup.changes, until: now(), speed: 1, playing: false, watched: false });
+  simulator.tell("begin", {
+    turn: lab.other.turn,
+    order: 0,
+    text: setup.text,
+    sets: setsOf(setup),
+    files: {},
+    changes: setup.changes,
+    until: now(),
+    speed: 1,
+    playing: false,
+    watched: false,
+  });
 }
 
 /** Pins a configuration as B. */
@@ -84,8 +98,12 @@ export function unpin() {
 /** Lists the differences between A and B. */
 function differences() {
   const [is, was] = [lab.setup, lab.other.setup];
-  const sets = Array.from(is.sets).filter(([key, value]) => was.sets.get(key) !== value).map(([key, value]) => (value.length > 60 ? key : `${key}=${value}`));
-  const gone = Array.from(was.sets.keys()).filter((key) => !is.sets.has(key)).map((key) => `${key} as in the text`);
+  const sets = Array.from(is.sets)
+    .filter(([key, value]) => was.sets.get(key) !== value)
+    .map(([key, value]) => (value.length > 60 ? key : `${key}=${value}`));
+  const gone = Array.from(was.sets.keys())
+    .filter((key) => !is.sets.has(key))
+    .map((key) => `${key} as in the text`);
   const texts = is.text === was.text ? [] : ["a different text"];
   const changes = JSON.stringify(is.changes) === JSON.stringify(was.changes) ? [] : ["different live changes"];
   return [...texts, ...sets, ...gone, ...changes];
@@ -96,7 +114,9 @@ export function showPinned() {
   byId("pinned").hidden = lab.other === null;
   if (lab.other === null) return;
   const differing = differences();
-  byId("pinned").textContent = `B (dotted) is pinned. ${differing.length === 0 ? "A is still the same: change a setting." : `A has ${differing.join(", ")}.`}`;
+  byId("pinned").textContent =
+    "B (dotted) is pinned. " +
+    `${differing.length === 0 ? "A is still the same: change a setting." : `A has ${differing.join(", ")}.`}`;
 }
 
 export function wireCompare() {

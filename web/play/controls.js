@@ -14,7 +14,8 @@ export function buttons() {
   byId("add").disabled = !isOn || now() === 0;
   for (const id of ["save-flows", "save-links"]) byId(id).disabled = lab.outcome === null;
   for (const id of ["copy-link", "copy-command", "save-scenario", "save-svg"]) byId(id).disabled = lab.run === null;
-  document.documentElement.dataset.state = lab.run === null ? "none" : lab.outcome !== null ? "done" : lab.playing || !lab.resting ? "playing" : "paused";
+  document.documentElement.dataset.state =
+    lab.run === null ? "none" : lab.outcome !== null ? "done" : lab.playing || !lab.resting ? "playing" : "paused";
 }
 
 function toggle() {
@@ -43,13 +44,16 @@ const ACTIONS = {
   play: toggle,
   again: () => begin({ play: true }),
   packet: () => step((1500 * 8) / (lab.series.last(lab.series.linkRate) * 1e6 || 1e7)),
-  "rtt-step": () => step((lab.series.flows.length > 0 && lab.series.last(lab.series.flows[0].rtt) / 1e3) || firstRtt() || 0.1),
+  "rtt-step": () =>
+    step((lab.series.flows.length > 0 && lab.series.last(lab.series.flows[0].rtt) / 1e3) || firstRtt() || 0.1),
   finish: () => order("finish"),
 };
 
 export function wireControls() {
   for (const [id, act] of Object.entries(ACTIONS)) byId(id).addEventListener("click", act);
-  byId("speed").append(...SPEEDS.map((value) => make("option", { value, textContent: `${value}×`, selected: value === 10 })));
+  byId("speed").append(
+    ...SPEEDS.map((value) => make("option", { value, textContent: `${value}×`, selected: value === 10 })),
+  );
   byId("speed").addEventListener("change", () => {
     lab.stepped = false;
     watch();
@@ -57,7 +61,14 @@ export function wireControls() {
   });
   document.addEventListener("keydown", (event) => {
     const id = KEYS[event.key];
-    if (id === undefined || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, button, summary")) return;
+    if (
+      id === undefined ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      /** @type {Element} */ (event.target).closest("input, textarea, select, button, summary")
+    )
+      return;
     event.preventDefault();
     byId(id).click();
   });

@@ -22,6 +22,7 @@ export function csv(table) {
   const columns = Object.entries(table);
   const lines = [columns.map(([name]) => name).join(",")];
   const rows = columns.length > 0 ? columns[0][1].values.length : 0;
-  for (let index = 0; index < rows; index += 1) lines.push(columns.map(([, column]) => field(cell(column, index))).join(","));
+  for (let index = 0; index < rows; index += 1)
+    lines.push(columns.map(([, column]) => field(cell(column, index))).join(","));
   return `${lines.join("\n")}\n`;
 }

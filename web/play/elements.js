@@ -1,8 +1,17 @@
 // Elements of the page.
 
+/**
+ * An element of the page. The page determines its type.
+ *
+ * @returns {any}
+ */
 export const byId = (id) => document.getElementById(id);
 
-/** An element with text or children. The browser never parses a text as HTML. */
+/**
+ * An element with text or children. The browser never parses a text as HTML.
+ *
+ * @returns {any}
+ */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -10,13 +19,16 @@ export function make(tag, properties = {}, ...children) {
 }
 
 export function fill(select, entries, chosen = select.value) {
-  select.replaceChildren(...entries.map(({ name, summary }) => make("option", { value: name, textContent: name, title: summary ?? "" })));
+  select.replaceChildren(
+    ...entries.map(({ name, summary }) => make("option", { value: name, textContent: name, title: summary ?? "" })),
+  );
   if (entries.some(({ name }) => name === chosen)) select.value = chosen;
 }
 
 /** Sets the choice of a list, and adds a missing one. */
 export function choose(select, name) {
-  if (![...select.options].some(({ value }) => value === name)) select.append(make("option", { value: name, textContent: name }));
+  if (![...select.options].some(({ value }) => value === name))
+    select.append(make("option", { value: name, textContent: name }));
   select.value = name;
 }
 
@@ -26,7 +38,8 @@ export function seldom(wait, call) {
   let next = null;
   return (...given) => {
     next = given;
-    timer ??= setTimeout(() => {
+    if (timer !== null) return;
+    timer = setTimeout(() => {
       timer = null;
       call(...next);
     }, wait);
@@ -35,7 +48,7 @@ export function seldom(wait, call) {
 
 /** Calls with a file that the user chooses, or drops on the page. */
 export function onFile(input, call) {
-  const first = ([file]) => file !== undefined && call(file);
+  const first = (files) => files.length > 0 && call(files[0]);
   input.addEventListener("change", () => {
     first(input.files);
     // The user can choose the same file again.

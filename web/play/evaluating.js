@@ -49,7 +49,10 @@ async function start() {
   byId("so-far").textContent = "";
   state("running");
   try {
-    showEvaluation(await evaluate({ ...options, points: POINTS, onProgress: follow(), signal: running.signal }), options);
+    showEvaluation(
+      await evaluate({ ...options, points: POINTS, onProgress: follow(), signal: running.signal }),
+      options,
+    );
     byId("before").hidden = true;
     byId("so-far").textContent = byId("told").textContent = "Done.";
     state("done");

@@ -13,7 +13,8 @@ const MOST = 600;
 export class Flight {
   /** `routes`: of each flow its index in the run, and the names of the links there and back. */
   constructor(live, description, bottleneck, routes) {
-    Object.assign(this, { live, bottleneck });
+    this.live = live;
+    this.bottleneck = bottleneck;
     this.delays = new Map(description.links.map(({ name, delay_s: delay }) => [name, delay]));
     /** For each crossed link and each flow, the link's part of a leg. */
     this.links = new Map([[bottleneck, new Map()]]);

@@ -6,6 +6,18 @@ import { byId, fill, make, show } from "./elements.js";
 import { lab, now } from "./lab.js";
 import { words } from "./scales.js";
 
+/**
+ * The figures of a flow, each with its significant digits.
+ *
+ * @type {[string, number][]}
+ */
+const FIGURES = [
+  ["window", 4],
+  ["rtt", 4],
+  ["rate", 3],
+  ["retransmits", 9],
+];
+
 const described = (flow) => lab.run.description.flows[flow.like];
 const groupOf = (flow) => lab.run.resolved.flows.findIndex(({ name }) => name === described(flow)?.group);
 const algorithm = (flow) => changedAlgorithm(groupOf(flow)) ?? described(flow)?.cc ?? described(flow)?.traffic ?? "";
@@ -14,9 +26,15 @@ export function layOutFlows() {
   const body = byId("flows").tBodies[0];
   body.replaceChildren(
     ...lab.series.flows.map((flow, position) => {
-      const [canvas, key] = Array.from({ length: 2 }, () => make("canvas", { className: "key", width: 52, height: 20 }));
+      const [canvas, key] = Array.from({ length: 2 }, () =>
+        make("canvas", { className: "key", width: 52, height: 20 }),
+      );
       const entry = make("span", { hidden: !flow.begun }, key, flow.name);
-      const cells = [make("th", { scope: "row" }, canvas, flow.name), make("td", {}, algorithm(flow)), ...Array.from({ length: 4 }, () => make("td", { className: "n" }))];
+      const cells = [
+        make("th", { scope: "row" }, canvas, flow.name),
+        make("td", {}, algorithm(flow)),
+        ...Array.from({ length: 4 }, () => make("td", { className: "n" })),
+      ];
       const stop = make("button", { type: "button", textContent: "Stop", ariaLabel: `Stop ${flow.name}` });
       stop.addEventListener("click", () => {
         lab.simulator.tell("change", { kind: "end", index: flow.index, value: 0 });
@@ -26,10 +44,16 @@ export function layOutFlows() {
       return row;
     }),
   );
-  byId("legend").replaceChildren(...lab.series.flows.map(({ entry }) => entry), make("small", { textContent: "∧ exceeds the axis" }));
+  byId("legend").replaceChildren(
+    ...lab.series.flows.map(({ entry }) => entry),
+    make("small", { textContent: "∧ exceeds the axis" }),
+  );
   drawKeys();
   const groups = new Map(lab.run.description.flows.map((flow) => [flow.group, flow]));
-  fill(byId("like"), [...groups.values()].filter((flow) => flow.cc !== null).map((flow) => ({ name: flow.group })));
+  fill(
+    byId("like"),
+    [...groups.values()].filter((flow) => flow.cc !== null).map((flow) => ({ name: flow.group })),
+  );
 }
 
 function drawKeys() {
@@ -51,7 +75,7 @@ function drawKey(canvas, { colour, dash }) {
 /** Window, RTT, rate and retransmissions in words, followed by the figures of B. */
 function figuresOf(flow) {
   const beside = lab.other?.series?.flows.find(({ name, begun }) => begun && name === flow.name);
-  return [["window", 4], ["rtt", 4], ["rate", 3], ["retransmits", 9]].map(([name, digits]) => {
+  return FIGURES.map(([name, digits]) => {
     const own = words(lab.series.last(flow[name]), digits);
     return beside === undefined ? own : `${own} (B ${words(lab.other.series.at(beside[name], now()), digits)})`;
   });
@@ -59,7 +83,9 @@ function figuresOf(flow) {
 
 /** Queue length now, and drops and marks since the start, in words. */
 function linkWords(series) {
-  const [queued, dropped, marked] = [series.queue, series.drops, series.marks].map((column) => series.at(column, now()));
+  const [queued, dropped, marked] = [series.queue, series.drops, series.marks].map((column) =>
+    series.at(column, now()),
+  );
   return `${words(queued, 5)} packets queued, ${dropped} dropped and ${marked} marked since 0 s`;
 }
 
@@ -76,7 +102,11 @@ export function showFlows() {
   }
   const hidden = lab.run.flowCount - lab.run.description.flows.length;
   const beside = lab.other?.series ?? null;
-  byId("link-state").textContent = [linkWords(lab.series), ...(beside === null ? [] : [`B: ${linkWords(beside)}`]), ...(hidden > 0 ? [`${hidden} more flows are hidden`] : [])].join(" · ");
+  byId("link-state").textContent = [
+    linkWords(lab.series),
+    ...(beside === null ? [] : [`B: ${linkWords(beside)}`]),
+    ...(hidden > 0 ? [`${hidden} more flows are hidden`] : []),
+  ].join(" · ");
 }
 
 /** Notes the times at which live changes stop flows. */
@@ -87,7 +117,9 @@ export function markStopped({ setup, series } = lab) {
 
 function addFlow() {
   const begun = new Set(lab.setup.changes.filter(({ kind }) => kind === "begin").map(({ index }) => index));
-  const spare = lab.series.flows.find((flow) => flow.spare && !begun.has(flow.index) && described(flow)?.group === byId("like").value);
+  const spare = lab.series.flows.find(
+    (flow) => flow.spare && !begun.has(flow.index) && described(flow)?.group === byId("like").value,
+  );
   if (spare === undefined) show("This group accepts no more live flows. Raise its `count` in the text.");
   else lab.simulator.tell("change", { kind: "begin", index: spare.index, value: 0 });
 }

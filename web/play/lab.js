@@ -68,7 +68,17 @@ export function begin({ until = 0, play = lab.playing } = {}) {
   lab.until = until;
   lab.begun = false;
   lab.queues = [];
-  order("begin", { turn: lab.turn, text: lab.setup.text, sets: setsOf(lab.setup), files: {}, changes: lab.setup.changes, until, speed: speed(), playing: lab.playing, watched: lab.watched });
+  order("begin", {
+    turn: lab.turn,
+    text: lab.setup.text,
+    sets: setsOf(lab.setup),
+    files: {},
+    changes: lab.setup.changes,
+    until,
+    speed: speed(),
+    playing: lab.playing,
+    watched: lab.watched,
+  });
 }
 
 /** Settings that the engine cannot change as it runs: again at the same seed, up to the time shown. */

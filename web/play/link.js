@@ -10,11 +10,13 @@ export class LinkError extends Error {}
 
 const encode = (bytes) => {
   let text = "";
-  for (let index = 0; index < bytes.length; index += 8192) text += String.fromCharCode(...bytes.subarray(index, index + 8192));
+  for (let index = 0; index < bytes.length; index += 8192)
+    text += String.fromCharCode(...bytes.subarray(index, index + 8192));
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 };
 
-const decode = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+const decode = (text) =>
+  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
 
 /** Bytes through a stream that packs or unpacks them, at most `max` of them. */
 async function through(bytes, stream, max) {
@@ -37,7 +39,10 @@ async function through(bytes, stream, max) {
 /** The fragment for a configuration, without `#`. Throws a LinkError if `unpack` would refuse it. */
 export async function pack({ other, ...setup }) {
   const bytes = new TextEncoder().encode(JSON.stringify(other === null ? setup : { ...setup, other }));
-  const packed = globalThis.CompressionStream === undefined ? null : await through(bytes, new CompressionStream("deflate-raw"), MAX_TEXT);
+  const packed =
+    globalThis.CompressionStream === undefined
+      ? null
+      : await through(bytes, new CompressionStream("deflate-raw"), MAX_TEXT);
   const fragment = packed === null ? `1j.${encode(bytes)}` : `1z.${encode(packed)}`;
   if (bytes.length > MAX_TEXT || fragment.length > MAX_FRAGMENT) throw new LinkError("it is too long");
   return fragment;
@@ -46,7 +51,8 @@ export async function pack({ other, ...setup }) {
 /** The configuration of a fragment, or null. Throws a LinkError that names the defect. */
 export async function unpack(fragment) {
   if (fragment === "") return null;
-  if (fragment.length > MAX_FRAGMENT) throw new LinkError(`it has ${fragment.length} characters, more than ${MAX_FRAGMENT}`);
+  if (fragment.length > MAX_FRAGMENT)
+    throw new LinkError(`it has ${fragment.length} characters, more than ${MAX_FRAGMENT}`);
   const match = /^1([zj])\.([A-Za-z0-9_-]+)$/.exec(fragment);
   if (match === null) throw new LinkError("its format is unknown");
   let setup;
@@ -61,9 +67,14 @@ export async function unpack(fragment) {
   return { ...checked(setup), other: other === null ? null : checked(other) };
 }
 
-const isTexts = (value) => Array.isArray(value) && value.length <= 200 && value.every((item) => typeof item === "string");
+const isTexts = (value) =>
+  Array.isArray(value) && value.length <= 200 && value.every((item) => typeof item === "string");
 /** A table as the engine reads it: of a rule, formulas and numbers by name. */
-const isTable = (value) => typeof value === "object" && typeof value?.kind === "string" && JSON.stringify(value).length <= 10_000 && Object.values(value).every((part) => typeof part === "string" || Number.isFinite(part));
+const isTable = (value) =>
+  typeof value === "object" &&
+  typeof value?.kind === "string" &&
+  JSON.stringify(value).length <= 10_000 &&
+  Object.values(value).every((part) => typeof part === "string" || Number.isFinite(part));
 const isName = (value) => typeof value === "string" && value.length <= 100;
 /** Algorithms are names or rules, queues are names or tables, and all other values are numbers. */
 function isValue({ kind, value }) {
@@ -72,12 +83,25 @@ function isValue({ kind, value }) {
   return value === undefined || value === null || Number.isFinite(value);
 }
 const isChange = (change) =>
-  typeof change === "object" && change !== null && Number.isFinite(change.at) && change.at >= 0 && KINDS.includes(change.kind) &&
-  Number.isInteger(change.index) && change.index >= 0 && isValue(change);
+  typeof change === "object" &&
+  change !== null &&
+  Number.isFinite(change.at) &&
+  change.at >= 0 &&
+  KINDS.includes(change.kind) &&
+  Number.isInteger(change.index) &&
+  change.index >= 0 &&
+  isValue(change);
 
 function checked(setup) {
   const { text, sets = [], changes = [] } = setup ?? {};
-  if (typeof text !== "string" || !isTexts(sets) || !Array.isArray(changes) || changes.length > 1000 || !changes.every(isChange)) throw new LinkError("it contains no configuration");
+  if (
+    typeof text !== "string" ||
+    !isTexts(sets) ||
+    !Array.isArray(changes) ||
+    changes.length > 1000 ||
+    !changes.every(isChange)
+  )
+    throw new LinkError("it contains no configuration");
   const plain = changes.map(({ at, kind, index, value }) => ({ at, kind, index, value: value ?? 0 }));
   return { text, sets, changes: plain.sort((a, b) => a.at - b.at) };
 }

@@ -1,4 +1,5 @@
-// The part of Markdown that lessons are written in, as elements: headings, paragraphs, lists, code, emphasis, links. Text stays text.
+// The part of Markdown that lessons are written in, as elements: headings, paragraphs, lists, code, emphasis, links.
+// Text stays text.
 
 import { make } from "./elements.js";
 
@@ -36,4 +37,9 @@ function block(lines) {
 }
 
 /** Elements of a text. */
-export const blocks = (text) => text.split(/\n{2,}/).map((part) => part.split("\n").filter((line) => line !== "")).filter(({ length }) => length > 0).map(block);
+export const blocks = (text) =>
+  text
+    .split(/\n{2,}/)
+    .map((part) => part.split("\n").filter((line) => line !== ""))
+    .filter(({ length }) => length > 0)
+    .map(block);

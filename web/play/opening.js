@@ -24,7 +24,11 @@ async function readLessons() {
   const names = JSON.parse(await textOf("play/lessons/index.json"));
   const texts = await Promise.all(names.map((name) => textOf(`play/lessons/${name}.md`)));
   names.forEach((name, index) => lessons.set(name, parsed(texts[index])));
-  byId("lesson-list").append(...Array.from(lessons, ([name, { title }], index) => make("option", { value: name, textContent: `${index + 1}. ${title}` })));
+  byId("lesson-list").append(
+    ...Array.from(lessons, ([name, { title }], index) =>
+      make("option", { value: name, textContent: `${index + 1}. ${title}` }),
+    ),
+  );
 }
 
 /** Runs the scenario of the lesson with some settings. */
@@ -40,7 +44,9 @@ function stepElement(step) {
     if (isNarrow.matches) byId("stage").scrollIntoView();
   });
   step.found = step.expectations.map(() => make("b", { textContent: "" }));
-  const figures = step.expectations.map(({ label, least, most, unit }, index) => make("p", {}, `${label}: ${least} to ${most}${unit === "" ? "" : ` ${unit}`} `, step.found[index]));
+  const figures = step.expectations.map(({ label, least, most, unit }, index) =>
+    make("p", {}, `${label}: ${least} to ${most}${unit === "" ? "" : ` ${unit}`} `, step.found[index]),
+  );
   return make("li", {}, button, ...figures);
 }
 
@@ -57,7 +63,10 @@ function place(isShown) {
   byId("main").classList.toggle("with-lesson", isShown);
 }
 
-const text = (id, elements) => byId(id).querySelector("div").replaceChildren(...elements);
+const text = (id, elements) =>
+  byId(id)
+    .querySelector("div")
+    .replaceChildren(...elements);
 
 function showLesson(name) {
   lesson = lessons.get(name);
@@ -68,7 +77,14 @@ function showLesson(name) {
   byId("lesson-before").open = true;
   byId("lesson-after").open = false;
   const steps = make("ol", { className: "steps" }, ...lesson.steps.map(stepElement));
-  const how = make("p", { className: "hint" }, ...inline("Each button restarts the lesson with its change. After a whole run, the result appears next to the expected range."));
+  const how = make(
+    "p",
+    { className: "hint" },
+    ...inline(
+      "Each button restarts the lesson with its change. After a whole run, the result appears next to the " +
+        "expected range.",
+    ),
+  );
   const before = blocks(lesson.before);
   // The last element is the heading of the experiments.
   const headings = before.splice(before.findLastIndex(({ tagName }) => tagName === "H3"));
@@ -94,7 +110,8 @@ export function compareWithLesson() {
   step?.expectations.forEach((expectation, index) => {
     const value = measured(lab.outcome.document, expectation);
     const isSo = value >= expectation.least && value <= expectation.most;
-    step.found[index].textContent = `${isSo ? "✓" : "✗"} ${words(value, 3)}${expectation.unit === "" ? "" : ` ${expectation.unit}`}`;
+    step.found[index].textContent =
+      `${isSo ? "✓" : "✗"} ${words(value, 3)}${expectation.unit === "" ? "" : ` ${expectation.unit}`}`;
   });
 }
 

@@ -7,10 +7,18 @@ import { words } from "./scales.js";
 const linkOf = ({ index }) => lab.run.description.links[index]?.name ?? `link ${index}`;
 
 /** The name of an algorithm, or the beginning of a rule. */
-const algorithmIn = (value) => (typeof value === "string" ? value : Object.entries(value).filter(([key]) => key !== "kind").map(([key, part]) => `${key} = ${part}`).join("; ").slice(0, 120));
+const algorithmIn = (value) =>
+  typeof value === "string"
+    ? value
+    : Object.entries(value)
+        .filter(([key]) => key !== "kind")
+        .map(([key, part]) => `${key} = ${part}`)
+        .join("; ")
+        .slice(0, 120);
 
 /** The name of a queue, with the limit that it was given. */
-const queueIn = (value) => (typeof value === "string" ? value : [value.kind, value.limit].filter((part) => part !== undefined).join(", "));
+const queueIn = (value) =>
+  typeof value === "string" ? value : [value.kind, value.limit].filter((part) => part !== undefined).join(", ");
 
 const CHANGES = {
   rate: (change) => `${linkOf(change)}: rate ${words(change.value / 1e6)} Mbit/s`,
@@ -26,7 +34,11 @@ const CHANGES = {
 export function showChanges() {
   byId("change-count").textContent = lab.setup.changes.length;
   byId("forget").disabled = lab.setup.changes.length === 0;
-  byId("changes").replaceChildren(...lab.setup.changes.slice(-50).map((change) => make("li", {}, `${words(change.at, 6)} s: ${CHANGES[change.kind](change)}`)));
+  byId("changes").replaceChildren(
+    ...lab.setup.changes
+      .slice(-50)
+      .map((change) => make("li", {}, `${words(change.at, 6)} s: ${CHANGES[change.kind](change)}`)),
+  );
 }
 
 const figuresOf = ({ summary }) => [
@@ -44,8 +56,12 @@ export function showResult() {
   const beside = other === null ? null : figuresOf(other.document);
   const figures = figuresOf(lab.outcome.document).flatMap(([label, value, unit], index) => {
     if (!Number.isFinite(value)) return [];
-    const lines = [make("b", { textContent: `${words(value, 4)} ${unit}`.trim() }), make("span", { textContent: label })];
-    if (beside !== null) lines.push(make("span", { className: "beside", textContent: `B: ${words(beside[index][1], 4)} ${unit}`.trim() }));
+    const lines = [
+      make("b", { textContent: `${words(value, 4)} ${unit}`.trim() }),
+      make("span", { textContent: label }),
+    ];
+    if (beside !== null)
+      lines.push(make("span", { className: "beside", textContent: `B: ${words(beside[index][1], 4)} ${unit}`.trim() }));
     return [make("div", {}, ...lines)];
   });
   byId("summary").replaceChildren(...figures);

@@ -16,15 +16,31 @@ function nice(value) {
 }
 
 /** The end of the common axis of some charts, from their values after the warm-up. */
-export const topOf = (charts) => nice(Math.max(0, ...charts.flatMap(({ x, lines, warmup_s }) => lines.flatMap((line) => line.filter((value, at) => value !== null && x[at] >= warmup_s)))));
+export const topOf = (charts) =>
+  nice(
+    Math.max(
+      0,
+      ...charts.flatMap(({ x, lines, warmup_s }) =>
+        lines.flatMap((line) => line.filter((value, at) => value !== null && x[at] >= warmup_s)),
+      ),
+    ),
+  );
 
 /** SVG of lines over time. Each line has its own colour and dashes. `label` describes the chart. */
 export function overTime({ x, lines, warmup_s, duration_s }, top, label) {
   const [right, bottom] = [WIDTH - RIGHT, HEIGHT - BOTTOM];
   const across = (time) => (LEFT + (time / duration_s) * (right - LEFT)).toFixed(1);
   const up = (value) => (bottom - (Math.min(value, top) / top) * (bottom - TOP)).toFixed(1);
-  const levels = [0, top / 2, top].map((value) => `<line class="grid" x1="${LEFT}" x2="${right}" y1="${up(value)}" y2="${up(value)}"/><text class="y" x="${LEFT - 5}" y="${Number(up(value)) + 4}">${general(value, 3)}</text>`);
-  const times = [0, duration_s / 2, duration_s].map((time) => `<text class="${time === duration_s ? "y" : "x"}" x="${across(time)}" y="${bottom + 16}">${general(time, 3)}${time === duration_s ? " s" : ""}</text>`);
+  const levels = [0, top / 2, top].map(
+    (value) =>
+      `<line class="grid" x1="${LEFT}" x2="${right}" y1="${up(value)}" y2="${up(value)}"/>` +
+      `<text class="y" x="${LEFT - 5}" y="${Number(up(value)) + 4}">${general(value, 3)}</text>`,
+  );
+  const times = [0, duration_s / 2, duration_s].map(
+    (time) =>
+      `<text class="${time === duration_s ? "y" : "x"}" x="${across(time)}" y="${bottom + 16}">` +
+      `${general(time, 3)}${time === duration_s ? " s" : ""}</text>`,
+  );
   const paths = lines.map((line, at) => {
     let pen = "M";
     const steps = line.map((value, place) => {
@@ -38,8 +54,13 @@ export function overTime({ x, lines, warmup_s, duration_s }, top, label) {
     });
     return `<path class="line c${at} d${at}" d="${steps.join("")}"/>`;
   });
-  const warmup = `<rect class="warmup" x="${LEFT}" y="${TOP}" width="${(Number(across(warmup_s)) - LEFT).toFixed(1)}" height="${bottom - TOP}"/>`;
-  return `<svg class="time" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">${warmup}${levels.join("")}${times.join("")}${paths.join("")}</svg>`;
+  const warmup =
+    `<rect class="warmup" x="${LEFT}" y="${TOP}" width="${(Number(across(warmup_s)) - LEFT).toFixed(1)}" height="` +
+    `${bottom - TOP}"/>`;
+  return (
+    `<svg class="time" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(label)}">${warmup}` +
+    `${levels.join("")}${times.join("")}${paths.join("")}</svg>`
+  );
 }
 
 /** The mean of the values of a line. */

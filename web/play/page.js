@@ -106,7 +106,10 @@ function hear(message) {
 function reducible() {
   if (!lab.begun || lab.run === null) return "the duration, the link rate or the number of flows";
   const rate = bottleneck()?.rate_bps ?? NaN;
-  return `the duration (${words(lab.run.duration)} s), the link rate (${words(rate / 1e6)} Mbit/s) or the number of flows (${lab.run.flowCount})`;
+  return (
+    `the duration (${words(lab.run.duration)} s), the link rate (${words(rate / 1e6)} Mbit/s) or the number of ` +
+    `flows (${lab.run.flowCount})`
+  );
 }
 
 /** Offers to wait for the simulation or to stop it. */
@@ -116,7 +119,9 @@ function stalled(seconds) {
     return;
   }
   const advice = `Reduce ${reducible()}.`;
-  offer(`The simulation has not answered for ${seconds} s. Wait, or stop it. ${advice}`, lab.simulator, "Stop", () => lab.simulator.end(`The simulation was stopped. ${advice}`));
+  offer(`The simulation has not answered for ${seconds} s. Wait, or stop it. ${advice}`, lab.simulator, "Stop", () =>
+    lab.simulator.end(`The simulation was stopped. ${advice}`),
+  );
 }
 
 function lost(sentence) {
@@ -134,7 +139,19 @@ function main() {
     return;
   }
   makeSliders();
-  for (const wire of [wireControls, wireCompare, wireCharts, wireFlows, wireSettings, wireText, wireChanges, wireAway, wireTrace, wireOpening]) wire();
+  for (const wire of [
+    wireControls,
+    wireCompare,
+    wireCharts,
+    wireFlows,
+    wireSettings,
+    wireText,
+    wireChanges,
+    wireAway,
+    wireTrace,
+    wireOpening,
+  ])
+    wire();
   buttons();
   lab.simulator = new Simulator(hear, lost, stalled);
   open();

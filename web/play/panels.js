@@ -11,7 +11,9 @@ import { words } from "./scales.js";
 import { showSliders } from "./sliders.js";
 import { drawWire } from "./wire.js";
 
-const charts = Object.fromEntries(["window", "rate", "rtt", "queue"].map((name) => [name, new Chart(byId(`chart-${name}`))]));
+const charts = Object.fromEntries(
+  ["window", "rate", "rtt", "queue"].map((name) => [name, new Chart(byId(`chart-${name}`))]),
+);
 export const TITLES = { window: "Window, segments", rate: "Rate, Mbit/s", rtt: "RTT, ms", queue: "Queue, packets" };
 const phase = new PhasePlane(byId("chart-phase"));
 let drawn = 0;
@@ -20,7 +22,12 @@ let told = 0;
 /** The lines of a series in a panel up to now, with their styles on the page and in files. */
 function linesOfSeries(name, series, change = (style) => style) {
   const part = { times: series.time.values, count: series.countTo(now()) };
-  const flow = ({ values }, position) => ({ ...part, values, style: change(styleOf(position)), svgStyle: change(lightStyle(position)) });
+  const flow = ({ values }, position) => ({
+    ...part,
+    values,
+    style: change(styleOf(position)),
+    svgStyle: change(lightStyle(position)),
+  });
   if (name === "queue") return [flow(series.queue, 0)];
   const lines = series.flows.map((one, position) => flow(one[name], position));
   return name === "rate" ? lines.map((line) => ({ ...line, revision: series.revision })) : lines;
@@ -39,7 +46,12 @@ export function linesOf(name) {
 export function referencesOf(name) {
   const own = lab.series.references(name);
   const others = lab.other?.series?.references(name) ?? [];
-  return [...own, ...others.filter(({ label }) => !own.some((one) => one.label === label)).map((one) => ({ ...one, label: `B: ${one.label}`, dash: [1, 3] }))];
+  return [
+    ...own,
+    ...others
+      .filter(({ label }) => !own.some((one) => one.label === label))
+      .map((one) => ({ ...one, label: `B: ${one.label}`, dash: [1, 3] })),
+  ];
 }
 
 /** The 99th percentile of a panel, which ends its axis. */
@@ -60,12 +72,17 @@ export function draw(time) {
   for (const [name, chart] of Object.entries(charts)) {
     chart.lines = linesOf(name);
     chart.references = referencesOf(name);
-    if (name === "queue") chart.events = [{ counts: lab.series.drops.values, mark: "drop" }, { counts: lab.series.marks.values, mark: "mark" }];
+    if (name === "queue")
+      chart.events = [
+        { counts: lab.series.drops.values, mark: "drop" },
+        { counts: lab.series.marks.values, mark: "mark" },
+      ];
     chart.draw(limitOf(name));
   }
   drawWire();
   if (hasPhasePlane()) phase.draw(lab.series.flows.slice(0, 2), lab.series.count, pipe());
-  byId("clock").textContent = `${now().toFixed(lab.run !== null && lab.run.duration < 10 ? 3 : 2)} s of ${words(lab.run?.duration ?? 0)} s`;
+  byId("clock").textContent =
+    `${now().toFixed(lab.run !== null && lab.run.duration < 10 ? 3 : 2)} s of ${words(lab.run?.duration ?? 0)} s`;
   byId("progress").value = lab.run === null ? 0 : now() / lab.run.duration;
   if (time - told > 250 || lab.outcome !== null || !lab.playing) {
     told = time;

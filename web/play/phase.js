@@ -24,7 +24,11 @@ export class PhasePlane {
     const ratio = Math.min(devicePixelRatio || 1, 3);
     if (this.width === width && this.height === height && this.ratio === ratio) return;
     const side = Math.min(width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom);
-    Object.assign(this, { width, height, ratio, side, stale: true });
+    this.width = width;
+    this.height = height;
+    this.ratio = ratio;
+    this.side = side;
+    this.stale = true;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
   }
@@ -42,7 +46,8 @@ export class PhasePlane {
     this.fit();
     const [across, up] = flows.map(({ window }) => window.values);
     // A flow that does not send has NaN, and the comparison skips it.
-    for (let index = this.drawn; index < count; index += 1) if (across[index] + up[index] > 0) this.most = Math.max(this.most, across[index], up[index]);
+    for (let index = this.drawn; index < count; index += 1)
+      if (across[index] + up[index] > 0) this.most = Math.max(this.most, across[index], up[index]);
     const top = ceiling(Math.max(this.most, 10) * 1.02);
     if (top > this.top || this.stale || count < this.drawn) {
       this.top = Math.max(this.top, top);

@@ -72,13 +72,19 @@ function axes(x, y, across, up, label) {
     parts.push(`<line class="grid" x1="${at}" x2="${at}" y1="${TOP}" y2="${bottom}"/>`);
     parts.push(`<text class="x" x="${at}" y="${bottom + 15}">${value.toFixed(digitsOf(x))}</text>`);
   }
-  parts.push(`<text class="x" x="${one((LEFT + WIDTH - RIGHT) / 2)}" y="${HEIGHT - 8}">queueing delay, ms (less to the right)</text>`);
-  parts.push(`<text class="x" transform="translate(14 ${one((TOP + bottom) / 2)}) rotate(-90)">${escaped(label)}</text>`);
+  parts.push(
+    `<text class="x" x="${one((LEFT + WIDTH - RIGHT) / 2)}" y="${HEIGHT - 8}">queueing delay, ms (less to the ` +
+      "right)</text>",
+  );
+  parts.push(
+    `<text class="x" transform="translate(14 ${one((TOP + bottom) / 2)}) rotate(-90)">${escaped(label)}</text>`,
+  );
   parts.push(`<text class="hint" x="${WIDTH - RIGHT}" y="${TOP - 9}" text-anchor="end">better ↗</text>`);
   return parts;
 }
 
-const polygon = (points) => `<polygon class="dot" points="${points.map(([x, y]) => `${one(x)},${one(y)}`).join(" ")}"/>`;
+const polygon = (points) =>
+  `<polygon class="dot" points="${points.map(([x, y]) => `${one(x)},${one(y)}`).join(" ")}"/>`;
 
 /** The mark of a point: another shape for each of six, so that colour is not needed. */
 function mark(index, x, y) {
@@ -86,18 +92,45 @@ function mark(index, x, y) {
   const far = size * 1.15;
   const shapes = [
     () => `<circle class="dot" cx="${one(x)}" cy="${one(y)}" r="${size}"/>`,
-    () => polygon([[x - size, y - size], [x + size, y - size], [x + size, y + size], [x - size, y + size]]),
-    () => polygon([[x, y - far], [x + far, y + size], [x - far, y + size]]),
-    () => polygon([[x, y - far], [x + far, y], [x, y + far], [x - far, y]]),
-    () => polygon([[x, y + far], [x + far, y - size], [x - far, y - size]]),
-    () => `<path class="cross" d="M${one(x - size)} ${one(y - size)}l${2 * size} ${2 * size}m0 ${-2 * size}l${-2 * size} ${2 * size}"/>`,
+    () =>
+      polygon([
+        [x - size, y - size],
+        [x + size, y - size],
+        [x + size, y + size],
+        [x - size, y + size],
+      ]),
+    () =>
+      polygon([
+        [x, y - far],
+        [x + far, y + size],
+        [x - far, y + size],
+      ]),
+    () =>
+      polygon([
+        [x, y - far],
+        [x + far, y],
+        [x, y + far],
+        [x - far, y],
+      ]),
+    () =>
+      polygon([
+        [x, y + far],
+        [x + far, y - size],
+        [x - far, y - size],
+      ]),
+    () =>
+      `<path class="cross" d="M${one(x - size)} ${one(y - size)}l${2 * size} ${2 * size}m0 ${-2 * size}l` +
+      `${-2 * size} ${2 * size}"/>`,
   ];
   return shapes[index % shapes.length]();
 }
 
 function told({ name, delay, throughput, delay_half, throughput_half }) {
   const reach = (half) => (half > 0 ? ` ±${general(half, 2)}` : "");
-  return `${name}: ${general(throughput, 4)}${reach(throughput_half)} at a delay of ${general(delay, 4)}${reach(delay_half)} ms`;
+  return (
+    `${name}: ${general(throughput, 4)}${reach(throughput_half)} at a delay of ${general(delay, 4)}` +
+    `${reach(delay_half)} ms`
+  );
 }
 
 const overlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
@@ -115,7 +148,8 @@ function names(spots, places) {
       const box = [left, y + dy - LINE + 3, left + width, y + dy + 3];
       if (box[0] < 2 || box[2] > WIDTH - 2 || box[1] < 0 || taken.some((each) => overlap(box, each))) continue;
       taken.push(box);
-      return `<text class="name" x="${one(x + dx)}" y="${one(y + dy)}" text-anchor="${anchor}">${escaped(short)}</text>`;
+      const place = `x="${one(x + dx)}" y="${one(y + dy)}" text-anchor="${anchor}"`;
+      return `<text class="name" ${place}>${escaped(short)}</text>`;
     }
     return "";
   });
@@ -123,7 +157,10 @@ function names(spots, places) {
 
 /** SVG with a point and an ellipse for each of `spots`, whose shadows on the axes are the intervals. */
 export function plane(spots, label, title) {
-  const ends = (key) => [Math.min(...spots.map((spot) => spot[key] - spot[`${key}_half`])), Math.max(...spots.map((spot) => spot[key] + spot[`${key}_half`]))];
+  const ends = (key) => [
+    Math.min(...spots.map((spot) => spot[key] - spot[`${key}_half`])),
+    Math.max(...spots.map((spot) => spot[key] + spot[`${key}_half`])),
+  ];
   const [[nearest, farthest], [least, most]] = [ends("delay"), ends("throughput")];
   const x = ticks(Math.max(0, nearest), farthest, 6);
   const y = ticks(least, most, 5);
@@ -135,9 +172,15 @@ export function plane(spots, label, title) {
     const [px, py] = places[at];
     // The delay axis is reversed, and SVG's vertical axis points down. The sign of the correlation therefore remains.
     const [a, b, angle] = ellipse(spot.delay_half * xScale, spot.throughput_half * yScale, spot.correlation);
-    const around = a > LEAST ? `<ellipse rx="${one(a)}" ry="${one(b)}" transform="translate(${one(px)} ${one(py)}) rotate(${one(angle)})"/>` : "";
+    const around =
+      a > LEAST
+        ? `<ellipse rx="${one(a)}" ry="${one(b)}" transform="translate(${one(px)} ${one(py)}) rotate(${one(angle)})"/>`
+        : "";
     return `<g class="c${at % 6}"><title>${escaped(told(spot))}</title>${around}${mark(at, px, py)}</g>`;
   });
   const name = escaped(`${title}: ${label} against queueing delay`);
-  return `<svg class="plane" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}">${[...axes(x, y, across, up, label), ...points, ...names(spots, places)].join("")}</svg>`;
+  return (
+    `<svg class="plane" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}">` +
+    `${[...axes(x, y, across, up, label), ...points, ...names(spots, places)].join("")}</svg>`
+  );
 }

@@ -3,7 +3,10 @@
 const statements = (text) => text.split("\n").map((part) => part.replace(/#.*/, "").trim().replace(/;$/, "").trim());
 
 /** The statements on one line. */
-export const oneLine = (text) => statements(text).filter((part) => part !== "").join("; ");
+export const oneLine = (text) =>
+  statements(text)
+    .filter((part) => part !== "")
+    .join("; ");
 
 /** The line, from 1, of a character of `oneLine`, from 1. */
 function lineOf(text, character) {

@@ -45,6 +45,11 @@ export function savedReport(report, title, found) {
   main.append(still(report));
   // Escape `<`, so that neither text ends its element early.
   const style = `<style>\n${styles().replaceAll("<", "\\3c ")}\n</style>`;
-  const data = `<script type="application/json" id="evaluation">\n${JSON.stringify(found).replaceAll("<", "\\u003c")}\n</script>`;
-  return `<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">${head.innerHTML}\n${style}\n</head>\n<body>\n${main.outerHTML}\n${data}\n</body>\n</html>\n`;
+  const data =
+    `<script type="application/json" id="evaluation">\n${JSON.stringify(found).replaceAll("<", "\\u003c")}\n` +
+    "</script>";
+  return (
+    `<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">${head.innerHTML}\n${style}\n</head>\n` +
+    `<body>\n${main.outerHTML}\n${data}\n</body>\n</html>\n`
+  );
 }

@@ -31,7 +31,9 @@ export function words(value, digits = 4) {
 /** A logarithmic slider from `least` to `most`, 0 to 1000. With `zero`, its left end is 0. */
 export class LogScale {
   constructor(least, most, zero = false) {
-    Object.assign(this, { least, most, zero });
+    this.least = least;
+    this.most = most;
+    this.zero = zero;
   }
 
   position(value) {

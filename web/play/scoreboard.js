@@ -4,9 +4,24 @@ import { make } from "./elements.js";
 import { estimateText, general, intervalText } from "./sentences.js";
 
 const MARKS = { better: ["▲", "better"], worse: ["▼", "worse"] };
-const STANDINGS = { best: "best", tied: "not significantly worse than the best", worse: "worse than the best", failed: "failed" };
-const LEFT = { starved: "▼ starved", "maybe-starved": "▼ possibly starved", harmed: "▼ harmed", "maybe-harmed": "▼ possibly harmed" };
-const BETTER = { higher: "more is better", lower: "less is better", "near-one": "1 is best", "reach-one": "1 is enough" };
+const STANDINGS = {
+  best: "best",
+  tied: "not significantly worse than the best",
+  worse: "worse than the best",
+  failed: "failed",
+};
+const LEFT = {
+  starved: "▼ starved",
+  "maybe-starved": "▼ possibly starved",
+  harmed: "▼ harmed",
+  "maybe-harmed": "▼ possibly harmed",
+};
+const BETTER = {
+  higher: "more is better",
+  lower: "less is better",
+  "near-one": "1 is best",
+  "reach-one": "1 is enough",
+};
 const COMMON = ["efficiency", "loss_rate", "queue_delay", "jain_index"];
 
 /** A cell. Figures are aligned to the right, and words to the left. */
@@ -14,19 +29,29 @@ const cell = (textContent, className = "n", ...more) => make("td", { textContent
 const words = (textContent) => cell(textContent, "");
 
 function table(label, heads, bodies) {
-  const head = make("thead", {}, make("tr", {}, ...heads.map(([textContent, className]) => make("th", { textContent, scope: "col", className }))));
+  const head = make(
+    "thead",
+    {},
+    make("tr", {}, ...heads.map(([textContent, className]) => make("th", { textContent, scope: "col", className }))),
+  );
   const made = make("div", { className: "wide", tabIndex: 0, ariaLabel: label }, make("table", {}, head, ...bodies));
   made.setAttribute("role", "region");
   return made;
 }
 
 const row = (label, cells, className = "") => make("tr", { className }, make("th", { scope: "row" }, label), ...cells);
-const group = (textContent, columns) => make("tr", { className: "group" }, make("th", { textContent, scope: "rowgroup", colSpan: columns }));
+const group = (textContent, columns) =>
+  make("tr", { className: "group" }, make("th", { textContent, scope: "rowgroup", colSpan: columns }));
 
 function marked(text, judgement) {
   const [sign, word] = MARKS[judgement] ?? [];
   if (sign === undefined) return cell(text);
-  return cell(text, `n ${judgement}`, make("span", { className: "mark", textContent: ` ${sign}`, ariaHidden: "true" }), make("span", { className: "hidden", textContent: ` ${word}` }));
+  return cell(
+    text,
+    `n ${judgement}`,
+    make("span", { className: "mark", textContent: ` ${sign}`, ariaHidden: "true" }),
+    make("span", { className: "hidden", textContent: ` ${word}` }),
+  );
 }
 
 /** The candidates by score, followed by the panel. */
@@ -35,10 +60,31 @@ export function ranking({ document: { ranking: entries, panel, score, environmen
   const figures = ({ score: mean, low, high }) => (mean === null ? "" : intervalText({ mean, low, high }, digits));
   const several = entries.length > 1;
   const line = (entry) =>
-    row(named(entry.candidate), [...(several ? [cell(String(entry.rank ?? "")), words(STANDINGS[entry.standing] ?? "")] : []), cell(figures(entry)), words(title(entry.worst))], entry.rank === 1 ? "ours" : "");
+    row(
+      named(entry.candidate),
+      [
+        ...(several ? [cell(String(entry.rank ?? "")), words(STANDINGS[entry.standing] ?? "")] : []),
+        cell(figures(entry)),
+        words(title(entry.worst)),
+      ],
+      entry.rank === 1 ? "ours" : "",
+    );
   const rest = panel.filter(({ candidate }) => entries.every((entry) => entry.candidate !== candidate));
-  const heads = [["algorithm", ""], ...(several ? [["rank", "n"], ["standing", ""]] : []), [`${score.heading}, less is better`, "n"], ["worst environment", ""]];
-  const bodies = [make("tbody", {}, ...entries.map(line)), ...(rest.length > 0 ? [make("tbody", {}, group("panel", heads.length), ...rest.map(line))] : [])];
+  const heads = [
+    ["algorithm", ""],
+    ...(several
+      ? [
+          ["rank", "n"],
+          ["standing", ""],
+        ]
+      : []),
+    [`${score.heading}, less is better`, "n"],
+    ["worst environment", ""],
+  ];
+  const bodies = [
+    make("tbody", {}, ...entries.map(line)),
+    ...(rest.length > 0 ? [make("tbody", {}, group("panel", heads.length), ...rest.map(line))] : []),
+  ];
   return table(several ? "Ranking" : "Scores", heads, bodies);
 }
 
@@ -48,10 +94,20 @@ export function rivals({ document: { competitors: found, environments }, overvie
     row(named(competitor), [
       marked(difference === null ? "" : intervalText(difference, digits), judgement),
       cell(delay_ratio === null ? "" : `${delay_ratio.toFixed(2)} ×`),
-      cell(worst === undefined ? "" : shareText(worst.share), LEFT[worst?.band] ? "n worse" : "n", ...(LEFT[worst?.band] ? [make("span", { className: "mark", textContent: ` ${LEFT[worst.band]}` })] : [])),
+      cell(
+        worst === undefined ? "" : shareText(worst.share),
+        LEFT[worst?.band] ? "n worse" : "n",
+        ...(LEFT[worst?.band] ? [make("span", { className: "mark", textContent: ` ${LEFT[worst.band]}` })] : []),
+      ),
       words(worst === undefined ? "" : environments.find(({ id }) => id === worst.environment).title),
     ]);
-  const heads = [["competitor", ""], ["score difference, below 0 is better", "n"], ["delay ratio to the competitor", "n"], ["its fair-share ratio, 1 is fair", "n"], ["worst in", ""]];
+  const heads = [
+    ["competitor", ""],
+    ["score difference, below 0 is better", "n"],
+    ["delay ratio to the competitor", "n"],
+    ["its fair-share ratio, 1 is fair", "n"],
+    ["worst in", ""],
+  ];
   return table("Competitors", heads, [make("tbody", {}, ...found.map(line))]);
 }
 
@@ -59,29 +115,63 @@ const shareText = (share) => intervalText(share, 2);
 
 /** The fair-share ratio of each competitor against each algorithm, or null without competitors. */
 export function shares({ document: { competitors: found, environments, candidates } }, named) {
-  const met = found.flatMap(({ competitor, beside }) => beside.map(({ environment, share }) => ({ competitor, environment, share })));
+  const met = found.flatMap(({ competitor, beside }) =>
+    beside.map(({ environment, share }) => ({ competitor, environment, share })),
+  );
   if (met.length === 0) return null;
   met.sort((one, other) => one.share.mean - other.share.mean);
   const line = ({ competitor, environment }) => {
     const { title, scores } = environments.find(({ id }) => id === environment);
-    const part = ({ metrics: { watch } }) => cell(`${partOf(watch.mean)} ${shareText(watch)}`, watch.mean < 0.2 ? "n worse" : "n");
+    const part = ({ metrics: { watch } }) =>
+      cell(`${partOf(watch.mean)} ${shareText(watch)}`, watch.mean < 0.2 ? "n worse" : "n");
     return row(named(competitor), [words(title), ...scores.map(part)]);
   };
-  return table("Fair-share ratios of competitors", [["competitor", ""], ["environment", ""], ...candidates.map(({ label }) => [named(label).textContent, "n"])], [make("tbody", {}, ...met.map(line))]);
+  return table(
+    "Fair-share ratios of competitors",
+    [["competitor", ""], ["environment", ""], ...candidates.map(({ label }) => [named(label).textContent, "n"])],
+    [make("tbody", {}, ...met.map(line))],
+  );
 }
 
 /** The sign of a fair-share ratio: starved, below 0.8, fair, or above 1.25. */
 const partOf = (share) => (share < 0.2 ? "▼" : share < 0.8 ? "↓" : share > 1.25 ? "↑" : "=");
 
 /** The wins and losses of the first algorithm against each other one, sorted by contribution to its score. */
-export function wins({ document: { ranking: [best], environments, candidates }, overview: { wins: found, digits } }, named) {
+export function wins(
+  {
+    document: {
+      ranking: [best],
+      environments,
+      candidates,
+    },
+    overview: { wins: found, digits },
+  },
+  named,
+) {
   const others = candidates.slice(1, 1 + found[0].length);
   const short = (labels) => labels.map((label) => label.replace(/ of a fair share$/, "")).join(", ");
-  const part = ({ better, worse }) => words([better.length > 0 ? `▲ ${short(better)}` : "", worse.length > 0 ? `▼ ${short(worse)}` : ""].filter(Boolean).join(" "));
-  const lines = environments.map(({ id, title }, place) => ({ title, score: best.environments[id].score, parts: found[place] }));
+  const part = ({ better, worse }) =>
+    words(
+      [better.length > 0 ? `▲ ${short(better)}` : "", worse.length > 0 ? `▼ ${short(worse)}` : ""]
+        .filter(Boolean)
+        .join(" "),
+    );
+  const lines = environments.map(({ id, title }, place) => ({
+    title,
+    score: best.environments[id].score,
+    parts: found[place],
+  }));
   lines.sort((one, other) => other.score - one.score);
   const rows = lines.map(({ title, score, parts }) => row(title, [cell(score.toFixed(digits)), ...parts.map(part)]));
-  return table("Wins and losses", [["environment", ""], ["score contribution", "n"], ...others.map(({ label }) => [`against ${named(label).textContent}`, ""])], [make("tbody", {}, ...rows)]);
+  return table(
+    "Wins and losses",
+    [
+      ["environment", ""],
+      ["score contribution", "n"],
+      ...others.map(({ label }) => [`against ${named(label).textContent}`, ""]),
+    ],
+    [make("tbody", {}, ...rows)],
+  );
 }
 
 /** All metrics of all environments. */
@@ -90,17 +180,25 @@ export function board({ document: { environments }, overview: { metrics } }, nam
   const groups = environments.map(({ title: plain, fixed, scores }, place) => {
     const title = fixed ? `${plain} (fixed)` : plain;
     const watch = metrics[place].find(({ name }) => name === "watch");
-    const told = watch === undefined ? title : `${title} (watched: ${[watch.label, watch.unit].filter(Boolean).join(" ")}, ${BETTER[watch.better]})`;
+    const told =
+      watch === undefined
+        ? title
+        : `${title} (watched: ${[watch.label, watch.unit].filter(Boolean).join(" ")}, ${BETTER[watch.better]})`;
     const lines = scores.map(({ candidate, metrics: found }, at) => {
       const figures = [...heads.map(({ name }) => name), "watch"].map((name) => {
         const metric = metrics[place].find((each) => each.name === name);
-        return metric === undefined ? cell("") : marked(estimateText(found[name], metric.digits), found[name].judgement);
+        return metric === undefined
+          ? cell("")
+          : marked(estimateText(found[name], metric.digits), found[name].judgement);
       });
       return row(named(candidate), figures, at === 0 ? "ours" : "");
     });
     return make("tbody", {}, group(told, heads.length + 2), ...lines);
   });
-  const headings = heads.map(({ label, unit, better }) => [`${[label, unit].filter(Boolean).join(" ")}, ${BETTER[better]}`, "n"]);
+  const headings = heads.map(({ label, unit, better }) => [
+    `${[label, unit].filter(Boolean).join(" ")}, ${BETTER[better]}`,
+    "n",
+  ]);
   return table("Scoreboard", [["algorithm", ""], ...headings, ["watched metric", "n"]], groups);
 }
 
@@ -111,13 +209,27 @@ export function regret({ document: { regrets, environments }, overview: { maps }
   const bodies = names.map((name) => {
     const { digits } = maps.find((map) => map.name === name);
     const { heading, noise_floor: floor } = regrets[0].metrics[name];
-    const told = floor === null ? heading : `${heading} (noise floor of the worst case ${general(Number(floor.worst_case_high.toFixed(digits)), 6)})`;
-    const lines = regrets.map(({ candidate, metrics: { [name]: found } }, at) =>
-      row(named(candidate), [cell(intervalText(found.worst_case, digits)), cell(intervalText(found.total, digits)), words(title(found.worst))], at === 0 ? "ours" : ""),
-    );
+    const told =
+      floor === null
+        ? heading
+        : `${heading} (noise floor of the worst case ${general(Number(floor.worst_case_high.toFixed(digits)), 6)})`;
+    const lines = regrets.map(({ candidate, metrics }, at) => {
+      const { worst_case: most, total, worst } = metrics[name];
+      const cells = [cell(intervalText(most, digits)), cell(intervalText(total, digits)), words(title(worst))];
+      return row(named(candidate), cells, at === 0 ? "ours" : "");
+    });
     return make("tbody", {}, group(told, 4), ...lines);
   });
-  return table("Regret", [["algorithm", ""], ["worst case", "n"], ["total", "n"], ["worst in", ""]], bodies);
+  return table(
+    "Regret",
+    [
+      ["algorithm", ""],
+      ["worst case", "n"],
+      ["total", "n"],
+      ["worst in", ""],
+    ],
+    bodies,
+  );
 }
 
 const order = (maps, name) => maps.findIndex((map) => map.name === name);

@@ -16,15 +16,25 @@ export function fixed(value, digits) {
 }
 
 /** `mean [low, high]`, or the mean alone without an interval. */
-export const intervalText = ({ mean, low, high }, digits) => (low === null ? fixed(mean, digits) : `${fixed(mean, digits)} [${fixed(low, digits)}, ${fixed(high, digits)}]`);
+export const intervalText = ({ mean, low, high }, digits) =>
+  low === null ? fixed(mean, digits) : `${fixed(mean, digits)} [${fixed(low, digits)}, ${fixed(high, digits)}]`;
 
 /** `mean ±half`, or the mean alone without an interval. */
-export const estimateText = ({ mean, low, high }, digits) => (low === null ? fixed(mean, digits) : `${fixed(mean, digits)} ±${((high - low) / 2).toFixed(digits)}`);
+export const estimateText = ({ mean, low, high }, digits) =>
+  low === null ? fixed(mean, digits) : `${fixed(mean, digits)} ±${((high - low) / 2).toFixed(digits)}`;
 
 /** The words for a worse and for a better value, by the direction in which a metric improves. */
-const DIRECTIONS = { higher: ["below", "above"], lower: ["above", "below"], "near-one": ["farther from 1 than", "closer to 1 than"], "reach-one": ["farther below 1 than", "closer to 1 than"] };
+const DIRECTIONS = {
+  higher: ["below", "above"],
+  lower: ["above", "below"],
+  "near-one": ["farther from 1 than", "closer to 1 than"],
+  "reach-one": ["farther below 1 than", "closer to 1 than"],
+};
 
-/** A cell of a map: its value, and the signed difference to the reference. `metric`: null for the score, which improves downwards. */
+/**
+ * A cell of a map: its value, and the signed difference to the reference. `metric`: null for the score, which improves
+ * downwards.
+ */
 export function cellText({ judgement, value, difference }, metric, digits, reference) {
   if (value === null) return "";
   const { label, unit, better } = metric ?? { label: "score", unit: "", better: "lower" };
@@ -33,12 +43,15 @@ export function cellText({ judgement, value, difference }, metric, digits, refer
   const sign = difference.mean < 0 ? -1 : 1;
   const direction = DIRECTIONS[better][sign > 0 ? 0 : 1];
   const size = `${fixed(Math.abs(difference.mean), digits)} ${unit === "%" ? "points" : unit}`.trimEnd();
-  const [low, high] = difference.low === null ? [] : [sign * difference.low, sign * difference.high].sort((one, other) => one - other);
+  const [low, high] =
+    difference.low === null ? [] : [sign * difference.low, sign * difference.high].sort((one, other) => one - other);
   const interval = low === undefined ? "" : `, 95 % CI ${fixed(low, digits)} to ${fixed(high, digits)}`;
   return `${shown} (${size} ${direction} ${reference}${interval}${judgement === "open" ? ", not significant" : ""})`;
 }
 
-/** The probability of Student's distribution within -t .. t, a finite series (Abramowitz & Stegun 26.7.3 and 26.7.4). */
+/**
+ * The probability of Student's distribution within -t .. t, a finite series (Abramowitz & Stegun 26.7.3 and 26.7.4).
+ */
 function within(t, degrees) {
   const angle = Math.atan(t / Math.sqrt(degrees));
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
@@ -75,19 +88,31 @@ const ms = (value) => `${general(value, 3)} ms`;
 
 /** The means of the differences that are significant after Holm's correction for all of them. */
 function corrected(differences, replicates) {
-  const found = differences.map((difference) => ({ mean: difference.mean, p: pValue(difference, replicates) })).sort((one, next) => one.p - next.p);
+  const found = differences
+    .map((difference) => ({ mean: difference.mean, p: pValue(difference, replicates) }))
+    .sort((one, next) => one.p - next.p);
   const end = found.findIndex(({ p }, rank) => p * (found.length - rank) > 0.05);
   return found.slice(0, end < 0 ? found.length : end).map(({ mean }) => mean);
 }
 
 function compared({ algorithms, maps: [score] }, name, other, replicates) {
   const at = algorithms.findIndex(({ label }) => label === name);
-  const means = corrected(score.cells.map((row) => row[at].difference).filter((difference) => difference !== null), replicates);
+  const means = corrected(
+    score.cells.map((row) => row[at].difference).filter((difference) => difference !== null),
+    replicates,
+  );
   // The differences are costs.
-  const [total, better, worse] = [score.cells.length, means.filter((mean) => mean < 0).length, means.filter((mean) => mean > 0).length];
+  const [total, better, worse] = [
+    score.cells.length,
+    means.filter((mean) => mean < 0).length,
+    means.filter((mean) => mean > 0).length,
+  ];
   const left = total - better - worse;
   const rest = left > 0 ? ` In ${left}, the difference is not significant.` : "";
-  return `By score, ${name} is better than ${other} in ${better} of ${total} environments and worse in ${worse}, after Holm's correction.${rest}`;
+  return (
+    `By score, ${name} is better than ${other} in ${better} of ${total} environments and worse in ${worse}, ` +
+    `after Holm's correction.${rest}`
+  );
 }
 
 function coexistence({ competitors, environments }) {
@@ -107,7 +132,14 @@ export function sentences({ document, overview }) {
   if (best.score === null) return ["Every candidate failed. The tables show the runs before the failures."];
   const [name, other] = [best.candidate, document.reference];
   const spot = (label) => overview.plane.find((each) => each.name === label);
-  const achieves = (label) => `It achieves a utilisation of ${spot(label).throughput.toFixed(0)} % with a mean queueing delay of ${ms(spot(label).delay)}`;
-  if (name === other) return [`${name} is the reference of this comparison.`, `${achieves(name)}.`, coexistence(document)];
-  return [compared(overview, name, other, best.replicates), `${achieves(name)} (${other}: ${spot(other).throughput.toFixed(0)} % and ${ms(spot(other).delay)}).`, coexistence(document)];
+  const achieves = (label) =>
+    `It achieves a utilisation of ${spot(label).throughput.toFixed(0)} % with a mean queueing delay of ` +
+    `${ms(spot(label).delay)}`;
+  if (name === other)
+    return [`${name} is the reference of this comparison.`, `${achieves(name)}.`, coexistence(document)];
+  return [
+    compared(overview, name, other, best.replicates),
+    `${achieves(name)} (${other}: ${spot(other).throughput.toFixed(0)} % and ${ms(spot(other).delay)}).`,
+    coexistence(document),
+  ];
 }

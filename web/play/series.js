@@ -67,12 +67,27 @@ export class Series {
     this.flows = flows.map((flow) => {
       const { base_rtt_s: base = null, path = [] } = description.flows[flow.like] ?? {};
       const slowest = Math.min(1e12, ...path.map((link) => rates.get(link) ?? Infinity));
-      return { ...flow, base, slowest, crosses: path.includes(description.bottleneck), begun: !flow.spare, isActive: false, unknown: null, stopAt: Infinity, window: new Column(), rtt: new Column(), rate: new Column(), retransmits: new Column() };
+      return {
+        ...flow,
+        base,
+        slowest,
+        crosses: path.includes(description.bottleneck),
+        begun: !flow.spare,
+        isActive: false,
+        unknown: null,
+        stopAt: Infinity,
+        window: new Column(),
+        rtt: new Column(),
+        rate: new Column(),
+        retransmits: new Column(),
+      };
     });
     const { path = [] } = description.flows.find((flow) => flow.path.includes(description.bottleneck)) ?? {};
     const delays = new Map(description.links.map(({ name, delay_s: delay }) => [name, delay]));
     /** Propagation delay from the far end of the bottleneck to the receivers, s. */
-    this.after = path.slice(path.indexOf(description.bottleneck) + 1).reduce((sum, link) => sum + (delays.get(link) ?? 0), 0);
+    this.after = path
+      .slice(path.indexOf(description.bottleneck) + 1)
+      .reduce((sum, link) => sum + (delays.get(link) ?? 0), 0);
     this.arrivals = new Arrivals(this.time, this.flows);
     this.tallies = { window: new Tally(), rtt: new Tally(), rate: new Tally(), queue: new Tally() };
   }
@@ -96,7 +111,11 @@ export class Series {
     note(this.steps.limit, now, most);
     queue.add(backlog);
     const at = (position) => from + LINK + FLOW * position;
-    let revised = this.arrivals.add(index, { forwarded, delay: delay + this.after }, this.flows.map((_, position) => rows[at(position) + 2]));
+    let revised = this.arrivals.add(
+      index,
+      { forwarded, delay: delay + this.after },
+      this.flows.map((_, position) => rows[at(position) + 2]),
+    );
     this.count += 1;
     this.flows.forEach((flow, position) => {
       const [cwnd, srtt, delivered, , unacked, retransmits] = rows.subarray(at(position), at(position) + FLOW);
@@ -127,7 +146,10 @@ export class Series {
   span(flow, index) {
     const capacity = 1e6 * this.linkRate.values[index];
     const rtt = flow.rtt.values[index] / 1e3 || flow.base || 0;
-    return Math.min(this.time.values[index], Math.max(rtt, capacity > 0 ? (PACKETS * PACKET_BITS) / capacity : 0, 1e-3));
+    return Math.min(
+      this.time.values[index],
+      Math.max(rtt, capacity > 0 ? (PACKETS * PACKET_BITS) / capacity : 0, 1e-3),
+    );
   }
 
   /** The rate at which data reached the receiver in this time, Mbit/s. */
@@ -141,7 +163,8 @@ export class Series {
   revise(from, to) {
     this.flows.forEach((flow, position) => {
       if (!flow.isActive) return;
-      for (let index = from; index < to; index += 1) if (this.arrivals.total(position, index) > 0) flow.rate.set(index, this.speed(flow, position, index));
+      for (let index = from; index < to; index += 1)
+        if (this.arrivals.total(position, index) > 0) flow.rate.set(index, this.speed(flow, position, index));
     });
     this.revision += 1;
   }
@@ -149,8 +172,19 @@ export class Series {
   /** The base RTTs of the begun flows over time, in ms. Each distinct RTT has its own steps. */
   get baseRtts() {
     const [[, first] = [0, 0]] = this.steps.delay;
-    const bases = [...new Set(this.flows.filter(({ begun, base }) => begun && base !== null).map(({ base, crosses }) => JSON.stringify([base, crosses])))].map((text) => JSON.parse(text));
-    return bases.map(([base, crosses]) => (crosses && this.steps.delay.length > 0 ? this.steps.delay : [[0, first]]).map(([time, delay]) => [time, 1e3 * (base + (crosses ? 2 * (delay - first) : 0))]));
+    const bases = [
+      ...new Set(
+        this.flows
+          .filter(({ begun, base }) => begun && base !== null)
+          .map(({ base, crosses }) => JSON.stringify([base, crosses])),
+      ),
+    ].map((text) => JSON.parse(text));
+    return bases.map(([base, crosses]) =>
+      (crosses && this.steps.delay.length > 0 ? this.steps.delay : [[0, first]]).map(([time, delay]) => [
+        time,
+        1e3 * (base + (crosses ? 2 * (delay - first) : 0)),
+      ]),
+    );
   }
 
   /** The segments that the path of the first flow holds without a queue, over time. */
@@ -160,16 +194,22 @@ export class Series {
     if (base === undefined) return [];
     const last = (steps, time) => steps.findLast(([from]) => from <= time)?.[1];
     const times = [...new Set([...capacity, ...base].map(([time]) => time))].sort((one, other) => one - other);
-    return times.map((time) => [time, (1e3 * last(capacity, time) * last(base, time)) / PACKET_BITS]).filter(([, value]) => Number.isFinite(value));
+    return times
+      .map((time) => [time, (1e3 * last(capacity, time) * last(base, time)) / PACKET_BITS])
+      .filter(([, value]) => Number.isFinite(value));
   }
 
   /** The reference lines of a chart: values over time with a label. */
   references(name) {
-    const line = (steps, label, digits = 3) => (steps.length > 0 ? [{ steps, label: label(words(steps.at(-1)[1], digits)) }] : []);
+    const line = (steps, label, digits = 3) =>
+      steps.length > 0 ? [{ steps, label: label(words(steps.at(-1)[1], digits)) }] : [];
     if (name === "rate") return line(this.steps.capacity, (value) => `capacity ${value}`);
     if (name === "queue") return line(this.steps.limit, (value) => `limit ${value}`, 9);
     const bases = this.baseRtts;
-    if (name === "window") return line(this.bdp, (value) => (bases.length > 1 ? `BDP at ${words(bases[0].at(-1)[1], 3)} ms ${value}` : `BDP ${value}`));
+    if (name === "window")
+      return line(this.bdp, (value) =>
+        bases.length > 1 ? `BDP at ${words(bases[0].at(-1)[1], 3)} ms ${value}` : `BDP ${value}`,
+      );
     return bases.slice(0, 3).flatMap((steps) => line(steps, (value) => `base RTT ${value}`));
   }
 

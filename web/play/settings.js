@@ -27,7 +27,8 @@ export function showSettings() {
 function showSets() {
   const sets = setsOf(lab.setup);
   byId("write").disabled = sets.length === 0;
-  byId("write").textContent = sets.length === 0 ? "Revert to text" : `Revert ${sets.length} setting${sets.length > 1 ? "s" : ""} to text`;
+  byId("write").textContent =
+    sets.length === 0 ? "Revert to text" : `Revert ${sets.length} setting${sets.length > 1 ? "s" : ""} to text`;
   byId("write").title = sets.map((one) => (one.length > 200 ? `${one.slice(0, 200)} …` : one)).join("\n");
 }
 
@@ -40,7 +41,10 @@ function showGroups() {
     box.replaceChildren(
       ...flows.map(({ name }, index) => {
         const select = make("select", { id: `cc-${index}` });
-        fill(select, lab.lists.cc.filter((entry) => isChoice(entry)));
+        fill(
+          select,
+          lab.lists.cc.filter((entry) => isChoice(entry)),
+        );
         select.addEventListener("change", () => {
           if (select.value === "rule") tryRule(index);
           else if (isMidway()) lab.simulator.tell("change", { kind: "algorithm", index, value: select.value });
@@ -49,7 +53,9 @@ function showGroups() {
         return make("div", { className: "control" }, make("label", { htmlFor: select.id, textContent: name }), select);
       }),
     );
-    byId("rule-group").replaceChildren(...names.map((name, index) => make("option", { value: index, textContent: name })));
+    byId("rule-group").replaceChildren(
+      ...names.map((name, index) => make("option", { value: index, textContent: name })),
+    );
   }
   flows.forEach(({ cc }, index) => {
     byId(`cc-${index}`).disabled = cc === undefined || cc === null;
@@ -66,7 +72,11 @@ function useQueue() {
   }
   const packets = changed("limit", lab.run.link);
   const own = packets === undefined ? limit?.replaceAll('"', "") : `${packets} packets`;
-  lab.simulator.tell("change", { kind: "queue", index: lab.run.link, value: own === undefined ? kind : { kind, limit: own } });
+  lab.simulator.tell("change", {
+    kind: "queue",
+    index: lab.run.link,
+    value: own === undefined ? kind : { kind, limit: own },
+  });
 }
 
 /** Tries the text of the rule box as the algorithm of a group of flows. */
@@ -76,7 +86,10 @@ function tryRule(index) {
   lab.simulator.tell("rule", { text: byId("rule").value });
 }
 
-/** Gives a group of flows a rule. A run under way switches now. `value` is the rule as TOML, `table` the same rule as a tree. */
+/**
+ * Gives a group of flows a rule. A run under way switches now. `value` is the rule as TOML, `table` the same rule as a
+ * tree.
+ */
 function follow(index, value, table) {
   const key = `flows.${index}.cc`;
   const isSet = lab.setup.sets.get(key) === value;
@@ -108,5 +121,8 @@ export function wireSettings() {
     reseed(seed);
   });
   byId("rule").value = firstRule;
-  byId("rule").addEventListener("input", seldom(300, () => tryRule()));
+  byId("rule").addEventListener(
+    "input",
+    seldom(300, () => tryRule()),
+  );
 }

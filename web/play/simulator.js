@@ -10,10 +10,14 @@ const LOADING = 60;
 const WATCH_MS = 1000;
 
 export class Simulator {
-  /** `heard`: called with each message. `lost`: called with a sentence when the worker has ended. `stalled`: called with the seconds
-   * without an answer, and with 0 once the worker answers again. */
-  constructor(heard, lost, stalled = () => {}) {
-    Object.assign(this, { heard, lost, stalled });
+  /**
+   * `heard`: called with each message. `lost`: called with a sentence when the worker has ended. `stalled`: called
+   * with the seconds without an answer, and with 0 once the worker answers again.
+   */
+  constructor(heard, lost, stalled = (_seconds) => {}) {
+    this.heard = heard;
+    this.lost = lost;
+    this.stalled = stalled;
     this.begin();
     this.watching = setInterval(() => this.watch(), WATCH_MS);
   }

@@ -1,6 +1,15 @@
 // The sliders of the bottleneck. They change a running simulation, or the settings before its start.
 
-import { base, bottleneck, bottleneckKeys, changed, delayFor, firstRtt, lastChange, queueInWords } from "./bottleneck.js";
+import {
+  base,
+  bottleneck,
+  bottleneckKeys,
+  changed,
+  delayFor,
+  firstRtt,
+  lastChange,
+  queueInWords,
+} from "./bottleneck.js";
 import { byId, make, seldom } from "./elements.js";
 import { isMidway, lab, set } from "./lab.js";
 import { LogScale, words } from "./scales.js";
@@ -9,7 +18,10 @@ const milliseconds = (seconds) => `${Number((1e3 * seconds).toFixed(6))} ms`;
 
 const SLIDERS = [
   {
-    id: "rate", label: "Rate", unit: "Mbit/s", scale: new LogScale(0.1, 1000),
+    id: "rate",
+    label: "Rate",
+    unit: "Mbit/s",
+    scale: new LogScale(0.1, 1000),
     value: () => (bottleneck()?.varies ? NaN : (changed("rate", lab.run.link) ?? bottleneck()?.rate_bps ?? NaN) / 1e6),
     use(value) {
       if (isMidway()) lab.simulator.tell("change", { kind: "rate", index: lab.run.link, value: 1e6 * value });
@@ -17,19 +29,29 @@ const SLIDERS = [
     },
   },
   {
-    id: "rtt", label: "Base RTT", unit: "ms", scale: new LogScale(1, 2000),
+    id: "rtt",
+    label: "Base RTT",
+    unit: "ms",
+    scale: new LogScale(1, 2000),
     value() {
       const delay = changed("delay", lab.run.link);
-      return firstRtt() === null || lab.run.resolved.topology?.kind === "parking-lot" ? NaN : 1e3 * (firstRtt() + (delay === undefined ? 0 : 2 * (delay - bottleneck().delay_s)));
+      return firstRtt() === null || lab.run.resolved.topology?.kind === "parking-lot"
+        ? NaN
+        : 1e3 * (firstRtt() + (delay === undefined ? 0 : 2 * (delay - bottleneck().delay_s)));
     },
     use(value) {
       const delay = delayFor(value / 1e3);
-      if (isMidway()) for (const index of [lab.run.link, lab.run.back].filter((link) => link >= 0)) lab.simulator.tell("change", { kind: "delay", index, value: delay });
+      if (isMidway())
+        for (const index of [lab.run.link, lab.run.back].filter((link) => link >= 0))
+          lab.simulator.tell("change", { kind: "delay", index, value: delay });
       else set({ [`${base()}.delay`]: milliseconds(delay) });
     },
   },
   {
-    id: "buffer", label: "Buffer", unit: "packets", scale: new LogScale(1, 10000),
+    id: "buffer",
+    label: "Buffer",
+    unit: "packets",
+    scale: new LogScale(1, 10000),
     value() {
       const [limit, queue] = ["limit", "queue"].map((kind) => lastChange(kind, lab.run.link));
       // A queue that came later has a limit of its own.
@@ -43,7 +65,10 @@ const SLIDERS = [
     },
   },
   {
-    id: "loss", label: "Loss", unit: "%", scale: new LogScale(0.001, 20, true),
+    id: "loss",
+    label: "Loss",
+    unit: "%",
+    scale: new LogScale(0.001, 20, true),
     value() {
       const now = changed("loss", lab.run.link);
       if (now !== undefined) return 100 * now;
@@ -54,7 +79,8 @@ const SLIDERS = [
     use(value) {
       const probability = Number((value / 100).toPrecision(6));
       if (isMidway()) lab.simulator.tell("change", { kind: "loss", index: lab.run.link, value: probability });
-      else set({ [`${base()}.loss`]: probability > 0 ? `{ kind = "bernoulli", probability = ${probability} }` : "none" });
+      else
+        set({ [`${base()}.loss`]: probability > 0 ? `{ kind = "bernoulli", probability = ${probability} }` : "none" });
     },
   },
 ];
@@ -83,7 +109,16 @@ export function makeSliders() {
       use(value);
     });
     Object.assign(slider, { range, number, heldTo: 0 });
-    byId("sliders").append(make("div", { className: "slider" }, make("label", { htmlFor: id, textContent: label }), number, make("small", { id: `${id}-unit`, textContent: unit }), range));
+    byId("sliders").append(
+      make(
+        "div",
+        { className: "slider" },
+        make("label", { htmlFor: id, textContent: label }),
+        number,
+        make("small", { id: `${id}-unit`, textContent: unit }),
+        range,
+      ),
+    );
   }
 }
 

@@ -27,7 +27,10 @@ export function wireText() {
   const apply = () => use(byId("text").value);
   byId("apply").addEventListener("click", apply);
   byId("write").addEventListener("click", () => use(lab.setup.text));
-  byId("text").addEventListener("input", seldom(400, () => lab.simulator.tell("check", { text: byId("text").value, sets: [], files: {} })));
+  byId("text").addEventListener(
+    "input",
+    seldom(400, () => lab.simulator.tell("check", { text: byId("text").value, sets: [], files: {} })),
+  );
   byId("text").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) apply();
   });

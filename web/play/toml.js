@@ -7,7 +7,11 @@ const text = (value) => JSON.stringify(value).replaceAll("\u007f", "\\u007f");
 
 function value(item) {
   if (Array.isArray(item)) return `[${item.map(value).join(", ")}]`;
-  if (typeof item === "object") return `{ ${Object.entries(item).filter(([, part]) => part !== null).map(([name, part]) => `${key(name)} = ${value(part)}`).join(", ")} }`;
+  if (typeof item === "object")
+    return `{ ${Object.entries(item)
+      .filter(([, part]) => part !== null)
+      .map(([name, part]) => `${key(name)} = ${value(part)}`)
+      .join(", ")} }`;
   return typeof item === "string" ? text(item) : String(item);
 }
 
@@ -17,8 +21,13 @@ const isTables = (item) => Array.isArray(item) && item.length > 0 && item.every(
 /** A tree as TOML: a table for each key of the top, everything below in line. */
 export function toml(tree) {
   const entries = Object.entries(tree).filter(([, item]) => item !== null);
-  const lines = entries.filter(([, item]) => !isTable(item) && !isTables(item)).map(([name, item]) => `${key(name)} = ${value(item)}`);
-  const rows = (item) => Object.entries(item).filter(([, part]) => part !== null).map(([name, part]) => `${key(name)} = ${value(part)}`);
+  const lines = entries
+    .filter(([, item]) => !isTable(item) && !isTables(item))
+    .map(([name, item]) => `${key(name)} = ${value(item)}`);
+  const rows = (item) =>
+    Object.entries(item)
+      .filter(([, part]) => part !== null)
+      .map(([name, part]) => `${key(name)} = ${value(part)}`);
   for (const [name, item] of entries) {
     if (isTable(item)) lines.push("", `[${key(name)}]`, ...rows(item));
     if (isTables(item)) for (const part of item) lines.push("", `[[${key(name)}]]`, ...rows(part));

@@ -18,7 +18,8 @@ export function readTrace(text) {
   for (const [index, line] of text.split("\n").entries()) {
     const word = line.trim();
     if (word === "") continue;
-    if (!/^\d{1,9}$/.test(word)) throw new TraceError(`line ${index + 1}: expected a time in whole milliseconds, found \`${word.slice(0, 40)}\``);
+    if (!/^\d{1,9}$/.test(word))
+      throw new TraceError(`line ${index + 1}: expected a time in whole milliseconds, found \`${word.slice(0, 40)}\``);
     const time = Number(word);
     if (time < times.at(-1)) throw new TraceError(`line ${index + 1}: ${time} ms is earlier than the line before`);
     equal = time === times.at(-1) ? equal + 1 : 1;
@@ -34,7 +35,10 @@ async function useTrace(file) {
   try {
     if (file.size > MOST_BYTES) throw new TraceError(`it has ${file.size} bytes, more than ${MOST_BYTES}`);
     const { times, rate } = readTrace(await file.text());
-    set({ [`${base()}.rate`]: `${rate} Mbit/s`, [`${base()}.varies`]: `{ kind = "trace", milliseconds = [${times.join(", ")}] }` });
+    set({
+      [`${base()}.rate`]: `${rate} Mbit/s`,
+      [`${base()}.varies`]: `{ kind = "trace", milliseconds = [${times.join(", ")}] }`,
+    });
   } catch (error) {
     if (!(error instanceof TraceError)) throw error;
     show(`${file.name} cannot be read as a mahimahi trace: ${error.message}.`);

@@ -75,7 +75,9 @@ function packet({ pen, colourOf, soft, ink, paper }, x, y, { leg, position, mark
 
 /** Where each leg of the data begins and ends. */
 function layOut(width, packets) {
-  const legs = ["before", "queue", "wire", "after"].filter((leg) => leg === "queue" || leg === "wire" || packets.some((one) => one.leg === leg));
+  const legs = ["before", "queue", "wire", "after"].filter(
+    (leg) => leg === "queue" || leg === "wire" || packets.some((one) => one.leg === leg),
+  );
   const [left, right] = [16, width - 16];
   const whole = legs.reduce((sum, leg) => sum + SHARES[leg], 0);
   const ends = { back: [right, left] };
@@ -105,7 +107,12 @@ function scene({ pen, soft, line }, width, ends, queued) {
   pen.strokeStyle = soft;
   pen.strokeRect(from + 2, DATA - SIDE, to - from - 4, 2 * SIDE);
   const rate = lab.series.last(lab.series.linkRate);
-  const labels = [["left", 4, "senders"], ["center", (from + to) / 2, `queue ${queued}`], ["center", (ends.wire[0] + ends.wire[1]) / 2, Number.isFinite(rate) ? `${words(rate)} Mbit/s` : "bottleneck"], ["right", width - 4, "receivers"]];
+  const labels = [
+    ["left", 4, "senders"],
+    ["center", (from + to) / 2, `queue ${queued}`],
+    ["center", (ends.wire[0] + ends.wire[1]) / 2, Number.isFinite(rate) ? `${words(rate)} Mbit/s` : "bottleneck"],
+    ["right", width - 4, "receivers"],
+  ];
   for (const [align, x, text] of labels) {
     pen.textAlign = align;
     pen.fillText(text, x, 12);
@@ -132,11 +139,23 @@ function say(text) {
 function tell(packets, queued, dropped, lost) {
   const count = (leg) => packets.filter((one) => one.leg === leg).length;
   const shares = new Map();
-  for (const { position } of packets.filter(({ leg }) => leg === "queue")) shares.set(position, (shares.get(position) ?? 0) + 1);
-  const names = Array.from(shares, ([position, packets]) => `${lab.series.flows[position]?.name ?? "others"} ${packets}`);
+  for (const { position } of packets.filter(({ leg }) => leg === "queue"))
+    shares.set(position, (shares.get(position) ?? 0) + 1);
+  const names = Array.from(
+    shares,
+    ([position, packets]) => `${lab.series.flows[position]?.name ?? "others"} ${packets}`,
+  );
   const marked = packets.filter((one) => one.marked).length;
-  const parts = [`${queued} queued${names.length > 0 ? ` (${names.join(", ")})` : ""}`, `${count("wire")} on the wire`, `${count("back")} ACKs`, `${marked} marked`, `${dropped} dropped and ${lost} lost in the last ${words(1e3 * memory(), 3)} ms`];
-  const key = lab.series.flows.filter(({ begun }, position) => begun && position < 9).map(({ name, position }) => `${position + 1} ${name}`);
+  const parts = [
+    `${queued} queued${names.length > 0 ? ` (${names.join(", ")})` : ""}`,
+    `${count("wire")} on the wire`,
+    `${count("back")} ACKs`,
+    `${marked} marked`,
+    `${dropped} dropped and ${lost} lost in the last ${words(1e3 * memory(), 3)} ms`,
+  ];
+  const key = lab.series.flows
+    .filter(({ begun }, position) => begun && position < 9)
+    .map(({ name, position }) => `${position + 1} ${name}`);
   say(`${parts.join(", ")}. Flows: ${key.join(", ")}.`);
 }
 

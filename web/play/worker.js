@@ -26,7 +26,11 @@ const post = (type, rest = {}) => postMessage({ type, ...rest });
 function complain(error) {
   const mistakes = error.mistakes ?? [];
   if (mistakes.length > 0) post("mistakes", { mistakes });
-  else post("failed", { message: String(error.message ?? error), ended: error instanceof WebAssembly.RuntimeError || error instanceof RangeError });
+  else
+    post("failed", {
+      message: String(error.message ?? error),
+      ended: error instanceof WebAssembly.RuntimeError || error instanceof RangeError,
+    });
 }
 
 /** The packets that a queue holds, from its words, or NaN. */
@@ -51,7 +55,10 @@ class Drive {
     const description = scenario.description;
     const groups = [...new Map(description.flows.map((flow, index) => [flow.group, index])).values()];
     const cc = groups.filter((index) => description.flows[index].cc !== null);
-    this.spare = Array.from({ length: Math.min(SPARE, SPARE_OF_GROUP * cc.length) }, (_, index) => cc[index % cc.length]);
+    this.spare = Array.from(
+      { length: Math.min(SPARE, SPARE_OF_GROUP * cc.length) },
+      (_, index) => cc[index % cc.length],
+    );
     this.live = scenario.start({ spare: this.spare });
     this.payload = payload(scenario.resolved.flows);
     /** The group of each flow, by its number. */
@@ -71,7 +78,12 @@ class Drive {
     this.bottleneck = this.live.linkNames.indexOf(description.bottleneck);
     this.limit = limitOf(description.links.find(({ name }) => name === description.bottleneck)?.queue ?? "");
     this.back = this.live.linkNames.indexOf(`${description.bottleneck}.reverse`);
-    this.flight = new Flight(this.live, description, this.bottleneck, this.drawn.map((index, position) => this.route(description, index, position, own)));
+    this.flight = new Flight(
+      this.live,
+      description,
+      this.bottleneck,
+      this.drawn.map((index, position) => this.route(description, index, position, own)),
+    );
     this.post("started", {
       name: scenario.name,
       hash: scenario.hash,
@@ -80,7 +92,12 @@ class Drive {
       resolved: scenario.resolved,
       description: { ...description, flows: description.flows.slice(0, DRAWN) },
       flowCount: own,
-      flows: this.drawn.map((index) => ({ index, name: this.live.flowNames[index], like: index < own ? index : this.spare[index - own], spare: index >= own })),
+      flows: this.drawn.map((index) => ({
+        index,
+        name: this.live.flowNames[index],
+        like: index < own ? index : this.spare[index - own],
+        spare: index >= own,
+      })),
       link: this.bottleneck,
       back: this.back,
       duration: this.live.duration,
@@ -88,13 +105,25 @@ class Drive {
     });
   }
 
-  /** The links on a flow's path. A spare flow has links of its own, named after it like the links of the flow that it copies. */
+  /**
+   * The links on a flow's path. A spare flow has links of its own, named after it like the links of the flow that it
+   * copies.
+   */
   route({ flows }, index, position, own) {
     const flow = flows[index < own ? index : this.spare[index - own]];
     const name = this.live.flowNames[index];
-    const renamed = (from, to) => (link) => (link.startsWith(from) && this.live.linkNames.includes(`${to}${link.slice(from.length)}`) ? `${to}${link.slice(from.length)}` : link);
+    const renamed = (from, to) => (link) =>
+      link.startsWith(from) && this.live.linkNames.includes(`${to}${link.slice(from.length)}`)
+        ? `${to}${link.slice(from.length)}`
+        : link;
     const [its, back] = [flow.path, flow.reverse_path ?? []].map((links) => links.map(renamed(flow.name, name)));
-    return { index, position, path: its, back, like: (link) => (link.startsWith(name) ? `${flow.name}${link.slice(name.length)}` : link) };
+    return {
+      index,
+      position,
+      path: its,
+      back,
+      like: (link) => (link.startsWith(name) ? `${flow.name}${link.slice(name.length)}` : link),
+    };
   }
 
   /** Says something of this run: the page asks for others meanwhile. */
@@ -105,10 +134,27 @@ class Drive {
   /** One row: the time, the state of the bottleneck, and the state of each drawn flow. */
   row(out) {
     const link = this.live.link(Math.max(0, this.bottleneck));
-    out.push(this.live.now, link.rate_bps, link.backlog_packets, link.drops, link.marks, link.losses, this.payload * link.forwarded_bytes, link.delay_s, this.limit);
+    out.push(
+      this.live.now,
+      link.rate_bps,
+      link.backlog_packets,
+      link.drops,
+      link.marks,
+      link.losses,
+      this.payload * link.forwarded_bytes,
+      link.delay_s,
+      this.limit,
+    );
     for (const index of this.drawn) {
       const flow = this.live.flow(index);
-      out.push(flow.cwnd_segments, flow.srtt_s, flow.delivered_bytes, flow.ssthresh_segments, flow.unacked_segments, flow.retransmits);
+      out.push(
+        flow.cwnd_segments,
+        flow.srtt_s,
+        flow.delivered_bytes,
+        flow.ssthresh_segments,
+        flow.unacked_segments,
+        flow.retransmits,
+      );
     }
   }
 
@@ -137,8 +183,7 @@ class Drive {
       const words = this.live.setQueue(index, value);
       if (index === this.bottleneck) this.limit = limitOf(words);
       this.post("queue", { at: this.live.now, words });
-    }
-    else if (kind === "algorithm") for (const flow of this.members(index)) this.live.setAlgorithm(flow, value);
+    } else if (kind === "algorithm") for (const flow of this.members(index)) this.live.setAlgorithm(flow, value);
     else if (kind === "begin") this.live.beginFlow(index);
     else if (kind === "end") this.live.endFlow(index);
   }
@@ -162,7 +207,8 @@ class Drive {
   /** Runs for a slice of time, and sends the new rows to the page. */
   slice() {
     const begin = performance.now();
-    if (this.playing && this.isThere) this.until = this.live.now + (this.speed * Math.min(begin - this.last, 100)) / 1000;
+    if (this.playing && this.isThere)
+      this.until = this.live.now + (this.speed * Math.min(begin - this.last, 100)) / 1000;
     this.last = begin;
     const out = [];
     if (!this.begun) this.row(out);
@@ -181,7 +227,10 @@ class Drive {
     const rows = Float64Array.from(out);
     const packets = this.watched && !this.ended ? this.flight.packets() : null;
     const buffers = [rows, packets].filter((numbers) => numbers !== null).map(({ buffer }) => buffer);
-    postMessage({ type: "rows", turn: this.turn, order: this.order, rests: this.idle, rows, packets }, buffers);
+    postMessage(
+      { type: "rows", turn: this.turn, order: this.order, rests: this.idle, rows, packets },
+      { transfer: buffers },
+    );
   }
 
   /** Takes an order. The page may learn of the result late, but never early. */
@@ -255,10 +304,15 @@ function tick() {
 }
 
 /** A scenario in which a rule can be checked. */
-const ANY = 'schema = 2\nduration = "1 s"\ntopology = { kind = "dumbbell", rate = "1 Mbit/s", delay = "1 ms" }\nflows = [{ cc = "aimd" }]';
+const ANY =
+  'schema = 2\nduration = "1 s"\ntopology = { kind = "dumbbell", rate = "1 Mbit/s", delay = "1 ms" }\nflows = ' +
+  '[{ cc = "aimd" }]';
 
 /** The table `cc` as a value of TOML on one line. */
-const inline = (table) => `{ ${Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join(", ")} }`;
+const inline = (table) =>
+  `{ ${Object.entries(table)
+    .map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
+    .join(", ")} }`;
 
 const tasks = {
   begin(message) {
@@ -328,14 +382,15 @@ const begun = new Promise((resolve) => {
 });
 const loaded = begun.then(load).then(
   () => post("ready", { cc: list("cc"), queue: list("queue") }),
-  (error) => post("failed", { message: `the module of the simulator cannot be loaded: ${error.message ?? error}`, ended: true }),
+  (error) =>
+    post("failed", { message: `the module of the simulator cannot be loaded: ${error.message ?? error}`, ended: true }),
 );
 
 const pair = new MessageChannel();
 pair.port1.onmessage = tick;
 channel = pair.port2;
 
-onmessage = async ({ data }) => {
+self.onmessage = async ({ data }) => {
   if (data.type === "load") begin(data.module);
   await loaded;
   try {

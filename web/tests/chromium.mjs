@@ -6,20 +6,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Page, sleep } from "./page.mjs";
 
-const OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1400,1000"];
+const OPTIONS = [
+  "--headless=new",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--remote-debugging-pipe",
+  "--window-size=1400,1000",
+];
 const COMPLAINTS = ["Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"];
 const text = JSON.stringify;
 
 /** Calls `use(page)`, and then ends the browser in every case. */
 export async function withPage(chromium, use) {
   const folder = mkdtempSync(join(tmpdir(), "ackclock-"));
-  const browser = spawn(chromium, [...OPTIONS, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+  const browser = spawn(chromium, [...OPTIONS, `--user-data-dir=${folder}`, "about:blank"], {
+    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+  });
   const gone = new Promise((resolve) => browser.once("exit", resolve));
   try {
     await use(await ChromiumPage.first(browser, folder));
   } finally {
     // All of its processes end with it, so that none of them writes into the folder any more.
-    browser.stdio[3].write(`${text({ id: 0, method: "Browser.close" })}\0`);
+    /** @type {import("node:stream").Writable} */ (browser.stdio[3]).write(
+      `${text({ id: 0, method: "Browser.close" })}\0`,
+    );
     const late = setTimeout(() => browser.kill(), 10_000);
     await gone;
     clearTimeout(late);
@@ -40,7 +50,10 @@ class ChromiumPage extends Page {
 
   constructor(browser, folder) {
     super(folder);
-    Object.assign(this, { browser, session: undefined, waiting: new Map(), count: 0 });
+    this.browser = browser;
+    this.session = undefined;
+    this.waiting = new Map();
+    this.count = 0;
     let rest = "";
     browser.stdio[4].on("data", (data) => {
       const messages = (rest + data).split("\0");
@@ -68,8 +81,13 @@ class ChromiumPage extends Page {
   }
 
   async evaluate(expression) {
-    const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
-    if (exceptionDetails !== undefined) throw new Error(`${expression}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined)
+      throw new Error(`${expression}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
     return result?.value;
   }
 
@@ -80,13 +98,23 @@ class ChromiumPage extends Page {
   }
 
   async clickAt(place) {
-    for (const type of ["mousePressed", "mouseReleased"]) await this.send("Input.dispatchMouseEvent", { type, ...place, button: "left", clickCount: 1 });
+    for (const type of ["mousePressed", "mouseReleased"])
+      await this.send("Input.dispatchMouseEvent", { type, ...place, button: "left", clickCount: 1 });
   }
 
   async key(key, code = key, modifiers = 0) {
-    const typed = key.length === 1 && modifiers === 0 ? { text: key } : key === "Enter" && modifiers === 0 ? { text: "\r" } : {};
-    const windowsVirtualKeyCode = { Enter: 13, End: 35, " ": 32, Tab: 9, ArrowDown: 40 }[key] ?? key.toUpperCase().charCodeAt(0);
-    await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, code, modifiers, windowsVirtualKeyCode, ...typed });
+    const typed =
+      key.length === 1 && modifiers === 0 ? { text: key } : key === "Enter" && modifiers === 0 ? { text: "\r" } : {};
+    const windowsVirtualKeyCode =
+      { Enter: 13, End: 35, " ": 32, Tab: 9, ArrowDown: 40 }[key] ?? key.toUpperCase().charCodeAt(0);
+    await this.send("Input.dispatchKeyEvent", {
+      type: "keyDown",
+      key,
+      code,
+      modifiers,
+      windowsVirtualKeyCode,
+      ...typed,
+    });
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, code, modifiers, windowsVirtualKeyCode });
   }
 
@@ -122,7 +150,9 @@ class ChromiumPage extends Page {
   }
 
   motion(isReduced) {
-    return this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: isReduced ? "reduce" : "no-preference" }] });
+    return this.send("Emulation.setEmulatedMedia", {
+      features: [{ name: "prefers-reduced-motion", value: isReduced ? "reduce" : "no-preference" }],
+    });
   }
 
   async photograph(file) {

@@ -94,7 +94,10 @@ async function changing(page) {
   await page.press("#loss-range");
   await change(6, "bottleneck: loss 0.14 %");
   await page.enter("loss", 200);
-  await page.until("document.getElementById('message').textContent.startsWith('The running simulation does not accept this change: a probability is')");
+  await page.until(
+    "document.getElementById('message').textContent.startsWith('The running simulation does not accept this " +
+      "change: a probability is')",
+  );
   assert.equal(await page.value("loss"), "0.14");
   await page.enter("loss", 0);
   await change(7, "bottleneck: loss 0 %");
@@ -110,14 +113,20 @@ async function changing(page) {
   await page.until(`${ALGORITHM} === "reno"`);
   await page.click("add");
   await change(11, "added1 begins");
-  await page.until("[...document.querySelectorAll('#flows tbody tr:not([hidden])')].map((row) => row.cells[1].textContent).join() === 'reno,reno'");
+  await page.until(
+    "[...document.querySelectorAll('#flows tbody tr:not([hidden])')].map((row) => " +
+      "row.cells[1].textContent).join() === 'reno,reno'",
+  );
   await page.press("#flows tbody tr button");
   await change(12, "one ends");
   await page.until("document.querySelector('#flows tbody tr button').textContent === 'Stopped'");
   await page.press("#changes-box summary");
   await page.click("forget");
   await page.until(`${CHANGES}.length === 0`);
-  await page.until(`document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic" && document.getElementById('queue').value === "drop-tail"`);
+  await page.until(
+    `document.querySelector('#flows tbody tr button').textContent === 'Stop' && ${ALGORITHM} === "cubic" && ` +
+      `document.getElementById('queue').value === "drop-tail"`,
+  );
 }
 
 /** A choice before the start is a setting and not a live change. */
@@ -142,9 +151,16 @@ async function before(page, address) {
 
 /** A rule, its mistakes at their lines, and the same of the scenario. */
 async function texts(page) {
-  const selected = (id) => page.evaluate(`(() => { const area = document.getElementById("${id}"); return area.value.slice(area.selectionStart, area.selectionEnd); })()`);
+  const selected = (id) =>
+    page.evaluate(
+      `(() => { const area = document.getElementById("${id}"); return area.value.slice(area.selectionStart, ` +
+        "area.selectionEnd); })()",
+    );
   await page.press("#rule-box summary");
-  for (const [line, wrong, message] of [[2, "cut = 0.5 * ww", "unknown variable `ww`"], [3, "rtt > 5", "expected NAME = FORMULA"]]) {
+  for (const { line, wrong, message } of [
+    { line: 2, wrong: "cut = 0.5 * ww", message: "unknown variable `ww`" },
+    { line: 3, wrong: "rtt > 5", message: "expected NAME = FORMULA" },
+  ]) {
     await page.type("rule", `grow = 1 / w\n${"# half of it\n".repeat(line - 2)}${wrong}`);
     await page.until(`document.getElementById("rule-state").textContent.includes(${JSON.stringify(message)})`);
     assert.ok((await page.content("rule-state")).startsWith(`line ${line}`));
@@ -175,21 +191,30 @@ async function traces(page) {
   const file = join(folder, "cellular.trace");
   writeFileSync(file, "1\n1\n2\n4\n");
   await page.attach("trace", file);
-  await page.until(`${SETS}.includes("topology.rate=24.064 Mbit/s") && ${SETS}.includes("milliseconds = [1, 1, 2, 4]")`);
+  await page.until(
+    `${SETS}.includes("topology.rate=24.064 Mbit/s") && ${SETS}.includes("milliseconds = [1, 1, 2, 4]")`,
+  );
   await page.until("document.getElementById('rate').disabled");
-  const drop = (text) => page.evaluate(`(() => {
+  const drop = (text) =>
+    page.evaluate(`(() => {
     const dataTransfer = new DataTransfer();
     dataTransfer.items.add(new File([${JSON.stringify(text)}], "dropped.trace"));
     document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
   })()`);
   await drop("1\n2\n3\n");
   await page.until(`${SETS}.includes("topology.rate=12.032 Mbit/s") && ${SETS}.includes("milliseconds = [1, 2, 3]")`);
-  for (const [text, message] of [["1\nx\n", "line 2: expected a time"], ["2\n1\n", "line 2: 1 ms is earlier"], ["", "it is empty"]]) {
+  for (const [text, message] of [
+    ["1\nx\n", "line 2: expected a time"],
+    ["2\n1\n", "line 2: 1 ms is earlier"],
+    ["", "it is empty"],
+  ]) {
     await drop(text);
     await page.until(`document.getElementById("message").textContent.includes(${JSON.stringify(message)})`);
   }
   await page.click("write");
-  await page.until("!document.getElementById('rate').disabled && document.getElementById('message').textContent === ''");
+  await page.until(
+    "!document.getElementById('rate').disabled && document.getElementById('message').textContent === ''",
+  );
   // Random times do not pack well: no link holds them.
   let time = 0;
   await drop(Array.from({ length: 80_000 }, (_, index) => (time += (index * 7919) % 1013)).join("\n"));
@@ -211,9 +236,17 @@ async function away(page) {
   await page.state("done");
   await page.click("copy-command");
   // The page confirms the copy once the browser has answered.
-  await page.until("document.getElementById('away-text').value.startsWith('cat > scenario.toml') && document.getElementById('away-state').textContent.startsWith('Command')");
+  await page.until(
+    "document.getElementById('away-text').value.startsWith('cat > scenario.toml') && " +
+      "document.getElementById('away-state').textContent.startsWith('Command')",
+  );
   const command = await page.value("away-text");
-  for (const [id, name] of [["save-scenario", "scenario.toml"], ["save-svg", "scenario.svg"], ["save-flows", "scenario-flows.csv"], ["save-links", "scenario-links.csv"]]) {
+  for (const [id, name] of [
+    ["save-scenario", "scenario.toml"],
+    ["save-svg", "scenario.svg"],
+    ["save-flows", "scenario-flows.csv"],
+    ["save-links", "scenario-links.csv"],
+  ]) {
     await page.click(id);
     await page.until(`document.getElementById("away-state").textContent === "Saved as ${name}."`);
     for (let tries = 0; tries < 200 && !existsSync(join(page.folder, name)); tries += 1) await sleep(25);
@@ -223,7 +256,10 @@ async function away(page) {
   await page.state("playing");
   await page.click("finish");
   await page.state("done");
-  return { command, summary: await page.evaluate("[...document.querySelectorAll('#summary b')].map((figure) => figure.textContent)") };
+  return {
+    command,
+    summary: await page.evaluate("[...document.querySelectorAll('#summary b')].map((figure) => figure.textContent)"),
+  };
 }
 
 await withPage(browser, async (page) => {
@@ -236,7 +272,9 @@ await withPage(browser, async (page) => {
   // The lesson is left, and its scenario stays.
   const text = await page.value("text");
   await page.choose("lesson-list", "");
-  await page.until("location.hash === '' && document.getElementById('lesson').hidden && document.getElementById('text-box').open");
+  await page.until(
+    "location.hash === '' && document.getElementById('lesson').hidden && document.getElementById('text-box').open",
+  );
   if ((await page.value("text")) !== text) throw new Error("the scenario of the lesson is gone");
   console.log(JSON.stringify({ ...taken, problems: page.problems }));
 });

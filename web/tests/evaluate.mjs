@@ -11,4 +11,6 @@ const progress = [];
 const began = performance.now();
 const found = await evaluate({ suite: named, ...JSON.parse(options), onProgress: (far) => progress.push(far) });
 const { user, system } = process.cpuUsage();
-console.log(JSON.stringify({ ...found, progress, took_s: (performance.now() - began) / 1000, cpu_s: 1e-6 * (user + system) }));
+console.log(
+  JSON.stringify({ ...found, progress, took_s: (performance.now() - began) / 1000, cpu_s: 1e-6 * (user + system) }),
+);

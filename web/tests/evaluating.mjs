@@ -12,7 +12,9 @@ import { policy } from "./policy.mjs";
 const [browser, address, folder, own, photographs] = process.argv.slice(2);
 const RULE = "grow = gain / w\ncut = if(queue_delay > 10 ms, 0.5, 0.8) * w # by the queue\ngain = 1";
 
-const HEAT = "[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('.hidden')].map(({ textContent }) => textContent))";
+const HEAT =
+  "[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('.hidden')]" +
+  ".map(({ textContent }) => textContent))";
 
 /** A file that the page gives, once all of it is there. */
 async function taken(page, name) {
@@ -41,7 +43,9 @@ await withPage(browser, async (page) => {
   await page.press("#rule-box summary");
   await page.type("rule", "grow = 3 / w\ncut = w / 2");
   // Read the target of the link without a click, because a click leaves this page.
-  await page.evaluate("document.getElementById('evaluate').addEventListener('click', (event) => event.preventDefault())");
+  await page.evaluate(
+    "document.getElementById('evaluate').addEventListener('click', (event) => event.preventDefault())",
+  );
   await page.click("evaluate");
   const evaluation = await page.evaluate("document.getElementById('evaluate').href");
   await page.visit(evaluation);
@@ -100,7 +104,9 @@ await withPage(browser, async (page) => {
   await page.choose("metric", "queue_delay");
   await page.type("sets", "transport.min_rto=300 ms");
   await page.click("start");
-  await page.until("document.documentElement.dataset.state === 'done' && document.querySelectorAll('#ranking tbody').length === 2");
+  await page.until(
+    "document.documentElement.dataset.state === 'done' && document.querySelectorAll('#ranking tbody').length === 2",
+  );
   await page.click("save-json");
   await taken(page, "evaluation-mine.json");
   await page.click("copy-command");
@@ -114,7 +120,11 @@ await withPage(browser, async (page) => {
   // The saved report alone, from disk.
   const saved = pathToFileURL(join(folder, "evaluation-core.html")).href;
   await page.visit(saved);
-  found.saved = await page.evaluate("({ verdict: document.getElementById('verdict').textContent, planes: document.querySelectorAll('.plane').length, charts: document.querySelectorAll('.time').length, wide: document.documentElement.scrollWidth > innerWidth })");
+  found.saved = await page.evaluate(
+    "({ verdict: document.getElementById('verdict').textContent, planes: " +
+      "document.querySelectorAll('.plane').length, charts: document.querySelectorAll('.time').length, wide: " +
+      "document.documentElement.scrollWidth > innerWidth })",
+  );
   if (photographs !== undefined) await photographed(page, "saved");
   found.problems = page.problems;
   found.elsewhere = page.elsewhere(evaluation).filter((url) => url !== address && url !== saved);

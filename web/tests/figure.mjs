@@ -25,7 +25,9 @@ await withPage(browser, async (page) => {
   const coloured = `[...${FIGURE}.querySelectorAll("canvas")].map((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     let count = 0;
-    for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 128 && Math.abs(data[at] - data[at + 2]) > 60) count += 1;
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at + 3] > 128 && Math.abs(data[at] - data[at + 2]) > 60) count += 1;
+    }
     return count;
   })`;
   for (const count of await page.evaluate(coloured)) assert.ok(count > 500, `${count} pixels of lines`);

@@ -37,8 +37,15 @@ export async function withPage(firefox, use) {
   const [profile, folder] = ["profile", "downloads"].map((name) => join(home, name));
   for (const path of [profile, folder]) mkdirSync(path);
   const preferences = Object.entries({ ...PREFERENCES, "browser.download.dir": folder });
-  writeFileSync(join(profile, "user.js"), preferences.map(([name, value]) => `user_pref(${text(name)}, ${text(value)});\n`).join(""));
-  const browser = spawn(firefox, ["--headless", "--no-remote", "--marionette", "--remote-allow-system-access", "--profile", profile, "about:blank"], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, HOME: home } });
+  writeFileSync(
+    join(profile, "user.js"),
+    preferences.map(([name, value]) => `user_pref(${text(name)}, ${text(value)});\n`).join(""),
+  );
+  const browser = spawn(
+    firefox,
+    ["--headless", "--no-remote", "--marionette", "--remote-allow-system-access", "--profile", profile, "about:blank"],
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, HOME: home } },
+  );
   const gone = new Promise((resolve) => browser.once("exit", resolve));
   let page = null;
   try {
@@ -69,7 +76,10 @@ class FirefoxPage extends Page {
 
   constructor(browser, port, folder) {
     super(folder);
-    Object.assign(this, { socket: connect(port, "127.0.0.1"), waiting: new Map(), count: 0, rest: Buffer.alloc(0) });
+    this.socket = connect(port, "127.0.0.1");
+    this.waiting = new Map();
+    this.count = 0;
+    this.rest = Buffer.alloc(0);
     this.socket.on("data", (data) => this.read(data));
     for (const stream of [browser.stdout, browser.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {
@@ -84,7 +94,7 @@ class FirefoxPage extends Page {
       const colon = this.rest.indexOf(":");
       const end = colon + 1 + Number(this.rest.subarray(0, colon));
       if (colon < 0 || this.rest.length < end) return;
-      const message = JSON.parse(this.rest.subarray(colon + 1, end));
+      const message = JSON.parse(this.rest.toString("utf8", colon + 1, end));
       this.rest = this.rest.subarray(end);
       // The first message is a greeting.
       if (Array.isArray(message)) this.waiting.get(message[1])?.(message[2], message[3]);
@@ -100,12 +110,16 @@ class FirefoxPage extends Page {
   send(command, parameters = {}) {
     return new Promise((resolve, reject) => {
       this.socket.write(this.message(command, parameters));
-      this.waiting.set(this.count, (error, result) => (error === null ? resolve(result) : reject(new Error(`${command}: ${error.message}`))));
+      this.waiting.set(this.count, (error, result) =>
+        error === null ? resolve(result) : reject(new Error(`${command}: ${error.message}`)),
+      );
     });
   }
 
   async evaluate(expression) {
-    const script = `const [resolve] = arguments; (async () => (${expression}))().then((value) => resolve(value === undefined ? {} : { value }), (error) => resolve({ error: String(error) }));`;
+    const script =
+      `const [resolve] = arguments; (async () => (${expression}))().then((value) => resolve(value === undefined ` +
+      "? {} : { value }), (error) => resolve({ error: String(error) }));";
     const { value } = await this.send("WebDriver:ExecuteAsyncScript", { script, args: [] });
     if (value.error !== undefined) throw new Error(`${expression}: ${value.error}`);
     return value.value;
@@ -127,13 +141,22 @@ class FirefoxPage extends Page {
   }
 
   async clickAt({ x, y }) {
-    const actions = [{ type: "pointerMove", x: Math.round(x), y: Math.round(y), origin: "viewport" }, { type: "pointerDown", button: 0 }, { type: "pointerUp", button: 0 }];
-    await this.send("WebDriver:PerformActions", { actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }] });
+    const actions = [
+      { type: "pointerMove", x: Math.round(x), y: Math.round(y), origin: "viewport" },
+      { type: "pointerDown", button: 0 },
+      { type: "pointerUp", button: 0 },
+    ];
+    await this.send("WebDriver:PerformActions", {
+      actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }],
+    });
   }
 
-  async key(key, code = key, modifiers = 0) {
+  async key(key, _code = key, modifiers = 0) {
     const pressed = [...(modifiers === 2 ? [CONTROL] : []), KEYS[key] ?? key];
-    const actions = [...pressed.map((value) => ({ type: "keyDown", value })), ...pressed.map((value) => ({ type: "keyUp", value })).reverse()];
+    const actions = [
+      ...pressed.map((value) => ({ type: "keyDown", value })),
+      ...pressed.map((value) => ({ type: "keyUp", value })).reverse(),
+    ];
     await this.send("WebDriver:PerformActions", { actions: [{ type: "key", id: "keyboard", actions }] });
   }
 
@@ -163,7 +186,9 @@ class FirefoxPage extends Page {
 
   /** Sets the size of the page, because the size of the window has a lower bound. */
   size(width, height) {
-    const bounds = Object.entries({ width, height }).flatMap(([side, pixels]) => ["min", "max"].map((bound) => `style.setProperty("${bound}-${side}", "${pixels}px");`));
+    const bounds = Object.entries({ width, height }).flatMap(([side, pixels]) =>
+      ["min", "max"].map((bound) => `style.setProperty("${bound}-${side}", "${pixels}px");`),
+    );
     return this.inBrowser(`const { style } = gBrowser.selectedBrowser; ${bounds.join(" ")}`);
   }
 

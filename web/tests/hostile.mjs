@@ -9,7 +9,8 @@ import { policy } from "./policy.mjs";
 const [browser, address] = process.argv.slice(2);
 const page0 = address.split("#")[0];
 const CLOCK = "parseFloat(document.getElementById('clock').textContent)";
-const link = (text) => `${page0}#1j.${Buffer.from(JSON.stringify({ text, sets: [], changes: [] })).toString("base64url")}`;
+const link = (text) =>
+  `${page0}#1j.${Buffer.from(JSON.stringify({ text, sets: [], changes: [] })).toString("base64url")}`;
 const scenario = (name, duration, rate, flows) => `schema = 2
 name = ${JSON.stringify(name)}
 duration = "${duration}"
@@ -21,10 +22,18 @@ flows = [${flows}]
 async function refused(page) {
   const found = {};
   let last = "";
-  for (const [name, fragment] of [["long", `1j.${"A".repeat(1_000_000)}`], ["junk", "<script>alert(1)</script>"], ["damaged", "1z.AAAA"], ["other", "1j.e30"]]) {
+  for (const [name, fragment] of [
+    ["long", `1j.${"A".repeat(1_000_000)}`],
+    ["junk", "<script>alert(1)</script>"],
+    ["damaged", "1z.AAAA"],
+    ["other", "1j.e30"],
+  ]) {
     if (name === "long") await page.visit(`${page0}#${fragment}`);
     else await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
-    found[name] = await page.until(`(document.getElementById("message").textContent !== ${JSON.stringify(last)} && document.getElementById("message").textContent)`);
+    found[name] = await page.until(
+      `(document.getElementById("message").textContent !== ${JSON.stringify(last)} && ` +
+        `document.getElementById("message").textContent)`,
+    );
     await page.until(`${CLOCK} > 0 && document.documentElement.dataset.state === "playing"`);
     last = found[name];
   }
@@ -53,7 +62,10 @@ async function tooMuch(page) {
   const message = () => page.until("document.getElementById('message').textContent", 60);
   const lesson = async () => {
     await page.choose("lesson-list", "convergence");
-    await page.until(`document.documentElement.dataset.state === "playing" && ${CLOCK} > 0 && document.getElementById("message").textContent === ""`);
+    await page.until(
+      `document.documentElement.dataset.state === "playing" && ${CLOCK} > 0 && ` +
+        `document.getElementById("message").textContent === ""`,
+    );
   };
   await page.visit(much);
   await page.until(`${CLOCK} > 0`);
@@ -106,7 +118,10 @@ async function looks(page) {
       await page.size(width, 900);
       await page.colours(scheme);
       await page.until(`innerWidth === ${width}`);
-      assert.ok((await page.evaluate("document.documentElement.scrollWidth")) <= width, `${width}: the page is wider than its window`);
+      assert.ok(
+        (await page.evaluate("document.documentElement.scrollWidth")) <= width,
+        `${width}: the page is wider than its window`,
+      );
       papers.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"));
     }
   }

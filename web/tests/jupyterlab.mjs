@@ -37,17 +37,22 @@ await withPage(chromium, async (page) => {
   await page.press(".rerun [name=sets]");
   for (const letter of "topology") await page.key(letter);
   await page.insert(".queue.limit=20 packets");
-  const typed = await page.evaluate("[...document.querySelectorAll('.rerun :is(input, textarea)')].map((field) => field.value)");
+  const typed = await page.evaluate(
+    "[...document.querySelectorAll('.rerun :is(input, textarea)')].map((field) => field.value)",
+  );
   await page.press(".rerun button[type=submit]");
   await page.until(`${STATE} !== "ready" && ${STATE} !== "running"`);
   if (picture !== undefined) await page.photograph(picture);
-  const panel = (expression) => page.evaluate(`(() => { const panel = document.querySelector(".rerun"); return ${expression}; })()`);
-  console.log(JSON.stringify({
-    typed,
-    state: await panel("panel.dataset.state"),
-    told: await panel("panel.querySelector('.told').textContent"),
-    mistakes: await panel("panel.querySelector('.mistakes').textContent"),
-    metrics: await panel("panel.querySelectorAll('[data-metric] td.here').length"),
-    curves: await panel("panel.querySelectorAll('figure').length"),
-  }));
+  const panel = (expression) =>
+    page.evaluate(`(() => { const panel = document.querySelector(".rerun"); return ${expression}; })()`);
+  console.log(
+    JSON.stringify({
+      typed,
+      state: await panel("panel.dataset.state"),
+      told: await panel("panel.querySelector('.told').textContent"),
+      mistakes: await panel("panel.querySelector('.mistakes').textContent"),
+      metrics: await panel("panel.querySelectorAll('[data-metric] td.here').length"),
+      curves: await panel("panel.querySelectorAll('figure').length"),
+    }),
+  );
 });

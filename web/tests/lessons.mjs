@@ -39,7 +39,9 @@ async function lesson(page, name) {
 await withPage(browser, async (page) => {
   await page.visit(`${page0}#lesson=bbr`);
   await page.until("document.getElementById('lesson-title').textContent === \"The phases of BBR\"");
-  const names = await page.evaluate("[...document.getElementById('lesson-list').options].map(({ value }) => value).filter((name) => name !== '')");
+  const names = await page.evaluate(
+    "[...document.getElementById('lesson-list').options].map(({ value }) => value).filter((name) => name !== '')",
+  );
   const found = {};
   for (const name of names.filter((name) => ["all", name].includes(chosen))) found[name] = await lesson(page, name);
   console.log(JSON.stringify({ found, elsewhere: page.elsewhere(address), problems: page.problems }));

@@ -29,7 +29,9 @@ await withPage(browser, async (page) => {
   await page.click("finish");
   await page.state("done");
   const first = await page.content("sum");
-  const changes = await page.evaluate("[...document.getElementById('changes').children].map((item) => item.textContent)");
+  const changes = await page.evaluate(
+    "[...document.getElementById('changes').children].map((item) => item.textContent)",
+  );
 
   await page.click("again");
   await page.state("playing");

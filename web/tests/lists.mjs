@@ -8,7 +8,9 @@ import { list, load, metrics, Scenario } from "../ackclock.js";
 const [module, scenario] = process.argv.slice(2);
 await load(readFileSync(module));
 
-const lists = Object.fromEntries(["cc", "recovery", "queue", "loss", "traffic", "topology", "channel"].map((kind) => [kind, list(kind)]));
+/** @type {Parameters<typeof list>[0][]} */
+const KINDS = ["cc", "recovery", "queue", "loss", "traffic", "topology", "channel"];
+const lists = Object.fromEntries(KINDS.map((kind) => [kind, list(kind)]));
 let mistakes = [];
 try {
   new Scenario(JSON.parse(scenario));

@@ -11,5 +11,7 @@ await withPage(browser, async (page) => {
   await page.until("['playing', 'paused'].includes(document.documentElement.dataset.state)");
   await page.click("finish");
   await page.state("done");
-  console.log(JSON.stringify({ sum: await page.content("sum"), elsewhere: page.elsewhere(link), problems: page.problems }));
+  console.log(
+    JSON.stringify({ sum: await page.content("sum"), elsewhere: page.elsewhere(link), problems: page.problems }),
+  );
 });

@@ -69,7 +69,9 @@ async function compared(page) {
   await page.state("playing");
   await page.click("pin");
   await page.until("document.getElementById('pinned').textContent.includes('still the same')");
-  await page.until(`${LINK}.includes(" · B: ") && document.querySelector("#flows tbody td.n").textContent.includes("(B ")`);
+  await page.until(
+    `${LINK}.includes(" · B: ") && document.querySelector("#flows tbody td.n").textContent.includes("(B ")`,
+  );
   await page.choose("queue", "codel");
   await page.until("document.getElementById('pinned').textContent.includes('different live changes')");
   await page.click("finish");
@@ -78,7 +80,9 @@ async function compared(page) {
   const sums = [await page.content("sum"), await page.content("sum-beside")];
   assert.equal(sums[1], alone);
   assert.notEqual(sums[0], alone);
-  const figures = await page.evaluate("[...document.querySelectorAll('#summary .beside')].map((figure) => figure.textContent)");
+  const figures = await page.evaluate(
+    "[...document.querySelectorAll('#summary .beside')].map((figure) => figure.textContent)",
+  );
   await page.click("copy-link");
   await page.until("location.hash.startsWith('#1z.')");
 
@@ -94,7 +98,9 @@ async function compared(page) {
   await page.until("document.documentElement.dataset.state !== 'done'");
   await page.click("finish");
   await page.state("done");
-  await page.until(`${isShown("result-beside")} && document.getElementById("sum-beside").textContent !== ${JSON.stringify(alone)}`);
+  await page.until(
+    `${isShown("result-beside")} && document.getElementById("sum-beside").textContent !== ${JSON.stringify(alone)}`,
+  );
   await page.click("pin");
   await page.until(`!${isShown("pinned")} && !${isShown("result-beside")} && !${LINK}.includes("B:")`);
   return { sums, figures };

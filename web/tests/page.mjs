@@ -5,12 +5,45 @@ const text = JSON.stringify;
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The common part of all browsers. A browser adds `evaluate`, `visit`, `clickAt`, `key`, `insert`, `attach`,
- * `behind`, `size`, `colours`, `motion` and `photograph`. */
+/**
+ * The common part of all browsers. A browser adds `evaluate`, `visit`, `clickAt`, `key`, `insert`, `attach`,
+ * `behind`, `size`, `colours`, `motion` and `photograph`.
+ */
 export class Page {
   /** `folder`: where files come that the page gives. */
   constructor(folder) {
-    Object.assign(this, { folder, problems: [], requests: [] });
+    this.folder = folder;
+    this.problems = [];
+    this.requests = [];
+  }
+
+  /**
+   * The value of an expression in the page.
+   *
+   * @param {string} expression
+   * @returns {Promise<any>}
+   */
+  async evaluate(expression) {
+    throw new Error(`the browser cannot evaluate ${expression}`);
+  }
+
+  /** @param {{ x: number, y: number }} place */
+  async clickAt(place) {
+    throw new Error(`the browser cannot click at ${text(place)}`);
+  }
+
+  /** @param {string} typed */
+  async insert(typed) {
+    throw new Error(`the browser cannot type ${typed}`);
+  }
+
+  /**
+   * @param {string} key
+   * @param {string} [_code]
+   * @param {number} [_modifiers]
+   */
+  async key(key, _code, _modifiers) {
+    throw new Error(`the browser cannot press ${key}`);
   }
 
   /** Waits until an expression is true, and gives its value. */
@@ -19,7 +52,10 @@ export class Page {
       const value = await this.evaluate(expression);
       if (value) return value;
     }
-    const shown = await this.evaluate("`${location.href.slice(0, 80)} ${document.documentElement?.dataset.state} ${document.getElementById('message')?.textContent} ${document.getElementById('mistakes')?.textContent}`");
+    const shown = await this.evaluate(
+      "[location.href.slice(0, 80), document.documentElement?.dataset.state, " +
+        "...['message', 'mistakes'].map((id) => document.getElementById(id)?.textContent)].join(' ')",
+    );
     throw new Error(`never true: ${expression}; the page: ${shown}; ${this.problems.join("; ")}`);
   }
 
@@ -77,7 +113,8 @@ export class Page {
   choose(id, value) {
     return this.evaluate(`(() => {
       const list = document.getElementById("${id}");
-      if (![...list.options].some((option) => option.value === ${text(value)})) throw new Error("no option " + ${text(value)});
+      const isOption = [...list.options].some((option) => option.value === ${text(value)});
+      if (!isOption) throw new Error("no option " + ${text(value)});
       list.value = ${text(value)};
       list.dispatchEvent(new Event("change", { bubbles: true }));
     })()`);

@@ -39,5 +39,13 @@ await withPage(chromium, async (page) => {
   const after = await page.evaluate(look);
   const span = (after.at - before.at) / 1000;
   const per = (key) => (after[key] - before[key]) / span;
-  console.log(JSON.stringify({ first, frames: per("frames"), pictures: per("pictures"), speed: per("clock"), problems: page.problems }));
+  console.log(
+    JSON.stringify({
+      first,
+      frames: per("frames"),
+      pictures: per("pictures"),
+      speed: per("clock"),
+      problems: page.problems,
+    }),
+  );
 });

@@ -10,11 +10,12 @@ import { Series } from "../play/series.js";
 
 const [module, ...scenarios] = process.argv.slice(2);
 const PACKET_BITS = 12_000;
+/** @type {(message: any) => void} */
 let hear = () => {};
-Object.assign(globalThis, { onmessage: null, postMessage: (message) => hear(message) });
+Object.assign(globalThis, { self: globalThis, postMessage: (message) => hear(message) });
 await load(readFileSync(module));
 await import("../play/worker.js");
-const tell = (data) => globalThis.onmessage({ data });
+const tell = (data) => Object(globalThis).onmessage({ data });
 await tell({ type: "load", module: readFileSync(module) });
 
 /** The series of a whole run, and the messages of its start and its end. */
@@ -27,21 +28,42 @@ function run(text) {
       else if (message.type === "done") resolve({ series, started, result: message.document });
       else if (message.type === "failed" || message.type === "mistakes") reject(new Error(JSON.stringify(message)));
     };
-    tell({ type: "begin", turn: 1, order: 0, text, sets: [], files: {}, changes: [], until: Infinity, speed: 1, playing: false, watched: false });
+    tell({
+      type: "begin",
+      turn: 1,
+      order: 0,
+      text,
+      sets: [],
+      files: {},
+      changes: [],
+      until: Infinity,
+      speed: 1,
+      playing: false,
+      watched: false,
+    });
   });
 }
 
 /** Times of the arriving data of each flow, with the payload that has arrived by then. */
 function arrivals(text, lastLinks) {
-  const { time_ns: times, event, link, flow, len } = wholeRun(new Scenario(text, { sets: ["sampling.packets=true"] })).samples("packets");
+  const {
+    time_ns: times,
+    event,
+    link,
+    flow,
+    len,
+  } = wholeRun(new Scenario(text, { sets: ["sampling.packets=true"] })).samples("packets");
   const found = new Map(Array.from(lastLinks.keys(), (name) => [name, { times: [], totals: [0] }]));
+  const numbers = (column) => Array.from(column.values, Number);
+  const names = (column) => numbers(column).map((value) => column.names[value]);
+  const [events, links, flows, lengths] = [names(event), names(link), names(flow), numbers(len)];
   times.values.forEach((time, index) => {
-    const name = flow.names[flow.values[index]];
-    const isArrival = event.names[event.values[index]] === "leave" && link.names[link.values[index]] === lastLinks.get(name);
-    if (!isArrival || len.values[index] === 0) return;
+    const name = flows[index];
+    const isArrival = events[index] === "leave" && links[index] === lastLinks.get(name);
+    if (!isArrival || lengths[index] === 0) return;
     const { times: until, totals } = found.get(name);
     until.push(Number(time) / 1e9);
-    totals.push(totals.at(-1) + len.values[index]);
+    totals.push(totals.at(-1) + lengths[index]);
   });
   return found;
 }
@@ -63,7 +85,13 @@ function figures({ series, started, result }, text) {
   const flows = series.flows.filter(({ spare }) => !spare);
   const arrived = arrivals(text, new Map(started.description.flows.map(({ name, path }) => [name, path.at(-1)])));
   const { values: times } = series.time;
-  const found = { capacity: series.last(series.linkRate), excess: 0, means: [], goodputs: result.flows.map(({ goodput_bps: bps }) => bps / 1e6), errors: [] };
+  const found = {
+    capacity: series.last(series.linkRate),
+    excess: 0,
+    means: [],
+    goodputs: result.flows.map(({ goodput_bps: bps }) => bps / 1e6),
+    errors: [],
+  };
   for (const flow of flows) {
     const [counted, errors] = [[], []];
     for (let index = 1; index < series.count; index += 1) {

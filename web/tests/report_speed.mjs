@@ -11,7 +11,8 @@ const [chromium, address] = process.argv.slice(2);
 /** Notes the first frame in which the page can be used. */
 const watch = `(() => {
   const look = () => {
-    if (document.readyState === "complete" && document.querySelector(".card .keys li")) globalThis.opened ??= performance.now();
+    const isUsable = document.readyState === "complete" && document.querySelector(".card .keys li");
+    if (isUsable) globalThis.opened ??= performance.now();
     else requestAnimationFrame(look);
   };
   requestAnimationFrame(look);

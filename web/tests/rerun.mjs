@@ -12,7 +12,8 @@ const [browser, address, open, mode, picture] = process.argv.slice(2);
 const STATE = "document.querySelector('.rerun').dataset.state";
 const SHOWN = `(() => {
   const panel = document.querySelector(".rerun");
-  const column = (kind) => Object.fromEntries([...panel.querySelectorAll("[data-metric]")].flatMap((row) => {
+  const rows = [...panel.querySelectorAll("[data-metric]")];
+  const column = (kind) => Object.fromEntries(rows.flatMap((row) => {
     const cell = row.querySelector("td." + kind);
     return cell === null ? [] : [[row.dataset.metric, cell.dataset.value]];
   }));
@@ -21,8 +22,11 @@ const SHOWN = `(() => {
     mistakes: [...panel.querySelectorAll(".mistakes li")].map((item) => item.textContent),
     here: column("here"),
     stored: column("stored"),
-    units: Object.fromEntries([...panel.querySelectorAll("[data-metric]")].map((row) => [row.dataset.metric, row.querySelector(".unit").textContent])),
-    curves: [...panel.querySelectorAll("figure")].map((figure) => [figure.querySelector("b").textContent, ...["here", "stored"].map((kind) => figure.querySelectorAll(".line." + kind + "[d^=M]").length)]),
+    units: Object.fromEntries(rows.map((row) => [row.dataset.metric, row.querySelector(".unit").textContent])),
+    curves: [...panel.querySelectorAll("figure")].map((figure) => {
+      const drawn = (kind) => figure.querySelectorAll(".line." + kind + "[d^=M]").length;
+      return [figure.querySelector("b").textContent, drawn("here"), drawn("stored")];
+    }),
     watched: [...panel.querySelectorAll("tr.watched th")].map((head) => head.textContent),
   };
 })()`;
@@ -71,7 +75,10 @@ async function changed(page) {
   await asStored(page);
   await fill(page, "duration", "1000000 s");
   await page.press(".rerun button[type=submit]");
-  await page.until(`${STATE} === "running" && document.querySelector(".rerun progress").value > 0 || ${STATE} === "running" && document.querySelector(".rerun .told").textContent === "Running …"`);
+  await page.until(
+    `${STATE} === "running" && document.querySelector(".rerun progress").value > 0 || ${STATE} === "running" ` +
+      `&& document.querySelector(".rerun .told").textContent === "Running …"`,
+  );
   await page.press(".rerun [name=stop]");
   await page.until(`${STATE} === "stopped"`);
   await asStored(page);
@@ -86,7 +93,10 @@ async function looks(page) {
       await page.size(width, 900);
       await page.colours(scheme);
       await page.until(`innerWidth === ${width}`);
-      assert.ok((await page.evaluate("document.querySelector('.rerun').getBoundingClientRect().right")) <= width, `${width}: beside the window`);
+      assert.ok(
+        (await page.evaluate("document.querySelector('.rerun').getBoundingClientRect().right")) <= width,
+        `${width}: beside the window`,
+      );
     }
   }
 }

@@ -29,7 +29,9 @@ const prepared = (tree) => `(async () => {
 /** Milliseconds of CPU time that pages took. */
 async function cpuTime(page) {
   const { processInfo } = await page.sendToBrowser("SystemInfo.getProcessInfo");
-  return processInfo.filter(({ type }) => type === "renderer").reduce((sum, { cpuTime: seconds }) => sum + 1e3 * seconds, 0);
+  return processInfo
+    .filter(({ type }) => type === "renderer")
+    .reduce((sum, { cpuTime: seconds }) => sum + 1e3 * seconds, 0);
 }
 
 await withPage(chromium, async (page) => {

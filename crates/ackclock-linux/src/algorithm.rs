@@ -7,7 +7,7 @@ use ackclock::sim::{FlowPlan, Plan};
 use ackclock_bpf::kernel::{Link, attach_unnamed};
 use ackclock_wire::{Algorithms, InKernel, Refused};
 
-use crate::emulation::BACKEND;
+use crate::backend::BACKEND;
 use crate::error::EmulationError;
 
 /// Loads the congestion controls that the kernel lacks. `folder` contains the objects of ours.

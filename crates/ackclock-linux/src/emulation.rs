@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ackclock::sim::{FlowPlan, Plan, RunResult, Traffic};
 use ackclock::units::{Duration, Instant};
-use ackclock_wire::{Backend, Ended, Network, Readings, Side, Tap, check, host_limited_share};
+use ackclock_wire::{Ended, Network, Readings, Side, Tap, check, host_limited_share};
 
 use crate::application::{Applications, Sockets};
+use crate::backend::BACKEND;
 use crate::error::EmulationError;
 use crate::fidelity::{self, CpuTime, Fidelity, Measured};
 use crate::forwarder::{Clock, Forwarded, Forwarder, Shared};
@@ -17,14 +18,6 @@ use crate::host::Host;
 use crate::program::{Programs, supervise};
 use crate::{algorithm, sys};
 
-/// This backend in messages.
-pub const BACKEND: Backend = Backend {
-    name: "linux",
-    subject: "the emulator",
-    quic: "the emulator has the kernel's TCP; a pair of programs (--exec, --serve) may use QUIC",
-    simulates: false,
-    has_settings: false,
-};
 /// Time for threads to be there before the clock starts.
 const PREPARATION: Duration = Duration::from_millis(50);
 /// A server is there before its client is.

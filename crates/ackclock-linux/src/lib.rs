@@ -10,6 +10,7 @@
 
 mod algorithm;
 mod application;
+mod backend;
 mod emulation;
 mod error;
 mod fidelity;

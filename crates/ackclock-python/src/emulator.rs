@@ -13,13 +13,6 @@ use crate::run::Outcome;
 /// Shell commands that replace the flows of a group: the group, the senders' command, and the receivers' command.
 pub type Programs = Option<(String, String, Option<String>)>;
 
-/// The packets that an emulation captured.
-#[cfg(target_os = "linux")]
-pub type Captured = ackclock_linux::Tap;
-/// There is no emulation.
-#[cfg(not(target_os = "linux"))]
-pub enum Captured {}
-
 /// A kernel in virtual time: its image, its name for users, and modules by the text of their source.
 pub type Kernel = Option<(PathBuf, String, BTreeMap<String, PathBuf>)>;
 

@@ -15,7 +15,6 @@ use pyo3::types::PyBytes;
 use serde::Serialize;
 
 use crate::catalog::to_json;
-use crate::emulator::Captured;
 use crate::error::Error;
 use crate::foreign::Needs;
 use crate::foreign::progress::{Cells, Watch};
@@ -35,6 +34,13 @@ pub struct Run {
     pub(crate) drawn: Option<Drawn>,
     pub(crate) outcome: Outcome,
 }
+
+/// The packets that an emulation captured.
+#[cfg(target_os = "linux")]
+pub type Captured = ackclock_linux::Tap;
+/// There is no emulation.
+#[cfg(not(target_os = "linux"))]
+pub enum Captured {}
 
 /// The results of the engine.
 pub struct Outcome {

@@ -1,7 +1,18 @@
 // Saves charts as SVG and their data as CSV. Every page with figures contains this script.
 "use strict";
 
-const ACKCLOCK_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "stroke-opacity", "font", "text-anchor", "visibility"];
+const ACKCLOCK_STYLES = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "opacity",
+  "fill-opacity",
+  "stroke-opacity",
+  "font",
+  "text-anchor",
+  "visibility",
+];
 
 function saveFile(name, type, text) {
   const link = document.createElement("a");
@@ -35,7 +46,8 @@ const csvField = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')
 
 // A table as a drawing, with the colours and signs of cells and the names of rows and columns.
 function tableSvg(table) {
-  const cell = 26, size = 12;
+  const cell = 26,
+    size = 12;
   const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
   const heads = [...table.tHead.rows[0].cells].slice(1).map((head) => head.textContent.trim());
   const names = rows.map((row) => row.cells[0].textContent.trim());
@@ -45,37 +57,60 @@ function tableSvg(table) {
   const text = (x, y, value, more = "") => {
     const element = document.createElement("i");
     element.textContent = value;
-    parts.push(`<text x="${x}" y="${y}" ${more} fill="${getComputedStyle(table).color}" font-family="system-ui, sans-serif" font-size="${size}">${element.innerHTML}</text>`);
+    parts.push(
+      `<text x="${x}" y="${y}" ${more} fill="${getComputedStyle(table).color}" font-family="system-ui, ` +
+        `sans-serif" font-size="${size}">${element.innerHTML}</text>`,
+    );
   };
-  heads.forEach((head, at) => text(0, 0, head, `transform="translate(${left + at * cell + 17} ${top - 6}) rotate(-90)"`));
+  heads.forEach((head, at) =>
+    text(0, 0, head, `transform="translate(${left + at * cell + 17} ${top - 6}) rotate(-90)"`),
+  );
   rows.forEach((row, index) => {
     text(8, top + index * cell + 17, names[index]);
     [...row.cells].slice(1).forEach((data, at) => {
       const shown = data.querySelector("button, a, span") ?? data;
-      parts.push(`<rect x="${left + at * cell + 1}" y="${top + index * cell + 1}" width="${cell - 2}" height="${cell - 2}" fill="${getComputedStyle(shown).backgroundColor}"/>`);
-      text(left + at * cell + cell / 2, top + index * cell + 17, (shown.firstChild?.textContent ?? "").trim(), 'text-anchor="middle"');
+      parts.push(
+        `<rect x="${left + at * cell + 1}" y="${top + index * cell + 1}" width="${cell - 2}" height="` +
+          `${cell - 2}" fill="${getComputedStyle(shown).backgroundColor}"/>`,
+      );
+      text(
+        left + at * cell + cell / 2,
+        top + index * cell + 17,
+        (shown.firstChild?.textContent ?? "").trim(),
+        'text-anchor="middle"',
+      );
     });
   });
-  const width = left + heads.length * cell + 20, height = top + rows.length * cell + 10;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
-    `<rect width="${width}" height="${height}" fill="${getComputedStyle(document.body).backgroundColor}"/>${parts.join("")}</svg>`;
+  const width = left + heads.length * cell + 20,
+    height = top + rows.length * cell + 10;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
+    `<rect width="${width}" height="${height}" fill="${getComputedStyle(document.body).backgroundColor}"/>` +
+    `${parts.join("")}</svg>`
+  );
 }
 
 // The files of a figure: a drawing of the page, or the output of the page's own script.
 const figureFiles = {
-  svg: (figure) => (figure.makeSvg ? figure.makeSvg() : figure.querySelector("svg") ? standaloneSvg(figure.querySelector("svg")) : tableSvg(figure.querySelector("table"))),
+  svg: (figure) =>
+    figure.makeSvg
+      ? figure.makeSvg()
+      : figure.querySelector("svg")
+        ? standaloneSvg(figure.querySelector("svg"))
+        : tableSvg(figure.querySelector("table")),
   csv: (figure) => (figure.makeCsv ? figure.makeCsv() : figure.querySelector(".csv").textContent),
 };
 const TYPES = { svg: "image/svg+xml", csv: "text/csv" };
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-save]");
+  const clicked = /** @type {Element} */ (event.target);
+  const button = /** @type {HTMLElement} */ (clicked.closest("[data-save]"));
   if (button) {
     const figure = button.closest("figure");
     const kind = button.dataset.save;
     saveFile(`${figure.dataset.name}.${kind}`, TYPES[kind], figureFiles[kind](figure));
   }
-  const copied = event.target.closest("[data-copy]");
+  const copied = clicked.closest("[data-copy]");
   if (copied) {
     navigator.clipboard?.writeText(copied.parentElement.querySelector("code").textContent);
     copied.textContent = "copied";
@@ -84,30 +119,36 @@ document.addEventListener("click", (event) => {
 
 // --- Heat maps: arrow keys move between cells, and the tab key stops once ----------------------------------
 
-for (const grid of document.querySelectorAll("table.heat")) {
+/** @type {NodeListOf<HTMLTableElement>} */
+const grids = document.querySelectorAll("table.heat");
+for (const grid of grids) {
   const cells = [...grid.tBodies].flatMap((body) => [...body.rows]).map((row) => [...row.querySelectorAll("button")]);
   const stop = (cell) => {
-    grid.querySelector('button[tabindex="0"]')?.setAttribute("tabindex", -1);
+    grid.querySelector('button[tabindex="0"]')?.setAttribute("tabindex", "-1");
     cell.tabIndex = 0;
   };
   for (const cell of cells.flat()) cell.tabIndex = -1;
   if (cells[0]?.[0]) stop(cells[0][0]);
-  grid.addEventListener("focusin", (event) => event.target.matches("button") && stop(event.target));
-  grid.addEventListener("keydown", (event) => {
-    const row = cells.findIndex((each) => each.includes(document.activeElement));
+  grid.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLButtonElement) stop(target);
+  });
+  grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const focused = /** @type {HTMLButtonElement} */ (document.activeElement);
+    const row = cells.findIndex((each) => each.includes(focused));
     if (row < 0) return;
-    const column = cells[row].indexOf(document.activeElement);
-    const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [];
+    const column = cells[row].indexOf(focused);
+    const [down, right] =
+      { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [];
     const to = cells[row + down]?.[column + right];
     if (down === undefined) return;
     event.preventDefault();
     to?.focus();
   });
   grid.addEventListener("click", (event) => {
-    const cell = event.target.closest("button");
+    const cell = /** @type {Element} */ (event.target).closest("button");
     if (!cell) return;
-    grid.querySelector('[aria-pressed="true"]')?.setAttribute("aria-pressed", false);
-    cell.setAttribute("aria-pressed", true);
+    grid.querySelector('[aria-pressed="true"]')?.setAttribute("aria-pressed", "false");
+    cell.setAttribute("aria-pressed", "true");
     grid.dispatchEvent(new CustomEvent("cell", { detail: cell }));
   });
 }
@@ -115,7 +156,9 @@ for (const grid of document.querySelectorAll("table.heat")) {
 // --- Sorting ------------------------------------------------------------------------------------------------
 
 // Sorting moves whole table bodies, by the figure of their first row.
-for (const table of document.querySelectorAll("table[data-sortable]")) {
+/** @type {NodeListOf<HTMLTableElement>} */
+const sortable = document.querySelectorAll("table[data-sortable]");
+for (const table of sortable) {
   const first = [...table.tBodies];
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
@@ -125,15 +168,23 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      const order = { none: "descending", descending: "ascending", ascending: "none" }[head.getAttribute("aria-sort") ?? "none"];
+      const order = { none: "descending", descending: "ascending", ascending: "none" }[
+        head.getAttribute("aria-sort") ?? "none"
+      ];
       for (const other of heads) other.removeAttribute("aria-sort");
       if (order !== "none") head.setAttribute("aria-sort", order);
-      const value = (body) => Number.parseFloat(body.querySelector(`[data-column="${column}"]`)?.dataset.value ?? "NaN");
+      const value = (body) =>
+        Number.parseFloat(body.querySelector(`[data-column="${column}"]`)?.dataset.value ?? "NaN");
       const sign = order === "ascending" ? 1 : -1;
-      const sorted = order === "none" ? first : [...first].sort((one, other) => {
-        const [a, b] = [value(one), value(other)];
-        return Number.isNaN(a) || Number.isNaN(b) ? Number.isNaN(a) - Number.isNaN(b) : sign * (a - b);
-      });
+      const sorted =
+        order === "none"
+          ? first
+          : [...first].sort((one, other) => {
+              const [a, b] = [value(one), value(other)];
+              return Number.isNaN(a) || Number.isNaN(b)
+                ? Number(Number.isNaN(a)) - Number(Number.isNaN(b))
+                : sign * (a - b);
+            });
       table.append(...sorted);
     });
   });

@@ -103,8 +103,8 @@ fn circle(start: &Module, uses: &BTreeMap<Module, BTreeSet<Module>>) -> Option<V
 
 #[test]
 fn files_of_a_module_use_each_other_in_one_direction() {
-    for crate_sources in ["src", "../ackclock-scenario/src"] {
-        let circles = circles(&Path::new(env!("CARGO_MANIFEST_DIR")).join(crate_sources));
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap() {
+        let circles = circles(&entry.unwrap().path().join("src"));
         let shown =
             circles.iter().map(|path| path.iter().map(|module| module.join("/")).collect::<Vec<_>>().join(" -> "));
         assert!(circles.is_empty(), "{}", shown.collect::<Vec<_>>().join("\n"));

@@ -3,8 +3,56 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each module of the core with the modules it may use. `ARCHITECTURE.md` shows the same map.
-const ALLOWED: &[(&str, &[&str])] = &[
+/// The modules of a crate, each with the modules that it may use.
+type Map = &'static [(&'static str, &'static [&'static str])];
+
+/// Each crate with the crates of this repository that it depends on, tests left out.
+const CRATES: Map = &[
+    ("ackclock", &[]),
+    ("ackclock-input", &[]),
+    ("ackclock-scenario", &["ackclock"]),
+    ("ackclock-pcap", &["ackclock", "ackclock-input"]),
+    ("ackclock-bpf", &["ackclock", "ackclock-input"]),
+    ("ackclock-wire", &["ackclock", "ackclock-bpf", "ackclock-input"]),
+    ("ackclock-linux", &["ackclock", "ackclock-bpf", "ackclock-scenario", "ackclock-wire"]),
+    ("ackclock-kernel", &["ackclock", "ackclock-bpf", "ackclock-wire"]),
+    (
+        "ackclock-python",
+        &[
+            "ackclock",
+            "ackclock-bpf",
+            "ackclock-input",
+            "ackclock-kernel",
+            "ackclock-linux",
+            "ackclock-pcap",
+            "ackclock-scenario",
+        ],
+    ),
+    ("ackclock-wasm", &["ackclock", "ackclock-scenario"]),
+    ("ackclock-wasm-score", &["ackclock"]),
+    ("ackclock-s2n", &["ackclock"]),
+];
+
+/// The binding of Python.
+const BINDING: Map = &[
+    ("error", &[]),
+    ("cancel", &[]),
+    ("model", &[]),
+    ("queue", &[]),
+    ("table", &[]),
+    ("exchange", &[]),
+    ("catalog", &["error"]),
+    ("capture_file", &["catalog"]),
+    ("foreign", &["error"]),
+    ("run", &["error", "catalog", "foreign", "table"]),
+    ("emulator", &["error", "run"]),
+    ("scenario", &["error", "cancel", "catalog", "foreign", "run", "emulator"]),
+    ("episode", &["error", "scenario"]),
+    ("score", &["catalog"]),
+];
+
+/// The core. `ARCHITECTURE.md` shows the same map.
+const CORE: Map = &[
     ("units", &[]),
     ("rng", &[]),
     ("metric", &[]),
@@ -174,31 +222,74 @@ fn first_word(text: &str) -> String {
 
 #[test]
 fn modules_use_only_what_lies_below_them() {
-    let src = root().join("crates/ackclock/src");
-    let mut seen = Vec::new();
-    for file in rust_files(&src) {
-        let relative = file.strip_prefix(&src).unwrap();
-        let module = first_word(&relative.to_string_lossy());
-        if module == "lib" || relative.ends_with("tests.rs") {
-            continue;
+    for (name, map) in [("ackclock", CORE), ("ackclock-python", BINDING)] {
+        let src = root().join("crates").join(name).join("src");
+        let mut seen = Vec::new();
+        for file in rust_files(&src) {
+            let relative = file.strip_prefix(&src).unwrap();
+            let module = first_word(&relative.to_string_lossy());
+            if module == "lib" || relative.ends_with("tests.rs") {
+                continue;
+            }
+            let (_, allowed) = map
+                .iter()
+                .find(|(name, _)| *name == module)
+                .unwrap_or_else(|| panic!("{}: add the module to the map of allowed uses", file.display()));
+            seen.push(module.clone());
+            for used in used_modules(&fs::read_to_string(&file).unwrap()) {
+                let known = map.iter().any(|(name, _)| *name == used);
+                assert!(
+                    !known || used == module || allowed.contains(&used.as_str()),
+                    "{}: `{module}` may not use `{used}`",
+                    file.display()
+                );
+            }
         }
-        let (_, allowed) = ALLOWED
-            .iter()
-            .find(|(name, _)| *name == module)
-            .unwrap_or_else(|| panic!("{}: add the module to the map of allowed uses", relative.display()));
-        seen.push(module.clone());
-        for used in used_modules(&fs::read_to_string(&file).unwrap()) {
-            let known = ALLOWED.iter().any(|(name, _)| *name == used);
-            assert!(
-                !known || used == module || allowed.contains(&used.as_str()),
-                "{}: `{module}` may not use `{used}`",
-                relative.display()
-            );
+        for (module, _) in map {
+            assert!(seen.iter().any(|other| other == module), "the map of {name} names `{module}`, which is not there");
         }
     }
-    for (name, _) in ALLOWED {
-        assert!(seen.iter().any(|module| module == name), "the map names `{name}`, which is not there");
+}
+
+#[test]
+fn crates_depend_only_on_what_the_map_says() {
+    let folders = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = folders.map(|folder| (name_of(&folder), dependencies(&folder))).collect();
+    let mut expected: Vec<_> =
+        CRATES.iter().map(|(name, used)| (name.to_string(), used.iter().map(ToString::to_string).collect())).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_maps_go_one_way() {
+    for map in [CRATES, BINDING, CORE] {
+        for (at, (name, used)) in map.iter().enumerate() {
+            let is_above = |module: &&str| map[..at].iter().any(|(above, _)| above == module);
+            assert!(used.iter().all(is_above), "{name}");
+        }
     }
+}
+
+fn name_of(folder: &Path) -> String {
+    folder.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// The crates of this repository in the dependencies of a crate on any system, sorted.
+fn dependencies(folder: &Path) -> Vec<String> {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let is_counted = |heading: &str| heading.ends_with("dependencies]") && !heading.ends_with("dev-dependencies]");
+    let (mut counts, mut own) = (false, Vec::new());
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            counts = is_counted(line);
+        } else if counts && line.starts_with("ackclock") {
+            own.extend(line.split([' ', '.', '=']).next().map(str::to_owned));
+        }
+    }
+    own.sort();
+    own
 }
 
 #[test]

@@ -96,12 +96,15 @@ const KINDS = {
       ],
       flows,
       top: environment.tops.cwnd,
-      read: (at) => flows.map((flow) => {
-        const ssthresh = run.ssthresh[flow][at];
-        return number(run.cwnd[flow][at], 1) + (ssthresh == null ? "" : ` / ${number(ssthresh, 1)}`);
-      }),
+      read: (at) =>
+        flows.map((flow) => {
+          const ssthresh = run.ssthresh[flow][at];
+          return number(run.cwnd[flow][at], 1) + (ssthresh == null ? "" : ` / ${number(ssthresh, 1)}`);
+        }),
       says: () => flows.map((flow) => `${run.flows[flow]} mean ${mean(run.cwnd[flow]).toFixed(1)} segments`),
-      after: (plot) => flows.forEach((flow) => drawTimeouts(plot, run.timeouts[flow], colour(`c${flow}`))),
+      after: (plot) => {
+        for (const flow of flows) drawTimeouts(plot, run.timeouts[flow], colour(`c${flow}`));
+      },
     };
   },
   rtt: (environment, run) => ({
@@ -129,7 +132,7 @@ const KINDS = {
     read: (at) => [number(run.queue[at], 0)],
     says: () => [`mean ${mean(run.queue).toFixed(1)} packets`],
   }),
-  jain: (environment, run) => ({
+  jain: (_environment, run) => ({
     data: [run.bins, run.jain],
     lines: [line("Jain's index", 5)],
     top: 1,
@@ -193,7 +196,14 @@ function drawLevel(plot, value) {
 
 function axis(more) {
   const rule = { stroke: () => colour("rule"), width: 1 };
-  return { stroke: () => colour("soft"), font: "11px system-ui, sans-serif", grid: rule, ticks: { ...rule, size: 4 }, gap: 3, ...more };
+  return {
+    stroke: () => colour("soft"),
+    font: "11px system-ui, sans-serif",
+    grid: rule,
+    ticks: { ...rule, size: 4 },
+    gap: 3,
+    ...more,
+  };
 }
 
 function timeChart(card, figure, kind, run, only = null) {
@@ -219,43 +229,59 @@ function timeChart(card, figure, kind, run, only = null) {
       },
       scales: { x: { time: false, range: () => card.range }, y: { range: () => [0, chart.top] } },
       axes: [
-        axis({ size: isLast ? 24 : 2, space: 55, values: (_, splits) => splits.map((at, index) => (!isLast ? "" : index === splits.length - 1 ? `${at} s` : `${at}`)) }),
+        axis({
+          size: isLast ? 24 : 2,
+          space: 55,
+          values: (_, splits) =>
+            splits.map((at, index) => (!isLast ? "" : index === splits.length - 1 ? `${at} s` : `${at}`)),
+        }),
         axis({ size: 38, space: only == null ? 30 : 22 }),
       ],
       series: [{}, ...chart.lines],
       hooks: {
         drawClear: [(self) => shadeWarmup(self, environment.warmup_s)],
         draw: [(self) => chart.after?.(self)],
-        setSelect: [(self) => {
-          const { left, width } = self.select;
-          if (width < 3) return;
-          self.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-          setRange(card, self.posToVal(left, "x"), self.posToVal(left + width, "x"));
-        }],
-        setCursor: [(self) => {
-          const at = self.cursor.left < 0 ? null : self.cursor.idx;
-          markTime(card, at == null ? null : self.data[0][at]);
-          if (only == null || only === 0) {
-            const whole = only == null ? chart : KINDS[kind](environment, run);
-            read.replaceChildren(...(at == null ? [] : readOut(self.data[0][at], whole.read(at), whole.beside?.(at))));
-          }
-        }],
+        setSelect: [
+          (self) => {
+            const { left, width } = self.select;
+            if (width < 3) return;
+            self.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+            setRange(card, self.posToVal(left, "x"), self.posToVal(left + width, "x"));
+          },
+        ],
+        setCursor: [
+          (self) => {
+            const at = self.cursor.left < 0 ? null : self.cursor.idx;
+            markTime(card, at == null ? null : self.data[0][at]);
+            if (only == null || only === 0) {
+              const whole = only == null ? chart : KINDS[kind](environment, run);
+              read.replaceChildren(
+                ...(at == null ? [] : readOut(self.data[0][at], whole.read(at), whole.beside?.(at))),
+              );
+            }
+          },
+        ],
       },
     },
     chart.data,
     drawing,
   );
-  drawing.setAttribute("aria-label", `${kind} of ${figure.dataset.label} in ${environment.title}: ${chart.says().join(", ")}`);
+  drawing.setAttribute(
+    "aria-label",
+    `${kind} of ${figure.dataset.label} in ${environment.title}: ${chart.says().join(", ")}`,
+  );
   plot.usual = plot.height;
   card.plots.push(plot);
   figure.charts = [...(figure.charts ?? []), chart];
   new ResizeObserver(() => {
     const width = drawing.clientWidth;
-    if (width && width !== plot.width && !root.classList.contains("printing")) plot.setSize({ width, height: plot.height });
+    if (width && width !== plot.width && !root.classList.contains("printing"))
+      plot.setSize({ width, height: plot.height });
   }).observe(drawing);
 }
 
 function readOut(time, texts, beside = "") {
+  /** @type {(string | Node)[]} */
   const parts = [`${time.toFixed(1)} s `];
   texts.forEach((text, flow) => {
     if (texts.length > 1) parts.push(swatch(flow));
@@ -276,24 +302,35 @@ function swatch(flow) {
 function phasePlot(card, figure, run) {
   const { environment } = card;
   const { names, x, y, part } = run.phase;
-  const size = 300, left = 40, bottom = 34, right = 8, up = 8;
+  const size = 300,
+    left = 40,
+    bottom = 34,
+    right = 8,
+    up = 8;
   const top = environment.tops.phase;
   const across = (value) => left + (value / top) * (size - left - right);
   const down = (value) => size - bottom - (value / top) * (size - bottom - up);
   const together = part * environment.capacity_mbps;
   const clip = `clip-${environment.id}-${environment.runs.indexOf(run)}`;
-  const ticks = [0, top / 2, top];
+  const label = (x, y, anchor, text) => `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`;
+  const ticks = [0, top / 2, top].map((tick) => {
+    const text = Number(tick.toPrecision(3));
+    const below = label(across(tick), size - bottom + 14, tick === top ? "end" : "middle", text);
+    return below + label(left - 5, down(tick) + 4, "end", text);
+  });
+  const box = `x="${left}" y="${up}" width="${size - left - right}" height="${size - bottom - up}"`;
+  const segment = (from, to) => `M${across(from[0])} ${down(from[1])}L${across(to[0])} ${down(to[1])}`;
+  const guide = segment([0, 0], [top, top]) + segment([0, together], [together, 0]);
   const drawing = figure.querySelector(".plot");
   drawing.classList.add("square");
   drawing.innerHTML = `<svg viewBox="0 0 ${size} ${size}" aria-hidden="true">
-    <clipPath id="${clip}"><rect x="${left}" y="${up}" width="${size - left - right}" height="${size - bottom - up}"/></clipPath>
-    <rect class="frame" x="${left}" y="${up}" width="${size - left - right}" height="${size - bottom - up}"/>
-    ${ticks.map((tick) => `<text x="${across(tick)}" y="${size - bottom + 14}" text-anchor="${tick === top ? "end" : "middle"}">${+tick.toPrecision(3)}</text>
-      <text x="${left - 5}" y="${down(tick) + 4}" text-anchor="end">${+tick.toPrecision(3)}</text>`).join("")}
+    <clipPath id="${clip}"><rect ${box}/></clipPath>
+    <rect class="frame" ${box}/>
+    ${ticks.join("")}
     <text class="across" x="${(left + size - right) / 2}" y="${size - 3}" text-anchor="middle"></text>
     <text class="upward" transform="translate(10 ${(size - bottom + up) / 2}) rotate(-90)" text-anchor="middle"></text>
     <g clip-path="url(#${clip})">
-      <path class="guide" d="M${across(0)} ${down(0)}L${across(top)} ${down(top)}M${across(0)} ${down(together)}L${across(together)} ${down(0)}"/>
+      <path class="guide" d="${guide}"/>
       <g class="trace"></g>
     </g>
     <text x="${across(top * 0.87)}" y="${down(top * 0.91)}" text-anchor="end">fair</text>
@@ -302,8 +339,11 @@ function phasePlot(card, figure, run) {
   </svg>`;
   drawing.querySelector(".across").textContent = names[0];
   drawing.querySelector(".upward").textContent = names[1];
-  drawing.setAttribute("aria-label", `goodput of ${names[1]} against ${names[0]}, ${figure.dataset.label} in ${environment.title}: ` +
-    `means ${mean(y).toFixed(2)} and ${mean(x).toFixed(2)} Mbit/s`);
+  drawing.setAttribute(
+    "aria-label",
+    `goodput of ${names[1]} against ${names[0]}, ${figure.dataset.label} in ${environment.title}: ` +
+      `means ${mean(y).toFixed(2)} and ${mean(x).toFixed(2)} Mbit/s`,
+  );
   const trace = drawing.querySelector(".trace");
   const here = drawing.querySelector(".here");
   const phase = {
@@ -312,10 +352,17 @@ function phasePlot(card, figure, run) {
       const shown = run.bins.flatMap((time, at) => (time >= low && time <= high ? [at] : []));
       const counted = shown.filter((at) => run.bins[at] >= environment.warmup_s);
       const point = (at) => `${across(x[at]).toFixed(1)} ${down(y[at]).toFixed(1)}`;
-      trace.innerHTML = `<path class="path" d="M${counted.map(point).join("L")}"/>` + shown.map((at, order) => {
-        const opacity = run.bins[at] < environment.warmup_s ? 0.1 : 0.2 + (0.75 * order) / shown.length;
-        return `<circle class="point" cx="${across(x[at]).toFixed(1)}" cy="${down(y[at]).toFixed(1)}" r="2" opacity="${opacity.toFixed(2)}"/>`;
-      }).join("");
+      trace.innerHTML =
+        `<path class="path" d="M${counted.map(point).join("L")}"/>` +
+        shown
+          .map((at, order) => {
+            const opacity = run.bins[at] < environment.warmup_s ? 0.1 : 0.2 + (0.75 * order) / shown.length;
+            return (
+              `<circle class="point" cx="${across(x[at]).toFixed(1)}" cy="${down(y[at]).toFixed(1)}" r="2" ` +
+              `opacity="${opacity.toFixed(2)}"/>`
+            );
+          })
+          .join("");
       if (!counted.length) trace.querySelector("path").remove();
     },
     mark(time) {
@@ -333,14 +380,22 @@ function phasePlot(card, figure, run) {
 
 // --- Charts as files ----------------------------------------------------------------------------------------
 
-const SAVE = '<span class="save"><button type="button" data-save="svg">SVG</button><button type="button" data-save="csv">CSV</button></span>';
+const SAVE =
+  '<span class="save"><button type="button" data-save="svg">SVG</button>' +
+  '<button type="button" data-save="csv">CSV</button></span>';
 
-for (const [name, csv] of Object.entries(reportData.csv)) document.querySelector(`[data-name="${name}"]`).makeCsv = () => csv;
+for (const [name, csv] of Object.entries(reportData.csv)) {
+  const figure = /** @type {HTMLElement} */ (document.querySelector(`[data-name="${name}"]`));
+  figure.makeCsv = () => csv;
+}
 
 function csvOf(kind, run) {
   if (kind === "phase") {
     const { names, x, y } = run.phase;
-    return [["time_s", ...names].map(csvField).join(","), ...run.bins.map((time, at) => `${time},${x[at]},${y[at]}`)].join("\n");
+    return [
+      ["time_s", ...names].map(csvField).join(","),
+      ...run.bins.map((time, at) => `${time},${x[at]},${y[at]}`),
+    ].join("\n");
   }
   const chart = KINDS[kind]({ tops: {} }, run);
   const rows = chart.data[0].map((_, at) => chart.data.map((column) => column[at] ?? "").join(","));
@@ -349,41 +404,60 @@ function csvOf(kind, run) {
 
 // Redraws a chart over time as SVG, because a canvas contains only pixels.
 function timeSvg(figure, environment, kind) {
-  const width = 640, left = 50, right = 16, title = 24;
+  const width = 640,
+    left = 50,
+    right = 16,
+    title = 24;
   const charts = figure.charts;
   const each = charts.length > 1 ? 90 : 240;
   const height = title + charts.length * each + 30;
-  const escape = (text) => csvEscape(text);
-  const parts = [`<rect width="${width}" height="${height}" fill="${colour("card")}"/><text x="${left}" y="16" font-weight="600" fill="${colour("ink")}">${escape(`${environment.title}, ${figure.dataset.label}: ${kind}`)}</text>`];
+  const parts = [
+    `<rect width="${width}" height="${height}" fill="${colour("card")}"/>` +
+      `<text x="${left}" y="16" font-weight="600" fill="${colour("ink")}">` +
+      `${escaped(`${environment.title}, ${figure.dataset.label}: ${kind}`)}</text>`,
+  ];
   const across = (time) => (left + (time / environment.duration_s) * (width - left - right)).toFixed(1);
   charts.forEach((chart, index) => {
-    const top = title + index * each + 6, bottom = title + (index + 1) * each;
+    const top = title + index * each + 6,
+      bottom = title + (index + 1) * each;
     const down = (value) => (bottom - (Math.min(value, chart.top) / chart.top) * (bottom - top)).toFixed(1);
     for (const level of [0, chart.top / 2, chart.top]) {
-      parts.push(`<path d="M${left} ${down(level)}H${width - right}" stroke="${colour("rule")}"/><text x="${left - 6}" y="${+down(level) + 4}" text-anchor="end">${+level.toPrecision(3)}</text>`);
+      parts.push(
+        `<path d="M${left} ${down(level)}H${width - right}" stroke="${colour("rule")}"/>` +
+          `<text x="${left - 6}" y="${+down(level) + 4}" text-anchor="end">${+level.toPrecision(3)}</text>`,
+      );
     }
     chart.lines.forEach((style, at) => {
       let pen = "M";
-      const path = chart.data[at + 1].map((value, place) => {
-        if (value == null) {
-          pen = "M";
-          return "";
-        }
-        const stroke = `${pen}${across(chart.data[0][place])} ${down(value)}`;
-        pen = "L";
-        return stroke;
-      }).join("");
-      parts.push(`<path d="${path}" fill="none" stroke="${style.stroke()}" stroke-width="${style.width}"${style.dash ? ` stroke-dasharray="${style.dash}"` : ""}><title>${escape(style.label)}</title></path>`);
+      const path = chart.data[at + 1]
+        .map((value, place) => {
+          if (value == null) {
+            pen = "M";
+            return "";
+          }
+          const stroke = `${pen}${across(chart.data[0][place])} ${down(value)}`;
+          pen = "L";
+          return stroke;
+        })
+        .join("");
+      parts.push(
+        `<path d="${path}" fill="none" stroke="${style.stroke()}" stroke-width="${style.width}"` +
+          `${style.dash ? ` stroke-dasharray="${style.dash}"` : ""}><title>${escaped(style.label)}</title></path>`,
+      );
     });
   });
   const shown = environment.duration_s;
   for (const time of [0, 0.25, 0.5, 0.75, 1].map((part) => part * shown)) {
     parts.push(`<text x="${across(time)}" y="${height - 12}" text-anchor="middle">${+time.toPrecision(3)} s</text>`);
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="11" fill="${colour("soft")}">${parts.join("")}</svg>`;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ` +
+    `${height}" font-family="system-ui, sans-serif" font-size="11" fill="${colour("soft")}">${parts.join("")}` +
+    "</svg>"
+  );
 }
 
-function csvEscape(text) {
+function escaped(text) {
   const element = document.createElement("i");
   element.textContent = text;
   return element.innerHTML;
@@ -392,17 +466,19 @@ function csvEscape(text) {
 // --- The heat map -------------------------------------------------------------------------------------------
 
 const { heat } = reportData;
-const heatTable = document.querySelector("table.heat");
-const heatBy = document.getElementById("heat-by");
+const heatTable = /** @type {HTMLTableElement} */ (document.querySelector("table.heat"));
+const heatBy = /** @type {HTMLSelectElement} */ (document.getElementById("heat-by"));
 const heatRows = [...heatTable.tBodies[0].rows].map((row) => [...row.querySelectorAll("button")]);
 
 function showHeat() {
   const { cells } = heat.maps[heatBy.value];
-  heatRows.forEach((row, environment) => row.forEach((button, candidate) => {
-    const [judgement] = cells[environment][candidate];
-    button.className = judgement;
-    button.innerHTML = `${heat.signs[judgement]}<span class="unseen">${heat.words[judgement]}</span>`;
-  }));
+  heatRows.forEach((row, environment) =>
+    row.forEach((button, candidate) => {
+      const [judgement] = cells[environment][candidate];
+      button.className = judgement;
+      button.innerHTML = `${heat.signs[judgement]}<span class="unseen">${heat.words[judgement]}</span>`;
+    }),
+  );
 }
 
 // A command with a button that copies it, and one that runs its cell in this page.
@@ -423,11 +499,15 @@ function tellCell(button) {
   const candidate = heatRows[environment].indexOf(button);
   const told = document.getElementById("cell");
   const title = document.createElement("b");
-  title.textContent = `${heat.labels[candidate]} in “${heat.environments[environment]}”: ${heat.words[heat.maps[heatBy.value].cells[environment][candidate][0]]}. `;
-  const figures = heat.maps.flatMap((map) => {
-    const [, , , text] = map.cells[environment][candidate];
-    return text ? [text] : [];
-  }).join("; ");
+  title.textContent =
+    `${heat.labels[candidate]} in “${heat.environments[environment]}”: ` +
+    `${heat.words[heat.maps[heatBy.value].cells[environment][candidate][0]]}. `;
+  const figures = heat.maps
+    .flatMap((map) => {
+      const [, , , text] = map.cells[environment][candidate];
+      return text ? [text] : [];
+    })
+    .join("; ");
   const at = heat.command.lastIndexOf("CELL");
   const command = heat.command.slice(0, at) + heat.names[environment][candidate] + heat.command.slice(at + 4);
   const again = commandOf("span", command, heat.names[environment][candidate]);
@@ -435,12 +515,28 @@ function tellCell(button) {
 }
 
 heatBy.addEventListener("change", showHeat);
-heatTable.addEventListener("cell", (event) => tellCell(event.detail));
-heatTable.closest("figure").makeCsv = () => [
-  "environment,algorithm,by,judgement,value,difference_to_reference,command",
-  ...heat.maps.flatMap((map) => map.cells.flatMap((row, environment) => row.map(([judgement, value, difference], candidate) =>
-    [heat.environments[environment], heat.labels[candidate], map.heading, heat.words[judgement], value, difference, heat.names[environment][candidate]].map(csvField).join(",")))),
-].join("\n");
+heatTable.addEventListener("cell", (/** @type {CustomEvent} */ event) => tellCell(event.detail));
+heatTable.closest("figure").makeCsv = () =>
+  [
+    "environment,algorithm,by,judgement,value,difference_to_reference,command",
+    ...heat.maps.flatMap((map) =>
+      map.cells.flatMap((row, environment) =>
+        row.map(([judgement, value, difference], candidate) =>
+          [
+            heat.environments[environment],
+            heat.labels[candidate],
+            map.heading,
+            heat.words[judgement],
+            value,
+            difference,
+            heat.names[environment][candidate],
+          ]
+            .map(csvField)
+            .join(","),
+        ),
+      ),
+    ),
+  ].join("\n");
 
 // --- Building -----------------------------------------------------------------------------------------------
 
@@ -454,7 +550,9 @@ function build(card, section) {
     const figure = document.createElement("figure");
     figure.dataset.label = environment.labels[index];
     const strips = run && kind === "cwnd" && run.flows.length >= STRIPS_FROM ? run.flows.map((_, flow) => flow) : null;
-    const plots = strips ? strips.map(() => '<div class="plot strip" role="img"></div>').join("") : '<div class="plot" role="img"></div>';
+    const plots = strips
+      ? strips.map(() => '<div class="plot strip" role="img"></div>').join("")
+      : '<div class="plot" role="img"></div>';
     figure.innerHTML = `<figcaption><b></b><span class="read"></span>${run ? SAVE : ""}</figcaption>${plots}`;
     figure.dataset.name = `${environment.id}-${kind}-${index}`;
     for (const button of figure.querySelectorAll("[data-save]")) {
@@ -485,7 +583,9 @@ function showKeys(card) {
 
 function showCommands(card, details) {
   const { commands, scenario } = card.environment;
-  details.querySelector(".commands").replaceChildren(...commands.map(([name, command]) => commandOf("div", command, name)));
+  details
+    .querySelector(".commands")
+    .replaceChildren(...commands.map(([name, command]) => commandOf("div", command, name)));
   details.querySelector("pre").textContent = JSON.stringify(scenario, null, 2);
 }
 
@@ -503,7 +603,11 @@ const near = new IntersectionObserver(
       if (!isIntersecting) continue;
       near.unobserve(target);
       if (target.matches(".figures")) fill(target);
-      else build(cards.find((card) => card.element.contains(target)), target);
+      else
+        build(
+          cards.find((card) => card.element.contains(target)),
+          target,
+        );
     }
   },
   { rootMargin: "500px" },

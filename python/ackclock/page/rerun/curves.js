@@ -13,7 +13,8 @@ function path({ times, values }, across, up) {
   let column = null;
   const close = () => {
     if (column === null) return;
-    for (const value of new Set([column.first, column.least, column.most, column.last])) strokes.push(`${column.x} ${up(value).toFixed(1)}`);
+    for (const value of new Set([column.first, column.least, column.most, column.last]))
+      strokes.push(`${column.x} ${up(value).toFixed(1)}`);
   };
   times.forEach((time, index) => {
     const [x, value] = [Math.round(across(time)), values[index]];
@@ -27,28 +28,56 @@ function path({ times, values }, across, up) {
   return strokes.length > 0 ? `M${strokes.join("L")}` : "";
 }
 
-/** One drawing. `sides`: lists of curves, each {kind, curves}. `names`: the curves with colours. `end`: the end of the time axis in seconds. */
+/**
+ * One drawing. `sides`: lists of curves, each {kind, curves}. `names`: the curves with colours. `end`: the end of the
+ * time axis in seconds.
+ */
 export function drawing(title, sides, names, end) {
-  const most = Math.max(0, ...sides.flatMap(({ curves }) => curves.map(({ values }) => values.reduce((top, value) => Math.max(top, value), 0))));
+  const most = Math.max(
+    0,
+    ...sides.flatMap(({ curves }) =>
+      curves.map(({ values }) => values.reduce((top, value) => Math.max(top, value), 0)),
+    ),
+  );
   const top = ceiling(1.02 * most);
   const across = (time) => LEFT + (time / end) * (WIDTH - LEFT - RIGHT);
   const up = (value) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - TOP - BOTTOM);
   const every = ceiling(end / 6);
   const drawn = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title });
   for (const value of ticks(top)) {
-    drawn.append(svg("path", { class: "grid", d: `M${LEFT} ${up(value).toFixed(1)}H${WIDTH - RIGHT}` }), svg("text", { x: LEFT - 6, y: up(value) + 4, "text-anchor": "end" }, words(value)));
+    drawn.append(
+      svg("path", { class: "grid", d: `M${LEFT} ${up(value).toFixed(1)}H${WIDTH - RIGHT}` }),
+      svg("text", { x: LEFT - 6, y: up(value) + 4, "text-anchor": "end" }, words(value)),
+    );
   }
   for (let time = 0; time <= end * 1.0001; time += every) {
-    drawn.append(svg("text", { x: across(time).toFixed(1), y: HEIGHT - 6, "text-anchor": "middle" }, `${words(time)}${time === 0 ? " s" : ""}`));
+    drawn.append(
+      svg(
+        "text",
+        { x: across(time).toFixed(1), y: HEIGHT - 6, "text-anchor": "middle" },
+        `${words(time)}${time === 0 ? " s" : ""}`,
+      ),
+    );
   }
   for (const { kind, curves } of sides) {
-    for (const curve of curves) drawn.append(svg("path", { class: `line ${kind} c${names.indexOf(curve.name) % COLOURS}`, d: path(curve, across, up) }, svg("title", {}, `${curve.name}, ${kind}`)));
+    for (const curve of curves)
+      drawn.append(
+        svg(
+          "path",
+          { class: `line ${kind} c${names.indexOf(curve.name) % COLOURS}`, d: path(curve, across, up) },
+          svg("title", {}, `${curve.name}, ${kind}`),
+        ),
+      );
   }
   return drawn;
 }
 
 /** The numbers of a drawing. */
 export function csv(sides) {
-  const rows = sides.flatMap(({ kind, curves }) => curves.flatMap(({ name, times, values }) => [...times].map((time, index) => `${kind},${JSON.stringify(name)},${time},${values[index]}`)));
+  const rows = sides.flatMap(({ kind, curves }) =>
+    curves.flatMap(({ name, times, values }) =>
+      [...times].map((time, index) => `${kind},${JSON.stringify(name)},${time},${values[index]}`),
+    ),
+  );
   return ["run,name,time_s,value", ...rows].join("\n");
 }

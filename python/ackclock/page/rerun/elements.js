@@ -7,4 +7,5 @@ function filled(element, attributes, children) {
 }
 
 export const html = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
-export const svg = (name, attributes = {}, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+export const svg = (name, attributes = {}, ...children) =>
+  filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);

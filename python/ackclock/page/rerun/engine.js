@@ -8,7 +8,12 @@ export class Stopped extends Error {}
 export class Engine {
   /** `script`: the text of the worker. `packed`: the module, compressed by gzip. */
   constructor(script, packed) {
-    Object.assign(this, { script, packed, worker: null, waiting: null, metrics: null });
+    this.script = script;
+    this.packed = packed;
+    this.module = null;
+    this.worker = null;
+    this.waiting = null;
+    this.metrics = null;
   }
 
   /** Starts a worker, and waits until it has loaded the module. */
@@ -19,7 +24,7 @@ export class Engine {
   }
 
   /** Sends a message to the worker, and returns its answer. */
-  ask(message, progress = () => {}) {
+  ask(message, progress = (_part) => {}) {
     return new Promise((resolve, reject) => {
       this.waiting = reject;
       this.worker.onmessage = ({ data }) => {

@@ -13,7 +13,8 @@ const FIELDS = [
 ];
 
 /** A table with a horizontal scroll bar. */
-const scrolled = (table) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table.caption.textContent }, table);
+const scrolled = (table) =>
+  html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table.caption.textContent }, table);
 
 const same = (one, other) => Object.keys(one).every((key) => one[key] === other[key]);
 
@@ -23,15 +24,36 @@ export class Rerun {
     this.element = element;
     this.engine = engine;
     this.stored = new Map();
-    this.fields = Object.fromEntries(FIELDS.map(([name]) => [name, html("input", { name, autocomplete: "off", spellcheck: "false" })]));
-    this.sets = html("textarea", { name: "sets", rows: 3, spellcheck: "false", placeholder: "flows.test.count=4\ntopology.queue.limit=20 packets" });
-    this.buttons = { run: html("button", { type: "submit", class: "main" }, "Run"), stop: html("button", { type: "button", name: "stop" }, "Stop"), reset: html("button", { type: "button", name: "reset" }, "Reset") };
+    /** Whether the page offers charts as files. */
+    this.hasFiles = false;
+    this.fields = Object.fromEntries(
+      FIELDS.map(([name]) => [name, html("input", { name, autocomplete: "off", spellcheck: "false" })]),
+    );
+    this.sets = html("textarea", {
+      name: "sets",
+      rows: 3,
+      spellcheck: "false",
+      placeholder: "flows.test.count=4\ntopology.queue.limit=20 packets",
+    });
+    this.buttons = {
+      run: html("button", { type: "submit", class: "main" }, "Run"),
+      stop: html("button", { type: "button", name: "stop" }, "Stop"),
+      reset: html("button", { type: "button", name: "reset" }, "Reset"),
+    };
     this.progress = html("progress", { max: 1, value: 0, "aria-label": "progress of the run" });
     this.told = html("p", { class: "told", role: "status" });
     this.mistakes = html("ul", { class: "mistakes" });
     this.out = html("div", { class: "out" });
-    const labels = FIELDS.map(([name, label, hint]) => html("label", {}, `${label} `, this.fields[name], html("small", {}, hint)));
-    this.form = html("form", {}, ...labels, html("label", { class: "sets" }, "Changes to the scenario, one KEY=VALUE per line ", this.sets), html("div", { class: "do" }, ...Object.values(this.buttons), this.progress));
+    const labels = FIELDS.map(([name, label, hint]) =>
+      html("label", {}, `${label} `, this.fields[name], html("small", {}, hint)),
+    );
+    this.form = html(
+      "form",
+      {},
+      ...labels,
+      html("label", { class: "sets" }, "Changes to the scenario, one KEY=VALUE per line ", this.sets),
+      html("div", { class: "do" }, ...Object.values(this.buttons), this.progress),
+    );
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.run();
@@ -41,7 +63,9 @@ export class Rerun {
     element.replaceChildren(this.form, this.told, this.mistakes, this.out);
   }
 
-  /** Shows a cell: its `scenario` as JSON, `hash`, `seed`, `replicates`, `summaries` by replicate, `watched`, `refusal`. */
+  /**
+   * Shows a cell: its `scenario` as JSON, `hash`, `seed`, `replicates`, `summaries` by replicate, `watched`, `refusal`.
+   */
   show(cell) {
     this.cell = cell;
     this.tree = JSON.parse(cell.scenario);
@@ -49,7 +73,10 @@ export class Rerun {
     this.out.replaceChildren();
     const refusal = cell.refusal || lacking();
     this.form.hidden = Boolean(refusal);
-    this.tell(refusal ? "refused" : "ready", refusal || "The simulation runs in this browser, without network requests.");
+    this.tell(
+      refusal ? "refused" : "ready",
+      refusal || "The simulation runs in this browser, without network requests.",
+    );
   }
 
   reset() {
@@ -73,10 +100,14 @@ export class Rerun {
   asked() {
     const whole = (name, text) => {
       const number = text.trim();
-      if (!/^\d{1,20}$/.test(number) || BigInt(number) >= 1n << 64n) throw new Error(`${name}: ${JSON.stringify(text)} is not an integer from 0 to 2^64 - 1.`);
+      if (!/^\d{1,20}$/.test(number) || BigInt(number) >= 1n << 64n)
+        throw new Error(`${name}: ${JSON.stringify(text)} is not an integer from 0 to 2^64 - 1.`);
       return String(BigInt(number));
     };
-    const sets = this.sets.value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+    const sets = this.sets.value
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line !== "");
     const duration = this.fields.duration.value.trim();
     return {
       tree: this.cell.scenario,
@@ -94,7 +125,14 @@ export class Rerun {
       const stored = await this.runStored(Number(asked.replicate));
       const isSame = same({ ...stored.asked, sets: "" }, { ...asked, sets: asked.sets.join("\n") });
       if (!isSame) this.tell("running", "Running …");
-      const here = isSame ? stored : { asked, ...(await this.engine.run(asked, (part) => { this.progress.value = part; })) };
+      const here = isSame
+        ? stored
+        : {
+            asked,
+            ...(await this.engine.run(asked, (part) => {
+              this.progress.value = part;
+            })),
+          };
       if (cell !== this.cell) return;
       this.present(stored, here);
     } catch (error) {
@@ -110,7 +148,9 @@ export class Rerun {
     const key = `${cell.name}#${replicate}`;
     if (!this.stored.has(key)) {
       const asked = { tree: cell.scenario, seed: cell.seed, replicate: String(replicate), sets: [] };
-      const run = this.engine.run(asked, (part) => { this.progress.value = part; });
+      const run = this.engine.run(asked, (part) => {
+        this.progress.value = part;
+      });
       this.tell("running", "Running the stored cell …");
       this.stored.set(key, { asked, ...(await run), summary: cell.summaries[replicate] ?? null });
     }
@@ -120,8 +160,10 @@ export class Rerun {
   /** Tells whether the rerun of the stored cell reproduces its stored figures. */
   judgement({ summary, document, hash, asked }) {
     const which = `seed ${asked.seed}, replicate ${asked.replicate}`;
-    if (hash !== this.cell.hash) return `This page reads the stored scenario differently: hash ${hash} instead of ${this.cell.hash}.`;
-    if (summary === null) return `This page does not contain the figures of the stored run (${which}), and computed them again.`;
+    if (hash !== this.cell.hash)
+      return `This page reads the stored scenario differently: hash ${hash} instead of ${this.cell.hash}.`;
+    if (summary === null)
+      return `This page does not contain the figures of the stored run (${which}), and computed them again.`;
     const other = Object.keys(summary).filter((name) => summary[name] !== document.summary[name]);
     if (other.length > 0) return `The stored run (${which}) gives different figures here: ${other.join(", ")}.`;
     return `The stored run (${which}) gives its stored figures here, to the last digit.`;
@@ -132,8 +174,19 @@ export class Rerun {
     const mine = here === stored ? null : here;
     this.tell("done", [this.judgement(stored), ...here.warnings.map((warning) => `Warning: ${warning}`)].join(" "));
     this.out.replaceChildren(
-      html("p", { class: "legend" }, ...(mine === null ? ["Change a value above to compare."] : ["The rerun has bold lines. The stored run has thin, dotted lines and grey figures."])),
-      html("div", { class: "both" }, scrolled(figures(metrics, stored.summary ?? stored.document.summary, mine?.document.summary)), html("div", { class: "curves" }, ...this.charts(stored, mine))),
+      html(
+        "p",
+        { class: "legend" },
+        ...(mine === null
+          ? ["Change a value above to compare."]
+          : ["The rerun has bold lines. The stored run has thin, dotted lines and grey figures."]),
+      ),
+      html(
+        "div",
+        { class: "both" },
+        scrolled(figures(metrics, stored.summary ?? stored.document.summary, mine?.document.summary)),
+        html("div", { class: "curves" }, ...this.charts(stored, mine)),
+      ),
       ...rowsOf(metrics, stored.document, mine?.document, this.cell.watched).map(scrolled),
     );
   }
@@ -141,14 +194,27 @@ export class Rerun {
   charts(stored, mine) {
     const runs = [{ kind: "stored", run: stored }, ...(mine === null ? [] : [{ kind: "here", run: mine }])];
     const titles = [...new Set(runs.flatMap(({ run }) => run.panels.map(({ title }) => title)))];
-    if (titles.length === 0) return [html("p", {}, "The scenario has no samples over time. Add the line sampling.interval=100 ms for curves.")];
-    const names = [...new Set(runs.flatMap(({ run }) => run.panels.flatMap(({ curves }) => curves.map(({ name }) => name))))];
+    if (titles.length === 0)
+      return [
+        html("p", {}, "The scenario has no samples over time. Add the line sampling.interval=100 ms for curves."),
+      ];
+    const names = [
+      ...new Set(runs.flatMap(({ run }) => run.panels.flatMap(({ curves }) => curves.map(({ name }) => name)))),
+    ];
     const end = Math.max(...runs.map(({ run }) => run.document.duration_s));
     return titles.map((title, index) => {
-      const sides = runs.map(({ kind, run }) => ({ kind: mine === null ? "here" : kind, curves: run.panels.find((panel) => panel.title === title)?.curves ?? [] }));
+      const sides = runs.map(({ kind, run }) => ({
+        kind: mine === null ? "here" : kind,
+        curves: run.panels.find((panel) => panel.title === title)?.curves ?? [],
+      }));
       const shown = names.filter((name) => sides.some(({ curves }) => curves.some((curve) => curve.name === name)));
       const keys = shown.map((name) => html("span", { class: `key c${names.indexOf(name) % 6}` }, html("i"), name));
-      const figure = html("figure", { "data-name": `run-${index}` }, html("figcaption", {}, html("b", {}, title), " ", ...keys, ...this.saves(title)), drawing(title, sides, names, end));
+      const figure = html(
+        "figure",
+        { "data-name": `run-${index}` },
+        html("figcaption", {}, html("b", {}, title), " ", ...keys, ...this.saves(title)),
+        drawing(title, sides, names, end),
+      );
       figure.makeCsv = () => csv(sides);
       return figure;
     });
@@ -157,12 +223,30 @@ export class Rerun {
   /** The buttons that save a chart, handled by the page of the report. */
   saves(title) {
     if (!this.hasFiles) return [];
-    return [html("span", { class: "save" }, ...["svg", "csv"].map((kind) => html("button", { type: "button", "data-save": kind, "aria-label": `Save ${kind.toUpperCase()}: ${title}` }, kind.toUpperCase())))];
+    return [
+      html(
+        "span",
+        { class: "save" },
+        ...["svg", "csv"].map((kind) =>
+          html(
+            "button",
+            { type: "button", "data-save": kind, "aria-label": `Save ${kind.toUpperCase()}: ${title}` },
+            kind.toUpperCase(),
+          ),
+        ),
+      ),
+    ];
   }
 
   complain(error) {
-    const told = (error.mistakes ?? []).map(({ set, key, message }) => [set, set?.startsWith(`${key}=`) ? "" : key, message].filter(Boolean).join(": "));
-    this.tell(error instanceof Stopped ? "stopped" : "failed", told.length > 0 ? "This scenario cannot run:" : error.message, told);
+    const told = (error.mistakes ?? []).map(({ set, key, message }) =>
+      [set, set?.startsWith(`${key}=`) ? "" : key, message].filter(Boolean).join(": "),
+    );
+    this.tell(
+      error instanceof Stopped ? "stopped" : "failed",
+      told.length > 0 ? "This scenario cannot run:" : error.message,
+      told,
+    );
     this.out.replaceChildren();
   }
 }

@@ -5,7 +5,7 @@ import { Engine } from "./engine.js";
 import { html } from "./elements.js";
 import { Rerun } from "./panel.js";
 
-const dialog = document.getElementById("rerun");
+const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("rerun"));
 const title = html("h2", { id: "rerun-title" });
 const close = html("button", { type: "button", class: "close", "aria-label": "Close", title: "Close" }, "✕");
 const body = html("div", { class: "rerun" });
@@ -17,8 +17,12 @@ let cells = null;
 
 /** The cells, unpacked when the first one opens. */
 async function readCells() {
-  const { scenarios, cells: found } = JSON.parse(new TextDecoder().decode(await unpacked(decoded(carried("rerun-cells")))));
-  return new Map(Object.entries(found).map(([name, cell]) => [name, { name, scenario: scenarios[cell.hash], ...cell }]));
+  const { scenarios, cells: found } = JSON.parse(
+    new TextDecoder().decode(await unpacked(decoded(carried("rerun-cells")))),
+  );
+  return new Map(
+    Object.entries(found).map(([name, cell]) => [name, { name, scenario: scenarios[cell.hash], ...cell }]),
+  );
 }
 
 async function open(name) {
@@ -42,10 +46,12 @@ async function open(name) {
 close.addEventListener("click", () => dialog.close());
 dialog.addEventListener("close", () => panel.engine.stop());
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-rerun]");
+  const clicked = /** @type {Element} */ (event.target);
+  const button = /** @type {HTMLElement} */ (clicked.closest("[data-rerun]"));
   if (button) open(button.dataset.rerun);
 });
-document.getElementById("rerun-choose")?.addEventListener("submit", (event) => {
+const choice = /** @type {HTMLFormElement} */ (document.getElementById("rerun-choose"));
+choice?.addEventListener("submit", (event) => {
   event.preventDefault();
-  open(event.target.elements.cell.value);
+  open(new FormData(choice).get("cell"));
 });

@@ -18,7 +18,11 @@ function parts(column) {
 
 function curve(name, rows, times, value) {
   const points = rows.map((row) => [Number(times[row]) / 1e9, value(row)]).filter(([, at]) => Number.isFinite(at));
-  return { name, times: Float64Array.from(points, ([time]) => time), values: Float64Array.from(points, ([, at]) => at) };
+  return {
+    name,
+    times: Float64Array.from(points, ([time]) => time),
+    values: Float64Array.from(points, ([, at]) => at),
+  };
 }
 
 /** The received payload per time, in Mbit/s. */
@@ -44,14 +48,27 @@ export function panels(result) {
   const groups = parts(flows.flow);
   const drawn = groups.slice(0, MOST);
   const made = [
-    { title: "Window, segments", curves: drawn.map(([name, rows]) => curve(name, rows, times, (row) => flows.cwnd_segments.values[row])) },
+    {
+      title: "Window, segments",
+      curves: drawn.map(([name, rows]) => curve(name, rows, times, (row) => flows.cwnd_segments.values[row])),
+    },
     // Zero means that no RTT was measured yet.
-    { title: "Smoothed RTT, ms", curves: drawn.map(([name, rows]) => curve(name, rows, times, (row) => Number(flows.srtt_ns.values[row]) / 1e6 || NaN)) },
+    {
+      title: "Smoothed RTT, ms",
+      curves: drawn.map(([name, rows]) =>
+        curve(name, rows, times, (row) => Number(flows.srtt_ns.values[row]) / 1e6 || NaN),
+      ),
+    },
     { title: "Goodput, Mbit/s", curves: drawn.map(([name, rows]) => rate(name, rows, flows, end)) },
   ];
   const links = result.samples("links");
-  const queues = parts(links.link).map(([name, rows]) => curve(name, rows, links.time_ns.values, (row) => links.backlog_packets.values[row]));
+  const queues = parts(links.link).map(([name, rows]) =>
+    curve(name, rows, links.time_ns.values, (row) => links.backlog_packets.values[row]),
+  );
   const queued = queues.filter(({ values }) => values.some((value) => value > 0));
   made.push({ title: "Queue, packets", curves: (queued.length > 0 ? queued : queues).slice(0, MOST) });
-  return { panels: made.filter(({ curves }) => curves.some(({ times: some }) => some.length > 0)), hidden: groups.length - drawn.length };
+  return {
+    panels: made.filter(({ curves }) => curves.some(({ times: some }) => some.length > 0)),
+    hidden: groups.length - drawn.length,
+  };
 }

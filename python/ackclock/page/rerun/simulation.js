@@ -24,7 +24,8 @@ const tasks = {
     const scenario = new Scenario(JSON.parse(tree), { sets });
     const live = scenario.start({ seed: BigInt(seed), replicate: BigInt(replicate) });
     const end = live.duration;
-    for (let part = 1; part < PARTS && live.step((end * part) / PARTS); part += 1) post("progress", { part: part / PARTS });
+    for (let part = 1; part < PARTS && live.step((end * part) / PARTS); part += 1)
+      post("progress", { part: part / PARTS });
     const result = live.finish();
     const { document } = result;
     const drawn = panels(result);

@@ -1,9 +1,9 @@
 """Shows how New-AIMD locks a newcomer out, in the simulator and with the kernel's TCP, and draws both.
 
-    python tools/linux/late_comer.py               in virtual time, a minute
-    python tools/linux/late_comer.py --write       also writes docs/images/late-comer.svg and late-comer.json
-    python tools/linux/late_comer.py --quick       runs of 18 seconds, one to three of each
-    python tools/linux/late_comer.py --real-time   the running kernel, four to twelve minutes, as root
+    python tools/linux/newcomer.py               in virtual time, a minute
+    python tools/linux/newcomer.py --write       also writes docs/images/newcomer.svg and newcomer.json
+    python tools/linux/newcomer.py --quick       runs of 18 seconds, one to three of each
+    python tools/linux/newcomer.py --real-time   the running kernel, four to twelve minutes, as root
 
 Two flows share 10 Mbit/s, 40 ms and a drop-tail queue of 1 BDP. A third flow starts after a third of the run.
 In the kernel New-AIMD is the eBPF program of `bpf/new_aimd.bpf.c`. AIMD(1, 0.5), the kernel's reno, serves as
@@ -35,8 +35,8 @@ from ackclock.running.job import Job, execute
 from ackclock.running.work import Study
 from ackclock.scenario import Scenario
 
-PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "late-comer.svg"
-RESULTS = Path(__file__).with_name("late-comer.json")
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "newcomer.svg"
+RESULTS = Path(__file__).with_name("newcomer.json")
 LENGTH_S, QUICK_S = 24.0, 18.0
 #: Seconds between points of the figure.
 INTERVAL_S = 0.5
@@ -44,7 +44,7 @@ INTERVAL_S = 0.5
 ARRIVAL_S = 5.0
 REPLICATES, RUNS = 20, 5
 ALGORITHMS = {"new-aimd": "New-AIMD", "aimd": "AIMD(1, 0.5)"}
-LATE = "late-comer"
+LATE = "newcomer"
 SIMULATOR, KERNEL = "simulator", "Linux"
 
 
@@ -172,7 +172,7 @@ def line(name: str, figures: Mapping[str, float]) -> str:
     mean, least, largest = (100 * figures[key] for key in ("mean", "least", "largest"))
     invalid = f"; {figures['invalid']:g} not valid" if figures["invalid"] else ""
     return (
-        f"{name}: the late-comer has {mean:.1f} % of the goodput "
+        f"{name}: the newcomer has {mean:.1f} % of the goodput "
         f"({least:.1f} to {largest:.1f}, {figures['runs']:g} runs{invalid})"
     )
 
