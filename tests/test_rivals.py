@@ -156,7 +156,7 @@ def test_the_answer_in_words() -> None:
 
 
 def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
-    """BBRv1 pays no attention to losses: in a queue of four packets it leaves next to nothing to AIMD."""
+    """BBRv1 pays no attention to losses: in a queue of eight packets it leaves next to nothing to AIMD."""
     out = tmp_path / "out"
     command: list[str | Path] = [
         "evaluate",
@@ -166,7 +166,7 @@ def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:
         "--against",
         "aimd,cubic",
         "--set",
-        "topology.queue.limit=4 packets",
+        "topology.queue.limit=8 packets",
     ]
     answer = cli(*command, "--json", "--out", out)
     assert answer.code == 0, answer.stderr

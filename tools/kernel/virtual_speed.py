@@ -116,7 +116,7 @@ def most_memory(work: Callable[[], object]) -> int:
 
 def measured(kernel: store.Kernel) -> dict[str, str]:
     """Return all figures, each as words."""
-    place = (kernel.image, kernel.title)
+    place = (kernel.image, kernel.title, dict[str, str]())
 
     def run(case: Scenario, seed: int = 1) -> float:
         """Return the CPU time."""

@@ -23,7 +23,7 @@ pub enum Addition {
     /// The kernel has the congestion control.
     Nothing,
     /// Programs of eBPF, and the key of the scenario.
-    Object(String, BpfObject),
+    Object(String, Box<BpfObject>),
     /// The record of a module, and the flow that names it.
     Module(u16, Vec<u8>),
 }
@@ -45,7 +45,7 @@ pub fn read(plan: &Plan, image: &Image) -> Result<InGuest, KernelError> {
             }
             program => {
                 let object = program.object(&image.objects).map_err(|message| Refused::algorithm(flow, message))?;
-                (format!("ackclock{index}"), Addition::Object(format!("flows.{}.cc", flow.group), object))
+                (format!("ackclock{index}"), Addition::Object(format!("flows.{}.cc", flow.group), Box::new(object)))
             }
         })
     })
