@@ -14,10 +14,14 @@ use crate::error::KernelError;
 const OF_TRANSPORT: [(&str, &str); 3] =
     [("net.ipv4.tcp_timestamps", "timestamps"), ("net.ipv4.tcp_sack", "recovery"), ("net.ipv4.tcp_ecn", "ecn")];
 
+/// The memory of TCP in pages: most of a guest's. By default the kernel limits windows to an eighth of its memory.
+const TCP_MEMORY: &str = "60000 60000 60000";
+
 /// The settings of a plan, as words of the kernel's command line. A later word overrides an earlier one.
 pub fn words(plan: &Plan) -> Vec<String> {
     let backlog = ("core.netdev_max_backlog", "100000".to_owned());
-    let own = sysctls(plan).into_iter().chain([backlog]).map(|(name, value)| (format!("net.{name}"), value));
+    let memory = ("ipv4.tcp_mem", TCP_MEMORY.to_owned());
+    let own = sysctls(plan).into_iter().chain([backlog, memory]).map(|(name, value)| (format!("net.{name}"), value));
     let sysctls = own.chain(plan.kernel.sysctls.iter().map(|(key, value)| (sysctl(key), written(value))));
     let sysctls = sysctls.map(|(name, value)| format!("sysctl.{name}=\"{value}\""));
     let algorithms = kernels_flows(plan).filter_map(|(_, flow)| of_kernel(flow));
