@@ -33,12 +33,27 @@ pub enum Reason {
     CeThreshold,
     /// It can never be sent: it has more bytes than a burst may have.
     Oversize,
+    /// L4S: chosen by the probability that the classic queue is coupled to (RFC 9332).
+    Coupled,
+    /// L4S: chosen by the threshold of its own queue (RFC 9332).
+    Native,
+    /// Marks cannot rise any more, so ECN-capable items are dropped as well (RFC 9332).
+    Overload,
 }
 
 impl Reason {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 6] =
-        [Reason::Full, Reason::Early, Reason::Forced, Reason::Sojourn, Reason::CeThreshold, Reason::Oversize];
+    pub const ALL: [Reason; 9] = [
+        Reason::Full,
+        Reason::Early,
+        Reason::Forced,
+        Reason::Sojourn,
+        Reason::CeThreshold,
+        Reason::Oversize,
+        Reason::Coupled,
+        Reason::Native,
+        Reason::Overload,
+    ];
 
     /// The word for it in the names of metrics.
     pub fn name(self) -> &'static str {
@@ -49,6 +64,9 @@ impl Reason {
             Reason::Sojourn => "sojourn",
             Reason::CeThreshold => "ce_threshold",
             Reason::Oversize => "oversize",
+            Reason::Coupled => "coupled",
+            Reason::Native => "native",
+            Reason::Overload => "overload",
         }
     }
 
@@ -61,6 +79,9 @@ impl Reason {
             Reason::Sojourn => "for sojourn times above the target",
             Reason::CeThreshold => "for a sojourn time above `ce_threshold`",
             Reason::Oversize => "of packets larger than the burst",
+            Reason::Coupled => "of L4S packets by the coupled probability",
+            Reason::Native => "of L4S packets by the threshold of their own queue",
+            Reason::Overload => "of ECN-capable packets in overload",
         }
     }
 }
@@ -150,6 +171,12 @@ pub trait Qdisc<T: Queued> {
     /// the queue drop them. Other parameters stay unchanged.
     fn set_limit(&mut self, limit: Limit);
 
-    /// Visits every queued item with its arrival time. Items of a flow are visited in the order of arrival.
+    /// The items that leave in the order of their arrival have the same number. By default they are those of a flow.
+    fn order(&self, item: &T) -> u64 {
+        item.flow_hash()
+    }
+
+    /// Visits every queued item with its arrival time. Items with the same [`Qdisc::order`] are visited in the order of
+    /// arrival.
     fn visit(&self, see: &mut dyn FnMut(Instant, &T));
 }

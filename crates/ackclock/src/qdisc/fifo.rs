@@ -7,7 +7,7 @@ use crate::units::Instant;
 
 /// Items with the times at which they came.
 #[derive(Clone, Debug)]
-pub(super) struct Fifo<T> {
+pub struct Fifo<T> {
     items: VecDeque<(Instant, T)>,
     bytes: u64,
 }
@@ -57,6 +57,12 @@ impl<T: Queued> Fifo<T> {
     #[inline]
     pub(super) fn first_len(&self) -> Option<u64> {
         self.items.front().map(|(_, item)| u64::from(item.wire_len()))
+    }
+
+    /// When the first item came.
+    #[inline]
+    pub(super) fn first_since(&self) -> Option<Instant> {
+        self.items.front().map(|(since, _)| *since)
     }
 
     /// How many items there are.

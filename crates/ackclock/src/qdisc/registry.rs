@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::codel::CoDelKeys;
 use super::drop_tail::DropTailKeys;
 use super::drr::DrrKeys;
+use super::dualpi2::DualPi2Keys;
 use super::fq_codel::FqCoDelKeys;
+use super::fq_pie::FqPieKeys;
+use super::pie::PieKeys;
 use super::place::{Misfit, Place};
 use super::red::RedKeys;
 use super::rio::RioKeys;
@@ -305,6 +308,10 @@ macro_rules! queues {
                 self.others().set_limit(limit);
             }
 
+            fn order(&self, item: &T) -> u64 {
+                self.others_read().order(item)
+            }
+
             fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
                 self.others_read().visit(see);
             }
@@ -327,6 +334,12 @@ queues! {
     "codel" => CoDel: CoDelKeys;
     /// Flow queue CoDel: flows are hashed into queues, which take turns, with CoDel in each.
     "fq-codel" => FqCoDel: FqCoDelKeys;
+    /// PIE: drops, or marks, arrivals with a probability that a controller of the queueing delay sets.
+    "pie" => Pie: PieKeys;
+    /// Flow queue PIE: flows are hashed into queues, which take turns, with PIE in each.
+    "fq-pie" => FqPie: FqPieKeys;
+    /// DualPI2: a shallow queue for L4S and one for classic traffic, with coupled probabilities of marks and drops.
+    "dualpi2" => DualPi2: DualPi2Keys;
     /// Token bucket filter: sends no more than a rate and a burst allow.
     "tbf" => TokenBucket: TokenBucketKeys;
 }
