@@ -39,11 +39,19 @@ pub enum Reason {
     Native,
     /// Marks cannot rise any more, so ECN-capable items are dropped as well (RFC 9332).
     Overload,
+    /// A packet of the same flow was drawn from the queue, or it was that packet (CHOKe).
+    Match,
+    /// It exceeds a rate and a burst.
+    Excess,
+    /// A bin of its flow held too many packets (SFB).
+    Bin,
+    /// Its flow does not respond, and exceeds the rate of such flows (SFB).
+    Penalty,
 }
 
 impl Reason {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 13] = [
         Reason::Full,
         Reason::Early,
         Reason::Forced,
@@ -53,6 +61,10 @@ impl Reason {
         Reason::Coupled,
         Reason::Native,
         Reason::Overload,
+        Reason::Match,
+        Reason::Excess,
+        Reason::Bin,
+        Reason::Penalty,
     ];
 
     /// The word for it in the names of metrics.
@@ -67,6 +79,10 @@ impl Reason {
             Reason::Coupled => "coupled",
             Reason::Native => "native",
             Reason::Overload => "overload",
+            Reason::Match => "match",
+            Reason::Excess => "excess",
+            Reason::Bin => "bin",
+            Reason::Penalty => "penalty",
         }
     }
 
@@ -82,6 +98,10 @@ impl Reason {
             Reason::Coupled => "of L4S packets by the coupled probability",
             Reason::Native => "of L4S packets by the threshold of their own queue",
             Reason::Overload => "of ECN-capable packets in overload",
+            Reason::Match => "of pairs of packets of the same flow",
+            Reason::Excess => "of packets that exceed the rate",
+            Reason::Bin => "of packets at full bins",
+            Reason::Penalty => "of flows that do not respond",
         }
     }
 }

@@ -42,6 +42,16 @@ impl<T: Queued> Fifo<T> {
         Some(item)
     }
 
+    /// Takes out the item at a place if it is of this kind.
+    pub(super) fn remove(&mut self, place: usize, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
+        if !is_wanted(&self.items.get(place)?.1) {
+            return None;
+        }
+        let (_, item) = self.items.remove(place)?;
+        self.bytes -= u64::from(item.wire_len());
+        Some(item)
+    }
+
     /// Shows the items and when they came, the first one first.
     pub(super) fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.items.iter().for_each(|(since, item)| see(*since, item));
