@@ -38,6 +38,12 @@ impl Ecn {
     pub fn is_capable(self) -> bool {
         self != Ecn::NotEct
     }
+
+    /// Whether a node treats the packet as L4S (RFC 9331 §5.1).
+    #[inline]
+    pub fn is_l4s(self) -> bool {
+        matches!(self, Ecn::Ect1 | Ecn::Ce)
+    }
 }
 
 #[cfg(test)]
@@ -50,5 +56,6 @@ mod tests {
             assert_eq!((Ecn::from_bits(bits as u8), ecn.bits()), (ecn, bits as u8));
         }
         assert_eq!(Ecn::from_bits(0b1010_1001), Ecn::Ect1);
+        assert_eq!([Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce].map(Ecn::is_l4s), [false, true, false, true]);
     }
 }

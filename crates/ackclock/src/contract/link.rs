@@ -3,7 +3,7 @@
 use super::parts::{impairments, variation};
 use super::{Draw, Item, Violation, for_each_case};
 use crate::link::{Link, LinkConfig, Sink};
-use crate::qdisc::{Limit, Reason};
+use crate::qdisc::{Ecn, Limit, Qdisc, Reason};
 use crate::rng::RngStreams;
 use crate::sim::ImpairmentsPlan;
 use crate::units::{Duration, Instant, Rate};
@@ -71,6 +71,8 @@ pub(super) struct Course {
     pub(super) dropped: Vec<Item>,
     pub(super) arrived: Vec<(Instant, Item)>,
     lost: Vec<Item>,
+    /// L4S and classic items of a flow may overtake one another.
+    separates_l4s: bool,
 }
 
 impl Sink<Item> for Course {
@@ -97,6 +99,8 @@ fn volume<'a>(items: impl IntoIterator<Item = &'a Item>) -> (u64, u64) {
 
 impl Course {
     pub(super) fn enqueue(&mut self, link: &mut Link<Item>, now: Instant, item: Item) {
+        let order = |ecn| link.queue().order(&Item { ecn, ..item });
+        self.separates_l4s |= order(Ecn::Ect1) != order(Ecn::Ect0);
         self.enqueued.push((now, item));
         link.enqueue(now, item, self);
     }
@@ -189,8 +193,16 @@ impl Course {
         impairments: &ImpairmentsPlan,
     ) -> Result<(), String> {
         for flow in (0..4).filter(|_| !impairments.reorders()) {
-            let numbers = self.arrived.iter().filter(|(_, item)| item.flow == flow).map(|(_, item)| item.number);
-            ensure!(numbers.is_sorted(), "items of flow {flow} overtake one another");
+            for is_l4s in [false, true] {
+                let of_queue = |item: &Item| {
+                    let sent = self.enqueued[item.number as usize].1;
+                    // A mark on the way may have moved an item from one queue to the other.
+                    let class = |ecn: Ecn| ecn.is_l4s() == is_l4s;
+                    item.flow == flow && (!self.separates_l4s || class(sent.ecn) && class(item.ecn))
+                };
+                let numbers = self.arrived.iter().filter(|(_, item)| of_queue(item)).map(|(_, item)| item.number);
+                ensure!(numbers.is_sorted(), "items of flow {flow} overtake one another");
+            }
         }
         for (at, item) in &self.arrived {
             let came = self.enqueued[item.number as usize].0;

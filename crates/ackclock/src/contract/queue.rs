@@ -13,10 +13,10 @@ const OPERATIONS: usize = 600;
 ///
 /// - An arriving item is dropped, or queued and sent. Packets and bytes are conserved, and each drop is reported
 ///   once, on an arrival or on a departure.
-/// - The items of a flow leave in the order of arrival, with their arrival times.
+/// - Items with the same [`Qdisc::order`] leave in the order of arrival, with their arrival times.
 /// - The limit is never exceeded. After a reduction of the limit, the excess does not grow.
 /// - At [`Qdisc::next_deadline`] an item leaves, or all queued items are dropped, or there is a later deadline.
-/// - [`Qdisc::visit`] shows the queued items and their arrival times, in order within each flow.
+/// - [`Qdisc::visit`] shows the queued items and their arrival times, in that order.
 /// - No item leaves before the deadline.
 /// - Only ECN-capable items are marked, each is reported, and each once.
 /// - [`Qdisc::bypass`] has the effect of `enqueue` and then `dequeue`.
@@ -68,13 +68,16 @@ fn half_of(limit: Limit) -> Limit {
 /// The expected contents of the queue, in the order of arrival.
 #[derive(Debug, Default)]
 struct Waiting {
-    items: VecDeque<(Instant, Item)>,
+    items: VecDeque<Waits>,
 }
+
+/// A queued item: its arrival time, and the number that orders it.
+type Waits = (Instant, Item, u64);
 
 impl Waiting {
     /// Items, and their bytes.
     fn backlog(&self) -> (u64, u64) {
-        (self.items.len() as u64, self.items.iter().map(|(_, item)| u64::from(item.bytes)).sum())
+        (self.items.len() as u64, self.items.iter().map(|(_, item, _)| u64::from(item.bytes)).sum())
     }
 
     /// `before`: the backlog before the last operation.
@@ -92,10 +95,10 @@ impl Waiting {
         ensure!(within, "{packets} items of {bytes} bytes are queued beyond the limit, {limit:?}");
         let mut shown = Vec::new();
         queue.visit(&mut |since, item| shown.push((since, *item)));
-        let mut queued: Vec<(Instant, Item)> = self.items.iter().copied().collect();
+        let mut queued: Vec<(Instant, Item)> = self.items.iter().map(|(since, item, _)| (*since, *item)).collect();
         // Queues of flows may be shown in any order.
-        shown.sort_by_key(|(_, item)| item.flow);
-        queued.sort_by_key(|(_, item)| item.flow);
+        shown.sort_by_key(|(_, item)| queue.order(item));
+        queued.sort_by_key(|(_, item)| queue.order(item));
         ensure!(shown == queued, "{queued:?} are queued, and {shown:?} are shown");
         Ok(())
     }
@@ -103,7 +106,7 @@ impl Waiting {
     /// Processes the reports of a queue. Marks come first, because departed items cannot be marked.
     fn hear(&mut self, told: &Told) -> Result<(), String> {
         for (item, reason) in &told.marked {
-            let Some((_, queued)) = self.items.iter_mut().find(|(_, queued)| queued.number == item.number) else {
+            let Some((_, queued, _)) = self.items.iter_mut().find(|(_, queued, _)| queued.number == item.number) else {
                 return Err(format!("{item:?} is marked ({reason:?}), but is not queued"));
             };
             ensure!(queued.ecn.is_capable(), "an item that is not ECN-capable is marked");
@@ -116,7 +119,7 @@ impl Waiting {
             .any(|(item, _)| told.marked.iter().filter(|(other, _)| other.number == item.number).count() > 1);
         ensure!(!twice, "an item is marked twice: {:?}", told.marked);
         for (item, reason) in &told.dropped {
-            let place = self.items.iter().position(|(_, queued)| queued == item);
+            let place = self.items.iter().position(|(_, queued, _)| queued == item);
             ensure!(place.is_some(), "{item:?} is dropped ({reason:?}), but is not queued");
             place.and_then(|place| self.items.remove(place));
         }
@@ -126,8 +129,9 @@ impl Waiting {
     /// An item leaves.
     fn leave(&mut self, left: Option<(Instant, Item)>) -> Result<(), String> {
         let Some((since, item)) = left else { return Ok(()) };
-        let first = self.items.iter().position(|(_, other)| other.flow == item.flow);
-        let due = first.and_then(|position| self.items.remove(position));
+        let number = self.items.iter().find(|(_, other, _)| other.number == item.number).map(|(.., order)| *order);
+        let first = self.items.iter().position(|(.., order)| Some(*order) == number);
+        let due = first.and_then(|position| self.items.remove(position)).map(|(since, item, _)| (since, item));
         ensure!(due == Some((since, item)), "{item:?} of {since} leaves, due is {due:?}");
         Ok(())
     }
@@ -156,7 +160,7 @@ fn arrive<Q: Qdisc<Item> + Clone>(
     }
     let mut told = Told::default();
     queue.enqueue(now, item, &mut told);
-    waiting.items.push_back((now, item));
+    waiting.items.push_back((now, item, queue.order(&item)));
     waiting.hear(&told)
 }
 

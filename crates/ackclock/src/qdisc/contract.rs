@@ -33,12 +33,39 @@ pub enum Reason {
     CeThreshold,
     /// It can never be sent: it has more bytes than a burst may have.
     Oversize,
+    /// L4S: chosen by the probability that the classic queue is coupled to (RFC 9332).
+    Coupled,
+    /// L4S: chosen by the threshold of its own queue (RFC 9332).
+    Native,
+    /// Marks cannot rise any more, so ECN-capable items are dropped as well (RFC 9332).
+    Overload,
+    /// A packet of the same flow was drawn from the queue, or it was that packet (CHOKe).
+    Match,
+    /// It exceeds a rate and a burst.
+    Excess,
+    /// A bin of its flow held too many packets (SFB).
+    Bin,
+    /// Its flow does not respond, and exceeds the rate of such flows (SFB).
+    Penalty,
 }
 
 impl Reason {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 6] =
-        [Reason::Full, Reason::Early, Reason::Forced, Reason::Sojourn, Reason::CeThreshold, Reason::Oversize];
+    pub const ALL: [Reason; 13] = [
+        Reason::Full,
+        Reason::Early,
+        Reason::Forced,
+        Reason::Sojourn,
+        Reason::CeThreshold,
+        Reason::Oversize,
+        Reason::Coupled,
+        Reason::Native,
+        Reason::Overload,
+        Reason::Match,
+        Reason::Excess,
+        Reason::Bin,
+        Reason::Penalty,
+    ];
 
     /// The word for it in the names of metrics.
     pub fn name(self) -> &'static str {
@@ -49,6 +76,13 @@ impl Reason {
             Reason::Sojourn => "sojourn",
             Reason::CeThreshold => "ce_threshold",
             Reason::Oversize => "oversize",
+            Reason::Coupled => "coupled",
+            Reason::Native => "native",
+            Reason::Overload => "overload",
+            Reason::Match => "match",
+            Reason::Excess => "excess",
+            Reason::Bin => "bin",
+            Reason::Penalty => "penalty",
         }
     }
 
@@ -61,6 +95,13 @@ impl Reason {
             Reason::Sojourn => "for sojourn times above the target",
             Reason::CeThreshold => "for a sojourn time above `ce_threshold`",
             Reason::Oversize => "of packets larger than the burst",
+            Reason::Coupled => "of L4S packets by the coupled probability",
+            Reason::Native => "of L4S packets by the threshold of their own queue",
+            Reason::Overload => "of ECN-capable packets in overload",
+            Reason::Match => "of pairs of packets of the same flow",
+            Reason::Excess => "of packets that exceed the rate",
+            Reason::Bin => "of packets at full bins",
+            Reason::Penalty => "of flows that do not respond",
         }
     }
 }
@@ -150,6 +191,12 @@ pub trait Qdisc<T: Queued> {
     /// the queue drop them. Other parameters stay unchanged.
     fn set_limit(&mut self, limit: Limit);
 
-    /// Visits every queued item with its arrival time. Items of a flow are visited in the order of arrival.
+    /// The items that leave in the order of their arrival have the same number. By default they are those of a flow.
+    fn order(&self, item: &T) -> u64 {
+        item.flow_hash()
+    }
+
+    /// Visits every queued item with its arrival time. Items with the same [`Qdisc::order`] are visited in the order of
+    /// arrival.
     fn visit(&self, see: &mut dyn FnMut(Instant, &T));
 }

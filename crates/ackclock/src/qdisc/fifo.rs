@@ -7,7 +7,7 @@ use crate::units::Instant;
 
 /// Items with the times at which they came.
 #[derive(Clone, Debug)]
-pub(super) struct Fifo<T> {
+pub struct Fifo<T> {
     items: VecDeque<(Instant, T)>,
     bytes: u64,
 }
@@ -42,6 +42,16 @@ impl<T: Queued> Fifo<T> {
         Some(item)
     }
 
+    /// Takes out the item at a place if it is of this kind.
+    pub(super) fn remove(&mut self, place: usize, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
+        if !is_wanted(&self.items.get(place)?.1) {
+            return None;
+        }
+        let (_, item) = self.items.remove(place)?;
+        self.bytes -= u64::from(item.wire_len());
+        Some(item)
+    }
+
     /// Shows the items and when they came, the first one first.
     pub(super) fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.items.iter().for_each(|(since, item)| see(*since, item));
@@ -57,6 +67,12 @@ impl<T: Queued> Fifo<T> {
     #[inline]
     pub(super) fn first_len(&self) -> Option<u64> {
         self.items.front().map(|(_, item)| u64::from(item.wire_len()))
+    }
+
+    /// When the first item came.
+    #[inline]
+    pub(super) fn first_since(&self) -> Option<Instant> {
+        self.items.front().map(|(since, _)| *since)
     }
 
     /// How many items there are.

@@ -1,4 +1,4 @@
-//! A queue for each flow, or for the flows that share a bucket of a hash table. DRR, SFQ and FQ-CoDel schedule them.
+//! A queue for each flow, or for the flows that share a bucket of a hash table. DRR, SFQ and fair queues schedule them.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +22,8 @@ pub(super) struct FlowQueues<T, S> {
     recent: [Option<(u64, usize)>; RECENT],
     /// As many as have been needed.
     queues: Vec<FlowQueue<T, S>>,
+    /// The state of a queue before its first item.
+    first: S,
     packets: u32,
     bytes: u64,
 }
@@ -33,15 +35,16 @@ pub(super) struct FlowQueue<T, S> {
     pub(super) state: S,
 }
 
-impl<T: Queued, S: Default> FlowQueues<T, S> {
-    /// No queues yet.
-    pub(super) fn new(buckets: Option<u32>) -> Self {
+impl<T: Queued, S: Clone> FlowQueues<T, S> {
+    /// No queues yet. The state of each begins with `first`.
+    pub(super) fn new(buckets: Option<u32>, first: S) -> Self {
         FlowQueues {
             buckets,
             salt: None,
             places: BTreeMap::new(),
             recent: [None; RECENT],
             queues: Vec::new(),
+            first,
             packets: 0,
             bytes: 0,
         }
@@ -57,7 +60,7 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
     }
 
     /// Where the queue of an item stands.
-    fn place_of(&mut self, item: &T) -> usize {
+    pub(super) fn place_of(&mut self, item: &T) -> usize {
         let hash = self.salt.map_or(item.flow_hash(), |salt| mix(item.flow_hash() ^ salt));
         let number = self.buckets.map_or(hash, |buckets| hash % u64::from(buckets));
         let recent = &mut self.recent[number as usize % RECENT];
@@ -68,7 +71,7 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
         }
         let place = *self.places.entry(number).or_insert(self.queues.len());
         if place == self.queues.len() {
-            self.queues.push(FlowQueue { fifo: Fifo::default(), state: S::default() });
+            self.queues.push(FlowQueue { fifo: Fifo::default(), state: self.first.clone() });
         }
         *recent = Some((number, place));
         place
@@ -77,10 +80,15 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
     /// Adds an item that came at `since` to the queue of its flow: where that stands.
     pub(super) fn push(&mut self, since: Instant, item: T) -> usize {
         let place = self.place_of(&item);
+        self.push_at(place, since, item);
+        place
+    }
+
+    /// Adds an item that came at `since` to its queue.
+    pub(super) fn push_at(&mut self, place: usize, since: Instant, item: T) {
         self.packets += 1;
         self.bytes += u64::from(item.wire_len());
         self.queues[place].fifo.push(since, item);
-        place
     }
 
     /// Takes items from a queue, and returns the result of `take`.
@@ -129,7 +137,7 @@ impl<T: Queued, S: Default> FlowQueues<T, S> {
 }
 
 /// Every bit of the result depends on every bit of the number (the finaliser of splitmix64).
-fn mix(number: u64) -> u64 {
+pub(super) fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)

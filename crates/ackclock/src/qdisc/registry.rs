@@ -3,13 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::blue::BlueKeys;
+use super::choke::ChokeKeys;
 use super::codel::CoDelKeys;
 use super::drop_tail::DropTailKeys;
 use super::drr::DrrKeys;
+use super::dualpi2::DualPi2Keys;
 use super::fq_codel::FqCoDelKeys;
+use super::fq_pie::FqPieKeys;
+use super::head_drop::HeadDropKeys;
+use super::pie::PieKeys;
 use super::place::{Misfit, Place};
+use super::policer::PolicerKeys;
 use super::red::RedKeys;
 use super::rio::RioKeys;
+use super::sfb::SfbKeys;
 use super::sfq::SfqKeys;
 use super::token_bucket::TokenBucketKeys;
 use super::{AMPLE, Limit, ONE_BDP, Qdisc, QueueSink, Queued, Reason};
@@ -305,6 +313,10 @@ macro_rules! queues {
                 self.others().set_limit(limit);
             }
 
+            fn order(&self, item: &T) -> u64 {
+                self.others_read().order(item)
+            }
+
             fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
                 self.others_read().visit(see);
             }
@@ -327,6 +339,22 @@ queues! {
     "codel" => CoDel: CoDelKeys;
     /// Flow queue CoDel: flows are hashed into queues, which take turns, with CoDel in each.
     "fq-codel" => FqCoDel: FqCoDelKeys;
+    /// PIE: drops, or marks, arrivals with a probability that a controller of the queueing delay sets.
+    "pie" => Pie: PieKeys;
+    /// Flow queue PIE: flows are hashed into queues, which take turns, with PIE in each.
+    "fq-pie" => FqPie: FqPieKeys;
+    /// DualPI2: a shallow queue for L4S and one for classic traffic, with coupled probabilities of marks and drops.
+    "dualpi2" => DualPi2: DualPi2Keys;
+    /// CHOKe: RED that also drops an arrival and a random queued packet of the same flow.
+    "choke" => Choke: ChokeKeys;
+    /// BLUE: drops, or marks, with a probability that losses raise and idle times lower.
+    "blue" => Blue: BlueKeys;
+    /// Stochastic Fair BLUE: BLUE in the bins of a Bloom filter, and a rate limit for flows that do not respond.
+    "sfb" => Sfb: SfbKeys;
+    /// First in, first out. A full queue drops its oldest packets.
+    "head-drop" => HeadDrop: HeadDropKeys;
+    /// Policer: drops arrivals that exceed a rate and a burst.
+    "policer" => Policer: PolicerKeys;
     /// Token bucket filter: sends no more than a rate and a burst allow.
     "tbf" => TokenBucket: TokenBucketKeys;
 }

@@ -106,12 +106,11 @@ fn what_is_queued_beyond_a_smaller_limit_leaves_and_nothing_is_added_to_it() {
 fn a_limit_from_the_start_is_that_of_the_plan() {
     for (queue, _) in disciplines() {
         let queue = match queue {
-            "tbf" => {
-                "topology.queue={ kind = \"tbf\", rate = \"9 Mbit/s\", burst = \"3000 B\", limit = \"40 packets\" }"
-                    .to_owned()
-            }
+            "tbf" | "policer" => format!(
+                "topology.queue={{ kind = \"{queue}\", rate = \"9 Mbit/s\", burst = \"3000 B\", limit = \"40 packets\" }}"
+            ),
             // Thresholds of their own: those that the keys leave open come from the limit.
-            "red" | "rio" => continue,
+            "red" | "rio" | "choke" => continue,
             other => format!("topology.queue={{ kind = \"{other}\", limit = \"40 packets\" }}"),
         };
         let (planned, other) = (plan(&[&queue]), plan(&[&queue.replace("40 packets", "77 packets")]));
@@ -199,7 +198,7 @@ fn packets_are_seen_where_they_are() {
 #[test]
 fn what_is_seen_at_a_link_is_its_backlog_and_what_will_come_out() {
     let ecn = ["topology.queue={ kind = \"red\", ecn = true }", "transport.ecn=\"classic\""];
-    let kinds = disciplines().map(|(name, _)| name).filter(|name| *name != "tbf");
+    let kinds = disciplines().map(|(name, _)| name).filter(|name| !["tbf", "policer"].contains(name));
     let queues: Vec<_> =
         kinds.map(|kind| vec![format!("topology.queue={kind}")]).chain([ecn.map(str::to_owned).to_vec()]).collect();
     let mut marked = 0;

@@ -25,7 +25,9 @@ fn at(millis: u64) -> Instant {
 /// A queue of each kind, as JSON, which marks where it can.
 fn queues() -> Vec<String> {
     let queue = |kind: &String| match kind.as_str() {
-        "tbf" => r#"{"kind": "tbf", "rate": "9 Mbit/s", "burst": "3000 B", "limit": "30 packets"}"#.to_owned(),
+        "tbf" | "policer" => {
+            format!(r#"{{"kind": "{kind}", "rate": "9 Mbit/s", "burst": "3000 B", "limit": "30 packets"}}"#)
+        }
         // Of the queue as it is, so that what is taken over is marked, too.
         "red" => r#"{"kind": "red", "ecn": true, "weight": 1.0, "min": "5 packets", "max": "30 packets"}"#.to_owned(),
         "codel" | "fq-codel" => format!(r#"{{"kind": "{kind}", "ecn": true, "limit": "40 packets"}}"#),

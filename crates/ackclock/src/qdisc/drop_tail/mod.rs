@@ -27,6 +27,14 @@ impl<T: Queued> DropTail<T> {
         self.limit.fits(self.fifo.packets(), self.fifo.bytes(), item.wire_len())
     }
 
+    /// Whether less than a third of the limit is used.
+    pub(super) fn is_below_third(&self) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => 3 * u64::from(self.fifo.packets()) < u64::from(limit),
+            Limit::Bytes(limit) => 3 * u128::from(self.fifo.bytes()) < u128::from(limit),
+        }
+    }
+
     /// Adds an item that fits.
     #[inline]
     pub(super) fn push(&mut self, now: Instant, item: T) {

@@ -68,7 +68,7 @@ impl<T: Queued> FlowQueue<T, Deficit> {
 impl<T: Queued> Drr<T> {
     /// An empty queue.
     pub fn new(limit: Limit, parameters: DrrParameters) -> Self {
-        let queues = FlowQueues::new(parameters.buckets);
+        let queues = FlowQueues::new(parameters.buckets, Deficit::default());
         Drr { limit, parameters, queues, active: VecDeque::new(), has_begun: false }
     }
 

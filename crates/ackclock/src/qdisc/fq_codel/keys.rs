@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::FqCoDel;
 use crate::qdisc::codel::{CoDelKeys, parameters_in_words};
 use crate::qdisc::drr::{quantum_at, turns_in_words};
+use crate::qdisc::fair_queue::FairQueueParameters;
 use crate::qdisc::{
     self, CoDelParameters, ControlLaw, DrrParameters, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason,
 };
@@ -64,15 +65,7 @@ fn yes() -> bool {
 }
 
 /// The parameters of FQ-CoDel, resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqCoDelParameters {
-    /// Number of queues, at least 1.
-    pub flows: u32,
-    /// Bytes that a queue may send in a round, at least 1.
-    pub quantum: u32,
-    /// The CoDel parameters of each queue.
-    pub codel: CoDelParameters,
-}
+pub type FqCoDelParameters = FairQueueParameters<CoDelParameters>;
 
 impl QueueKeys for FqCoDelKeys {
     type Parameters = FqCoDelParameters;
@@ -95,7 +88,7 @@ impl QueueKeys for FqCoDelKeys {
     fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<FqCoDelParameters, Misfit> {
         let FqCoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, control_law, .. } = *self;
         let codel = CoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, control_law }.parameters_at(place)?;
-        Ok(FqCoDelParameters { flows: self.flows, quantum: quantum_at(self.quantum, place)?, codel })
+        Ok(FqCoDelParameters { flows: self.flows, quantum: quantum_at(self.quantum, place)?, aqm: codel })
     }
 }
 
@@ -110,12 +103,12 @@ impl QueueParameters for FqCoDelParameters {
     }
 
     fn has_clock(&self) -> bool {
-        self.codel.control_law == ControlLaw::Newton
+        self.aqm.control_law == ControlLaw::Newton
     }
 
     fn in_words(&self) -> String {
         let turns = turns_in_words(&DrrParameters { quantum: self.quantum, buckets: Some(self.flows) });
-        format!(", {turns}{}", parameters_in_words(&self.codel))
+        format!(", {turns}{}", parameters_in_words(&self.aqm))
     }
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contract::{Item, Told};
-use crate::qdisc::{CoDelParameters, ControlLaw};
+use crate::qdisc::{ControlLaw, Limit, Qdisc};
 use crate::rng::RngStreams;
 use crate::units::Duration;
 
@@ -19,7 +19,7 @@ fn parameters(flows: u32, quantum: u32) -> FqCoDelParameters {
         ce_threshold: None,
         control_law: ControlLaw::Sqrt,
     };
-    FqCoDelParameters { flows, quantum, codel }
+    FqCoDelParameters { flows, quantum, aqm: codel }
 }
 
 fn fq_codel(limit: u32, parameters: FqCoDelParameters) -> FqCoDel<Item> {
@@ -136,7 +136,7 @@ impl Described {
             let mut fifo = crate::qdisc::fifo::Fifo::default();
             packets.drain(..).for_each(|(since, item)| fifo.push(since, item));
             let mut told = Told::default();
-            let sent = controller.dequeue(&self.parameters.codel, now, &mut fifo, &mut told);
+            let sent = controller.dequeue(&self.parameters.aqm, now, &mut fifo, &mut told);
             dropped.extend(told.dropped.iter().map(|(item, _)| item.number));
             packets.extend(fifo.drain());
             match sent {

@@ -192,21 +192,26 @@ impl Detector {
     /// An item finds this backlog: why it is chosen, if it is, and whether it is to be marked.
     #[inline]
     pub(super) fn signal(&mut self, now: Instant, backlog: f64, item: &impl Queued) -> Option<(Reason, bool)> {
+        if self.is_above(now, backlog) { self.early(item) } else { None }
+    }
+
+    /// An arrival finds this backlog: whether it may be chosen.
+    #[inline]
+    pub(super) fn is_above(&mut self, now: Instant, backlog: f64) -> bool {
         self.observe(backlog);
         if self.parameters.adaptive.is_some() {
             self.adapt(now);
         }
-        if self.average < self.parameters.min || self.parameters.spares_short && backlog <= 1.0 {
+        let is_above = self.average >= self.parameters.min && !(self.parameters.spares_short && backlog <= 1.0);
+        if !is_above {
             self.since = None;
-            None
-        } else {
-            self.early(item)
         }
+        is_above
     }
 
     /// Above `min`: why the item is chosen, if it is, and whether it is to be marked.
     #[inline]
-    fn early(&mut self, item: &impl Queued) -> Option<(Reason, bool)> {
+    pub(super) fn early(&mut self, item: &impl Queued) -> Option<(Reason, bool)> {
         let probability = self.probability();
         if probability >= 1.0 {
             self.since = Some(Since { count: 0.0, drawn: self.draw_once() });

@@ -44,13 +44,21 @@ impl QueueKeys for TokenBucketKeys {
     }
 
     fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<TokenBucketParameters, Misfit> {
-        let burst = self.burst.map_or(10 * place.packet_bytes, |size| size.0);
-        match u32::try_from(burst) {
-            Ok(burst) if u64::from(burst) >= place.packet_bytes => Ok(TokenBucketParameters { rate: self.rate, burst }),
-            _ => {
-                let expected = format!("at least {} B, the largest packet, and below 4 GB", place.packet_bytes);
-                Err(("burst", Problem::OutOfRange { value: Size(burst).to_string(), expected }))
-            }
+        Ok(TokenBucketParameters { rate: self.rate, burst: burst_at(self.burst, place)? })
+    }
+}
+
+/// Bytes of a bucket at a link. By default they are ten of the largest packets.
+///
+/// # Errors
+/// The largest packet has more, or the size is too large.
+pub(in crate::qdisc) fn burst_at(burst: Option<Size>, place: &Place) -> Result<u32, Misfit> {
+    let burst = burst.map_or(10 * place.packet_bytes, |size| size.0);
+    match u32::try_from(burst) {
+        Ok(burst) if u64::from(burst) >= place.packet_bytes => Ok(burst),
+        _ => {
+            let expected = format!("at least {} B, the largest packet, and below 4 GB", place.packet_bytes);
+            Err(("burst", Problem::OutOfRange { value: Size(burst).to_string(), expected }))
         }
     }
 }

@@ -12,56 +12,37 @@
 //! tokens. Linux counts them in whole nanoseconds at the rate, and ns-3 in whole bytes.
 
 mod keys;
+mod tokens;
 
+pub(super) use keys::burst_at;
 pub use keys::{TokenBucketKeys, TokenBucketParameters};
+pub(super) use tokens::Tokens;
 
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
-use crate::units::{Instant, NANOS_PER_SEC};
+use crate::units::Instant;
 
 /// A FIFO with a token bucket at its head.
 #[derive(Clone, Debug)]
 pub struct TokenBucket<T> {
     queue: DropTail<T>,
     parameters: TokenBucketParameters,
-    /// In bits times nanoseconds per second, so that each nanosecond adds the rate in bit/s.
-    tokens: u128,
-    /// When there were so many.
-    counted_at: Instant,
+    tokens: Tokens,
     /// When the tokens suffice for the first item.
     ready_at: Instant,
-}
-
-/// The token cost of an item.
-fn cost(bytes: u64) -> u128 {
-    u128::from(bytes) * 8 * u128::from(NANOS_PER_SEC)
 }
 
 impl<T: Queued> TokenBucket<T> {
     /// An empty queue with a full bucket.
     pub fn new(limit: Limit, parameters: TokenBucketParameters) -> Self {
-        let tokens = cost(u64::from(parameters.burst));
-        TokenBucket {
-            queue: DropTail::new(limit),
-            parameters,
-            tokens,
-            counted_at: Instant::ZERO,
-            ready_at: Instant::ZERO,
-        }
-    }
-
-    /// Counts the tokens at `now`.
-    fn refill(&mut self, now: Instant) {
-        let gained = u128::from(now.since(self.counted_at).as_nanos()) * u128::from(self.parameters.rate.as_bps());
-        self.tokens = (self.tokens + gained).min(cost(u64::from(self.parameters.burst)));
-        self.counted_at = now;
+        let tokens = Tokens::new(parameters.rate, parameters.burst);
+        TokenBucket { queue: DropTail::new(limit), parameters, tokens, ready_at: Instant::ZERO }
     }
 
     /// Records the time at which the first item may leave. The tokens have just been counted.
     fn look_ahead(&mut self) {
-        let Some(len) = self.queue.fifo().first_len() else { return };
-        let missing = cost(len).saturating_sub(self.tokens);
-        let nanos = missing.div_ceil(u128::from(self.parameters.rate.as_bps()));
-        self.ready_at = Instant::from_nanos(self.counted_at.as_nanos() + nanos as u64);
+        if let Some(len) = self.queue.fifo().first_len() {
+            self.ready_at = self.tokens.enough_at(len as u32);
+        }
     }
 }
 
@@ -74,7 +55,7 @@ impl<T: Queued> Qdisc<T> for TokenBucket<T> {
         } else {
             self.queue.push(now, item);
             if self.queue.backlog_packets() == 1 {
-                self.refill(now);
+                self.tokens.refill(now);
                 self.look_ahead();
             }
         }
@@ -85,8 +66,8 @@ impl<T: Queued> Qdisc<T> for TokenBucket<T> {
             return None;
         }
         let (since, item) = self.queue.pop()?;
-        self.refill(now);
-        self.tokens -= cost(u64::from(item.wire_len()));
+        self.tokens.refill(now);
+        self.tokens.take(item.wire_len());
         self.look_ahead();
         Some((since, item))
     }

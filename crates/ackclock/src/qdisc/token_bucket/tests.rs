@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contract::{Item, Told};
+use crate::units::NANOS_PER_SEC;
 use crate::units::{Duration, Rate};
 
 fn item(number: u64, bytes: u32) -> Item {

@@ -1,0 +1,173 @@
+//! Flow queueing of RFC 8290: flows are hashed into queues that take turns, and newly active ones go first.
+//!
+//! Each queue has an active queue management of its own ([`FlowAqm`]). FQ-CoDel and FQ-PIE differ in nothing else.
+
+use std::collections::VecDeque;
+
+use super::fifo::Fifo;
+use super::flow_queues::FlowQueues;
+use super::{Limit, Qdisc, QueueSink, Queued, Reason};
+use crate::rng::Rng;
+use crate::units::Instant;
+
+/// So many items are dropped at once at the most.
+const BATCH: u32 = 64;
+
+/// The active queue management of each queue.
+pub trait FlowAqm: Clone {
+    /// The same for all queues.
+    type Parameters;
+
+    /// Whether an item that does not fit is dropped. Otherwise the longest queue loses half of its items.
+    const DROPS_ARRIVALS: bool;
+
+    /// Of a queue that has been empty.
+    fn new(parameters: &Self::Parameters) -> Self;
+
+    /// An item arrives that fits. Returns it if it may be queued.
+    fn admit<T: Queued>(
+        &mut self,
+        parameters: &Self::Parameters,
+        now: Instant,
+        item: T,
+        backlog: u64,
+        stream: &mut Rng,
+        sink: &mut dyn QueueSink<T>,
+    ) -> Option<T>;
+
+    /// Takes the next item to send.
+    fn next<T: Queued>(
+        &mut self,
+        parameters: &Self::Parameters,
+        now: Instant,
+        fifo: &mut Fifo<T>,
+        sink: &mut dyn QueueSink<T>,
+    ) -> Option<(Instant, T)>;
+}
+
+/// Hash, turns, and the parameters of each queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FairQueueParameters<P> {
+    /// Number of queues, at least 1.
+    pub flows: u32,
+    /// Bytes that a queue may send in a round, at least 1.
+    pub quantum: u32,
+    /// The active queue management of each queue.
+    pub aqm: P,
+}
+
+/// An active queue management in each of many queues, and a limit for all of them.
+#[derive(Clone, Debug)]
+pub struct FairQueue<T, A: FlowAqm> {
+    limit: Limit,
+    parameters: FairQueueParameters<A::Parameters>,
+    queues: FlowQueues<T, FlowState<A>>,
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    stream: Rng,
+}
+
+#[derive(Clone, Debug)]
+struct FlowState<A> {
+    is_active: bool,
+    /// Bytes that it may send in its turn.
+    credits: i64,
+    aqm: A,
+}
+
+impl<T: Queued, A: FlowAqm> FairQueue<T, A> {
+    /// An empty queue.
+    pub fn new(limit: Limit, parameters: FairQueueParameters<A::Parameters>, mut stream: Rng) -> Self {
+        let first = FlowState { is_active: false, credits: 0, aqm: A::new(&parameters.aqm) };
+        let mut queues = FlowQueues::new(Some(parameters.flows), first);
+        queues.salt(stream.next_u64());
+        FairQueue { limit, parameters, queues, new: VecDeque::new(), old: VecDeque::new(), stream }
+    }
+
+    /// Makes room: drops from the head of the longest queue.
+    fn shrink(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) {
+        let active = || self.new.iter().chain(&self.old).copied();
+        let Some(place) = active().nth(self.queues.longest(active())) else { return };
+        self.queues.take(place, |queue| {
+            let batch = (queue.fifo.packets() / 2).clamp(1, BATCH);
+            for _ in 0..batch {
+                if let Some((_, item)) = queue.fifo.pop() {
+                    sink.dropped(now, item, Reason::Full);
+                }
+            }
+        });
+    }
+}
+
+impl<T: Queued, A: FlowAqm> Qdisc<T> for FairQueue<T, A> {
+    fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>) {
+        if A::DROPS_ARRIVALS && !self.limit.fits(self.queues.packets(), self.queues.bytes(), item.wire_len()) {
+            sink.dropped(now, item, Reason::Full);
+            return;
+        }
+        let place = self.queues.place_of(&item);
+        let queue = self.queues.at(place);
+        let (aqm, backlog) = (&mut queue.state.aqm, queue.fifo.bytes());
+        let Some(item) = aqm.admit(&self.parameters.aqm, now, item, backlog, &mut self.stream, sink) else { return };
+        self.queues.push_at(place, now, item);
+        let state = &mut self.queues.at(place).state;
+        if !state.is_active {
+            state.is_active = true;
+            state.credits = i64::from(self.parameters.quantum);
+            self.new.push_back(place);
+        }
+        while !self.queues.keep(self.limit) {
+            self.shrink(now, sink);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let place = *list.front()?;
+            let state = &mut self.queues.at(place).state;
+            if state.credits <= 0 {
+                state.credits += i64::from(self.parameters.quantum);
+                list.pop_front();
+                self.old.push_back(place);
+                continue;
+            }
+            let aqm = &self.parameters.aqm;
+            let sent = self.queues.take(place, |queue| queue.state.aqm.next(aqm, now, &mut queue.fifo, sink));
+            let Some((since, item)) = sent else {
+                list.pop_front();
+                if is_new {
+                    self.old.push_back(place);
+                } else {
+                    self.queues.at(place).state.is_active = false;
+                }
+                continue;
+            };
+            self.queues.at(place).state.credits -= i64::from(item.wire_len());
+            return Some((since, item));
+        }
+    }
+
+    #[inline]
+    fn backlog_packets(&self) -> u32 {
+        self.queues.packets()
+    }
+
+    #[inline]
+    fn backlog_bytes(&self) -> u64 {
+        self.queues.bytes()
+    }
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
+        self.queues.visit(see);
+    }
+}
