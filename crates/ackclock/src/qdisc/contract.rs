@@ -191,7 +191,7 @@ pub trait Qdisc<T: Queued> {
     /// the queue drop them. Other parameters stay unchanged.
     fn set_limit(&mut self, limit: Limit);
 
-    /// The items that leave in the order of their arrival have the same number. By default they are those of a flow.
+    /// The items that leave in the order of their arrival have the same number. By default a flow has one number.
     fn order(&self, item: &T) -> u64 {
         item.flow_hash()
     }

@@ -349,7 +349,7 @@ queues! {
     "choke" => Choke: ChokeKeys;
     /// BLUE: drops, or marks, with a probability that losses raise and idle times lower.
     "blue" => Blue: BlueKeys;
-    /// Stochastic Fair BLUE: BLUE in the bins of a Bloom filter, and a rate limit for flows that do not respond.
+    /// Stochastic Fair BLUE: BLUE in the bins of a Bloom filter, and a penalty rate for unresponsive flows.
     "sfb" => Sfb: SfbKeys;
     /// First in, first out. A full queue drops its oldest packets.
     "head-drop" => HeadDrop: HeadDropKeys;

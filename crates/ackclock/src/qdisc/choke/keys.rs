@@ -1,4 +1,4 @@
-//! The keys of CHOKe, which are those of RED.
+//! The keys of CHOKe. They equal the keys of RED.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::rng::Rng;
 #[serde(transparent)]
 pub struct ChokeKeys(pub RedKeys);
 
-/// The schema of RED itself, and no reference to it: the keys of a queue stand in one table.
+/// The schema of RED itself instead of a reference. One table contains the keys of a queue.
 impl JsonSchema for ChokeKeys {
     fn schema_name() -> Cow<'static, str> {
         "ChokeKeys".into()

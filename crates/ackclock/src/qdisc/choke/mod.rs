@@ -9,7 +9,7 @@
 //! otherwise         RED decides about the arrival
 //! ```
 //!
-//! Deviations: those of RED ([`super::red`]). The paper draws no packet above `max`, where all arrivals are dropped.
+//! Deviations: as in RED ([`super::red`]). The paper draws no packet above `max`, where all arrivals are dropped.
 //! Linux draws one there as well, and so does this queue.
 
 mod keys;
@@ -39,7 +39,7 @@ impl<T: Queued> Choke<T> {
         Choke { queue: DropTail::new(limit), parameters, detector, stream }
     }
 
-    /// Drops a random queued item if its flow is that of the arrival. Returns whether it was.
+    /// Drops a random queued item if it has the flow of the arrival. Returns whether it was dropped.
     fn drop_match(&mut self, now: Instant, item: &T, sink: &mut dyn QueueSink<T>) -> bool {
         let packets = self.queue.backlog_packets();
         if packets == 0 {

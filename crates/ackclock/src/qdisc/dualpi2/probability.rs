@@ -52,7 +52,7 @@ impl Probability {
         parameters.coupling * self.base
     }
 
-    /// Whether the classic queue drops ECN-capable items, too.
+    /// Whether the classic queue also drops ECN-capable items.
     pub(super) fn is_overload(&self, parameters: &DualPi2Parameters) -> bool {
         match parameters.variant {
             DualPi2Variant::Linux => self.coupled(parameters) > 1.0,

@@ -203,7 +203,7 @@ proptest! {
     }
 }
 
-/// Sends packets of 1500 B at this percentage of the rate of the link for so long, of which `l4s` percent are L4S.
+/// Sends packets of 1500 B at this percentage of the rate of the link for so long. `l4s` percent of them are L4S.
 fn loaded(keys: &str, percent: u64, l4s: u64, classic: Ecn, millis: u64) -> (Told, f64) {
     let mut queue = DualPi2::new(Limit::Packets(10_000), parameters(keys), stream(3));
     let (mut told, mut free_at) = (Told::default(), 0);

@@ -47,7 +47,7 @@ pub struct FqPieKeys {
     /// Whether ECN-capable packets are marked instead of dropped.
     #[serde(default)]
     pub ecn: bool,
-    /// Probability from which ECN-capable packets are dropped, too. `linux` still marks at exactly this probability.
+    /// Probability from which ECN-capable packets are dropped as well. `linux` still marks at exactly this probability.
     #[serde(default = "crate::qdisc::pie::mark_ecnth")]
     #[schemars(range(min = 0, max = 1))]
     pub mark_ecnth: f64,

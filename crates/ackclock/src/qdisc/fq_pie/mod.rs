@@ -1,9 +1,9 @@
 //! FQ-PIE: flows are hashed into queues with PIE. Queues take turns, and newly active ones go first.
 //!
 //! Reference: Linux's `net/sched/sch_fq_pie.c` (Ramakrishnan et al. 2019, FQ-PIE Queue Discipline in the Linux Kernel).
-//! The queues are those of RFC 8290, and each has a PIE of its own ([`super::pie`]).
+//! Queues take turns as in RFC 8290, and each has a PIE of its own ([`super::pie`]).
 //!
-//! Deviations: those of PIE. Linux updates the probability of each queue at a tick of a common timer, as here. Its limit
+//! Deviations: as in PIE. Linux updates the probability of each queue at a tick of a common timer, as here. Its limit
 //! of memory is absent. An arrival that does not fit is dropped, as in Linux. ns-3 drops from the longest queue.
 
 mod keys;

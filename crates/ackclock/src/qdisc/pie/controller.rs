@@ -36,7 +36,7 @@ pub(in crate::qdisc) struct Controller {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct State {
-    /// The drop probability, and the sum of those of the arrivals since the last drop.
+    /// The drop probability. It adds up over the arrivals since the last drop.
     probability: f64,
     accumulated: f64,
     /// The current delay and that at the last update.

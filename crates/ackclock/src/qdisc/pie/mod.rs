@@ -10,8 +10,8 @@
 //!                  and p < 0.2, or the backlog is two packets
 //! ```
 //!
-//! Deviations: updates happen at multiples of `t_update` of the run's clock. Linux counts probabilities in units of
-//! 2^-56 and times in units of 64 ns, and these are floating-point numbers and nanoseconds. DOCSIS has a token bucket
+//! Deviations: updates happen at multiples of `t_update` of the run's clock. Linux rounds
+//! probabilities to 2^-56 and times to 64 ns. This queue rounds times to nanoseconds. DOCSIS has a token bucket
 //! for the maximum sustained rate. Here the latency is the backlog over the rate of the link.
 
 mod controller;

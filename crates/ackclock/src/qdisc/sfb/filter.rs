@@ -27,7 +27,7 @@ impl Filter {
         Filter { salt, bins: [[Bin::default(); BINS]; LEVELS] }
     }
 
-    /// The bins of a flow: four bits of its hash select that of a level.
+    /// The bins of a flow: four bits of its hash select one at each level.
     fn bins(&mut self, hash: u64) -> impl Iterator<Item = &mut Bin> {
         let mut bits = mix(hash ^ self.salt);
         self.bins.iter_mut().map(move |level| {

@@ -9,7 +9,7 @@ use crate::quantity::{Limit, Problem};
 use crate::rng::Rng;
 use crate::units::Duration;
 
-/// Stochastic Fair BLUE: BLUE in the bins of a Bloom filter, and a rate limit for flows that do not respond.
+/// Stochastic Fair BLUE: BLUE in the bins of a Bloom filter, and a penalty rate for unresponsive flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SfbKeys {

@@ -1,7 +1,7 @@
-//! Stochastic Fair BLUE: a probability for each bin of a Bloom filter, and a rate limit for flows that do not respond.
+//! Stochastic Fair BLUE: BLUE in the bins of a Bloom filter, and a penalty rate for unresponsive flows.
 //!
 //! Reference: Feng, Kandlur, Saha & Shin 2001, Stochastic Fair Blue: a queue management algorithm for enforcing fairness.
-//! The defaults, the penalty and the second filter are those of Linux's `sch_sfb`.
+//! The defaults, the penalty and the second filter follow Linux's `sch_sfb`.
 //!
 //! ```text
 //! a flow has one bin at each level     bins count their packets
@@ -13,7 +13,7 @@
 //! A filter with new hashes replaces the old one every `rehash`. It learns during `warmup` before.
 //!
 //! Deviations: hashes are the run's. A bin holds at most `max` packets, as in Linux. ECN-capable packets are dropped
-//! above a probability of 0.5, too, as in Linux.
+//! above a probability of 0.5 as well, as in Linux.
 
 mod filter;
 mod keys;

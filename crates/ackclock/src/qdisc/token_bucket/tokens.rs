@@ -36,7 +36,7 @@ impl Tokens {
         self.tokens >= cost(bytes)
     }
 
-    /// Takes those of an item. There are enough.
+    /// Takes the tokens for an item. They suffice.
     pub(in crate::qdisc) fn take(&mut self, bytes: u32) {
         self.tokens -= cost(bytes);
     }
