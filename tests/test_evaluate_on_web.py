@@ -1,4 +1,4 @@
-"""Evaluations in Node and in the page give what the command gives."""
+"""Evaluations in Node and in the page give the document of the command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,11 @@ from helpers import ROOT, cli, require_web
 
 from ackclock.cli import play_command
 from ackclock.evaluation import SHOWN, Evaluation, evaluate
-from ackclock.evaluation.overview import WORDS, Cell, cell_text, overview, sentences
-from ackclock.evaluation.planes import environment_plane, whole_plane
-from ackclock.evaluation.scoreboard import estimate_json
+from ackclock.evaluation.report import WORDS
 from ackclock.evaluation.series import Drawn, run_series
 from ackclock.evaluation.suite import Suite
 from ackclock.page import embedded
-from ackclock.page.plane import plane
+from ackclock.page.plane import Spot, plane
 from ackclock.scenario import Scenario
 
 RULE = "grow = gain / w; cut = if(queue_delay > 10 ms, 0.5, 0.8) * w; gain = 1"
@@ -120,58 +117,21 @@ def test_so_are_several_other_panels_metrics_and_settings(
     assert len(expected["ranking"]) == len(ccs) and expected["sets"] == options.get("sets", [])
     given = ccs if len(ccs) > 1 else ccs[0]
     evaluation = _evaluated(given, tiny_suite, tmp_path / "out", **{"replicates": 2, **options})
-    _same_at_a_glance(found["overview"], evaluation)
+    assert found["overview"] == evaluation.overview
     if len(ccs) <= SHOWN:
         _same_over_time(found, evaluation)
-    assert _by_page("sentences", "sentences", found) == sentences(evaluation, overview(evaluation))
-    _same_cells(found["overview"], evaluation)
-
-
-def _same_cells(found: dict[str, Any], evaluation: Evaluation) -> None:
-    """The page describes the cells of the heat maps in the words of the report."""
-    glance = overview(evaluation)
-    reference = glance.labels[glance.reference]
-    given, expected = [], []
-    for ours, theirs in zip(found["maps"], glance.maps, strict=True):
-        for place, (result, mine, row) in enumerate(
-            zip(evaluation.board.results, ours["cells"], theirs.cells, strict=True)
-        ):
-            metric = next((each for each in result.metrics if each.name == theirs.name), None)
-            shown = next((each for each in found["metrics"][place] if each["name"] == theirs.name), None)
-            for one, cell in zip(mine, row, strict=True):
-                given.append([one, shown, theirs.digits, reference])
-                expected.append(cell_text(cell, metric, theirs.digits, reference))
-    assert (
-        _by_page("cellText", "(all) => all.map((each) => cellText(...each))", given, "sentences") == expected
-    )
+    overview = evaluation.overview
+    drawings = [
+        plane([Spot(**spot) for spot in spots], "a & b", "c")
+        for spots in [overview["plane"], *overview["planes"]]
+    ]
+    program = "(all) => all.map((spots) => plane(spots, 'a & b', 'c'))"
+    assert _by_page("plane", program, [overview["plane"], *overview["planes"]]) == drawings
 
 
 def _evaluated(cc: str | list[str], suite: Path, out: Path, **options: Any) -> Evaluation:
     """The same as a value, of the runs that the command left."""
     return evaluate(cc, suite=str(suite), out=out, progress=lambda done, total: None, **options)
-
-
-def _same_at_a_glance(found: dict[str, Any], evaluation: Evaluation) -> None:
-    """The heat maps and the planes are those of the report."""
-    glance = overview(evaluation)
-    assert [each["label"] for each in found["algorithms"]] == glance.labels
-    assert found["reference"] == glance.reference
-    assert [each["heading"] for each in found["maps"]] == [each.heading for each in glance.maps]
-    for ours, theirs in zip(found["maps"], glance.maps, strict=True):
-        assert ours["digits"] == theirs.digits
-        cells = [[_cell(cell) for cell in row] for row in theirs.cells]
-        assert ours["cells"] == cells
-    ids = glance.environments
-    planes = [whole_plane(glance.entries, ids), *(environment_plane(glance.entries, each) for each in ids)]
-    drawings = [plane(spots, "a & b", "c") for spots in planes]
-    assert [found["plane"], *found["planes"]] == [
-        [{key: value for key, value in asdict(spot).items() if key != "kind"} for spot in spots]
-        for spots in planes
-    ]
-    ours = _by_page(
-        "plane", "(all) => all.map((spots) => plane(spots, 'a & b', 'c'))", [found["plane"], *found["planes"]]
-    )
-    assert ours == drawings
 
 
 def _same_over_time(found: dict[str, Any], evaluation: Evaluation) -> None:
@@ -189,15 +149,10 @@ def _same_over_time(found: dict[str, Any], evaluation: Evaluation) -> None:
             assert row[labels.index(candidate.label)] == {**lines, **ends}
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
-    value, difference = (each and estimate_json(each) for each in (cell.value, cell.difference))
-    return {"judgement": cell.judgement, "value": value, "difference": difference}
-
-
-def _by_page(name: str, function: str, given: Any, module: str = "") -> list[str]:
-    """Return the answer of a function of a page's module, which is named like the function by default."""
+def _by_page(name: str, function: str, given: Any) -> list[str]:
+    """Return the answer of a function of the page's module with the same name."""
     program = (
-        f"import {{ {name} }} from {json.dumps((ROOT / f'web/play/{module or name}.js').as_uri())};"
+        f"import {{ {name} }} from {json.dumps((ROOT / f'web/play/{name}.js').as_uri())};"
         f"console.log(JSON.stringify(({function})({json.dumps(given)})))"
     )
     command = ["node", "--input-type=module", "--eval", program]
@@ -257,9 +212,9 @@ def test_the_page_judges_cancels_and_complains(
     assert _given(folder / "evaluation-core.json") == expected
     assert found["verdict"] == expected["verdict"]
     evaluation = _evaluated(f"rule {RULE}", tiny_suite, tmp_path / "out", replicates=2)
-    maps = overview(evaluation).maps
-    assert found["heat"] == [[WORDS[cell.judgement] for cell in row] for row in maps[0].cells]
-    assert found["other"] == [[WORDS[cell.judgement] for cell in row] for row in maps[3].cells]
+    maps = evaluation.overview["maps"]
+    assert found["heat"] == [[WORDS[cell["judgement"]] for cell in row] for row in maps[0]["cells"]]
+    assert found["other"] == [[WORDS[cell["judgement"]] for cell in row] for row in maps[3]["cells"]]
     assert sum("less to the right" in each for each in found["planes"]) == 3
     assert found["cell"].startswith("your rule in “In company”: ")
     assert found["command"] == f"ackclock evaluate --rule '{RULE}' --suite core --replicates 2 --seed 1"

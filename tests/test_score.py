@@ -21,7 +21,6 @@ from ackclock.evaluation.scoreboard import (
     estimate_text,
     interval_text,
     regrets_table,
-    scoreboard_json,
     scoreboard_table,
 )
 from ackclock.evaluation.suite import Environment, Suite, Watch
@@ -198,20 +197,6 @@ def test_the_reference_has_no_verdict_on_itself() -> None:
 def test_figures_have_the_digits_of_their_metric() -> None:
     assert estimate_text(Estimate(97.3256, 97.2256, 97.4256, 5), 2) == "97.33 ±0.10"
     assert estimate_text(Estimate(0.5, None, None, 1), 3) == "0.500"
-
-
-def test_the_scoreboard_as_json_has_every_replicate() -> None:
-    made = scoreboard_json(board(result("one", {"efficiency": 0.5}, {"efficiency": 0.9}, (4, 4))))
-    (row,) = made["environments"]
-    efficiency = row["scores"][0]["metrics"]["efficiency"]
-    assert efficiency["values"] == [50.0, 50.0, 50.0]
-    assert (efficiency["mean"], efficiency["low"], efficiency["high"]) == (50.0, 50.0, 50.0)
-    assert efficiency["judgement"] == "worse"
-    assert (
-        [score["candidate"] for score in row["scores"]]
-        == ["new-aimd", "aimd"]
-        == [candidate["label"] for candidate in made["candidates"]]
-    )
 
 
 def test_c_and_d_fit_80_columns() -> None:

@@ -6,7 +6,6 @@ import { byId, make } from "./elements.js";
 import { heatMap, networks, wholePlane } from "./glance.js";
 import { savedReport } from "./saved.js";
 import { board, ranking, regret, rivals, shares, wins } from "./scoreboard.js";
-import { sentences } from "./sentences.js";
 import { copy, save } from "./taking.js";
 
 let shown = null;
@@ -71,7 +70,9 @@ function parts(evaluation) {
     tabIndex: -1,
     textContent: several ? `Best of ${found.ranking.length}: ${nameOf(best.candidate)}` : nameOf(best.candidate),
   });
-  const told = sentences(evaluation).map((sentence) => sentence.replaceAll(best.candidate, nameOf(best.candidate)));
+  const told = evaluation.overview.summary.sentences.map((sentence) =>
+    sentence.replaceAll(best.candidate, nameOf(best.candidate)),
+  );
   const beside = shares(evaluation, named);
   return [
     make(

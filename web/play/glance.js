@@ -3,7 +3,6 @@
 import { make } from "./elements.js";
 import { meanOf, overTime, topOf } from "./overtime.js";
 import { plane } from "./plane.js";
-import { cellText } from "./sentences.js";
 
 const SIGNS = { better: "▲", worse: "▼", open: "·", reference: "=", none: "", failed: "✕" };
 const WORDS = {
@@ -38,17 +37,11 @@ const figure = (caption, more, svg) =>
   );
 
 /** The figures of a cell in all maps, in words. */
-function figuresOf({ maps, metrics, algorithms, reference }, place, at) {
-  const told = maps.map(({ name, digits, cells }) =>
-    cellText(
-      cells[place][at],
-      metrics[place].find((metric) => metric.name === name) ?? null,
-      digits,
-      algorithms[reference].label,
-    ),
-  );
-  return told.filter(Boolean).join("; ");
-}
+const figuresOf = ({ maps }, place, at) =>
+  maps
+    .map(({ cells }) => cells[place][at].text)
+    .filter(Boolean)
+    .join("; ");
 
 /** The heat map. Its cells are buttons that show their figures, and arrow keys move between them. */
 export function heatMap({ document: { environments, reference }, overview }, nameOf) {

@@ -1,7 +1,7 @@
 // Runs over time as small pictures side by side, at one scale.
 
 import { escaped } from "./escaping.js";
-import { general } from "./sentences.js";
+import { general } from "./figures.js";
 
 const WIDTH = 340;
 const HEIGHT = 150;

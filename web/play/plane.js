@@ -1,7 +1,7 @@
 // Throughput against delay as SVG, the same as in reports. The delay axis is reversed, so up and right is better.
 
 import { escaped } from "./escaping.js";
-import { general } from "./sentences.js";
+import { general } from "./figures.js";
 
 const WIDTH = 560;
 const HEIGHT = 360;

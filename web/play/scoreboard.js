@@ -1,7 +1,7 @@
 // The tables of an evaluation: ranking, competitors and their shares, wins and losses, all metrics, regret.
 
 import { make } from "./elements.js";
-import { estimateText, general, intervalText } from "./sentences.js";
+import { estimateText, general, intervalText } from "./figures.js";
 
 const MARKS = { better: ["▲", "better"], worse: ["▼", "worse"] };
 const STANDINGS = {
@@ -114,17 +114,13 @@ export function rivals({ document: { competitors: found, environments }, overvie
 const shareText = (share) => intervalText(share, 2);
 
 /** The fair-share ratio of each competitor against each algorithm, or null without competitors. */
-export function shares({ document: { competitors: found, environments, candidates } }, named) {
-  const met = found.flatMap(({ competitor, beside }) =>
-    beside.map(({ environment, share }) => ({ competitor, environment, share })),
-  );
+export function shares({ document: { environments, candidates }, overview: { shares: met } }, named) {
   if (met.length === 0) return null;
-  met.sort((one, other) => one.share.mean - other.share.mean);
-  const line = ({ competitor, environment }) => {
-    const { title, scores } = environments.find(({ id }) => id === environment);
-    const part = ({ metrics: { watch } }) =>
-      cell(`${partOf(watch.mean)} ${shareText(watch)}`, watch.mean < 0.2 ? "n worse" : "n");
-    return row(named(competitor), [words(title), ...scores.map(part)]);
+  const line = ({ competitor, environment, shares: found }) => {
+    const part = ({ share, part: name }) =>
+      cell(`${PARTS[name]} ${shareText(share)}`, name === "starved" ? "n worse" : "n");
+    const { title } = environments.find(({ id }) => id === environment);
+    return row(named(competitor), [words(title), ...found.map(part)]);
   };
   return table(
     "Fair-share ratios of competitors",
@@ -133,8 +129,8 @@ export function shares({ document: { competitors: found, environments, candidate
   );
 }
 
-/** The sign of a fair-share ratio: starved, below 0.8, fair, or above 1.25. */
-const partOf = (share) => (share < 0.2 ? "▼" : share < 0.8 ? "↓" : share > 1.25 ? "↑" : "=");
+/** The sign of a fair-share ratio. */
+const PARTS = { starved: "▼", less: "↓", fair: "=", more: "↑" };
 
 /** The wins and losses of the first algorithm against each other one, sorted by contribution to its score. */
 export function wins(

@@ -6,25 +6,22 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 from ackclock.evaluation.candidate import Candidate
-from ackclock.evaluation.score import GOODPUT, Result, Score, Scoreboard
+from ackclock.evaluation.score import Result, Scoreboard
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.sequence import Plot, sequence_plot
 from ackclock.running.cells import SCENARIOS
 from ackclock.running.job import Job, Outcome
-from ackclock.statistics.estimates import compared
 
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
 
-#: The largest number of algorithms in the table of wins and losses.
-_OTHERS = 6
 #: The formulas of a rule, in display order.
 _FORMULAS = ("grow", "cut", "pacing", "state")
 #: The key of the source text of a Python algorithm.
@@ -100,14 +97,14 @@ def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
     if best is None or best.score is None:
         return None
     board = evaluation.board
-    others = board.candidates[1 : 1 + _OTHERS]
+    others = board.candidates[1 : 1 + len(evaluation.overview["wins"][0])]
     rows = [
         Row(
             result,
             best.score.by_environment.get(result.environment.id, 0.0),
-            tuple(_compared(result, 1 + at) for at in range(len(others))),
+            tuple(Comparison(_short(each["better"]), _short(each["worse"])) for each in wins),
         )
-        for result in board.results
+        for result, wins in zip(board.results, evaluation.overview["wins"], strict=True)
     ]
     rows.sort(key=lambda row: -row.score)
     scenario = scenario_path(folder, rows[0].result.environment.id)
@@ -175,19 +172,8 @@ def _summary(candidate: Candidate) -> str:
     return known.get(candidate.resolved["kind"], "")
 
 
-def _compared(result: Result, other: int) -> Comparison:
-    """Compare the first candidate with another by metric, with the same random draws."""
-    found: dict[int, list[str]] = {-1: [], 1: []}
-    for ours, theirs in zip(result.scores[0], result.scores[other], strict=True):
-        if ours.metric.name != GOODPUT.name and (sign := _sign(ours, theirs, result.exact)):
-            found[sign].append(re.sub(r" of a fair share$", "", ours.metric.label))
-    return Comparison(tuple(found[-1]), tuple(found[1]))
-
-
-def _sign(ours: Score, theirs: Score, exact: bool) -> int:
-    """Return 1 for a significantly higher cost, -1 for a lower one, otherwise 0."""
-    difference = compared(ours.costs, theirs.costs, exact=exact)
-    return {"worse": 1, "better": -1}.get("" if difference is None else difference.judgement, 0)
+def _short(labels: Iterable[str]) -> tuple[str, ...]:
+    return tuple(re.sub(r" of a fair share$", "", label) for label in labels)
 
 
 def _is_single(board: Scoreboard) -> bool:
