@@ -3,7 +3,7 @@
 
 import { list, load, rule, run, Scenario } from "./ackclock.js";
 import { curvesOf } from "./curves.js";
-import initialiseScores, { Race, valuesOf } from "./module/score.js";
+import initialiseScores, { measured, Race } from "./module/score.js";
 import { inNode } from "./files.js";
 import { METRICS } from "./suites.js";
 
@@ -189,7 +189,7 @@ function runOne({ place, algorithm, seed, replicate, points }) {
   } catch (error) {
     return { failed: String(error.message ?? error) };
   }
-  const values = valuesOf(specifications[place], JSON.stringify(result.document));
+  const values = measured(specifications[place], JSON.stringify(result.document));
   const curves = points > 0 ? curvesOf(result, checked.description, points) : null;
   result.free();
   return { values: [...values], curves };

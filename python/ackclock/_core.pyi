@@ -59,6 +59,7 @@ __all__ = [
     "kind_of_code",
     "least_difference",
     "list_json",
+    "measured_in_run",
     "metrics_json",
     "metrics_of_json",
     "model_json",
@@ -784,6 +785,9 @@ def common_metrics_json() -> tuple[str, str]:
 
 def metrics_of_json(environment: str) -> str:
     """The metrics of an environment, as JSON."""
+
+def measured_in_run(environment: str, document: str) -> list[float]:
+    """The value of each metric of an environment in a run, then the queueing delay p95 in ms."""
 
 def values_of_run(environment: str, document: str) -> list[float]:
     """The value of each metric of an environment in a run, whose document is JSON."""

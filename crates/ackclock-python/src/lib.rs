@@ -79,7 +79,9 @@ mod _core {
     #[pymodule_export]
     use crate::score::race::{BudgetError, Race};
     #[pymodule_export]
-    use crate::score::runs::{UnderTest, common_metrics_json, cost, is_relative, metrics_of_json, values_of_run};
+    use crate::score::runs::{
+        UnderTest, common_metrics_json, cost, is_relative, measured_in_run, metrics_of_json, values_of_run,
+    };
     #[pymodule_export]
     use crate::table::Table;
 }

@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
-/// The value of each metric of an environment of a suite in a run. Both are JSON.
-#[wasm_bindgen(js_name = valuesOf)]
-pub fn values_of(environment: &str, document: &str) -> Result<Vec<f64>, JsError> {
+/// The value of each metric of an environment in a run, then the queueing delay p95 in ms. Both are JSON.
+#[wasm_bindgen]
+pub fn measured(environment: &str, document: &str) -> Result<Vec<f64>, JsError> {
     let environment: Environment = serde_json::from_str(environment)?;
     let document: Value = serde_json::from_str(document)?;
-    environment.values(&document).map_err(|message| JsError::new(&message))
+    environment.measured(&document).map_err(|message| JsError::new(&message))
 }
 
 /// A race of candidates alongside the panel of a suite. All arguments and results are JSON.

@@ -17,7 +17,7 @@ from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.judging import algorithm_data, suite_data
 from ackclock.evaluation.regret import RegretBaseline
-from ackclock.evaluation.score import values_of
+from ackclock.evaluation.score import measured
 from ackclock.evaluation.suite import Suite
 from ackclock.running.backend import faults
 from ackclock.running.executor import Executor
@@ -103,7 +103,8 @@ class Track:
     ) -> Found:
         """Run the missing runs up to a number of replicates.
 
-        `runners`: with the places of their algorithms. `samples`: whether to sample the first replicate. `alone`: whether a failed run raises `RunError`.
+        `runners`: with the places of their algorithms. `samples`: whether to sample the first replicate.
+        `alone`: whether a failed run raises `RunError`.
         """
         places: dict[str, tuple[int, int, int]] = {}
         jobs: list[Job] = []
@@ -118,7 +119,7 @@ class Track:
         def keep(key: str, outcome: Outcome) -> None:
             place, _, _ = places[key]
             document = json.loads(outcome.result_json)
-            rows[key] = values_of(self.suite.environments[place], outcome.result_json)
+            rows[key] = measured(self.suite.environments[place], outcome.result_json)
             found.events[place] = document["events"]
             if self.backend == LINUX:
                 self.invalid += bool(faults(document))

@@ -31,6 +31,7 @@ from ackclock.evaluation.series import Drawn, lines_of, points_per_line, run_ser
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
 from ackclock.page import render
+from ackclock.page.embedded import RENDERER, bundle
 from ackclock.page.interactive import Kept, interactive, packed
 from ackclock.page.lines import Axes, lines
 from ackclock.page.lines import csv_of as curves_csv
@@ -44,36 +45,6 @@ from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import Estimate
 
 _TEMPLATES = Path(__file__).parent / "templates"
-#: The number of competitors in the scoreboard. More figures in a cell cannot be read, and cards show all.
-_RIVALS = 4
-#: The title and unit of regret, by metric.
-_SCALE_TITLES = {
-    "efficiency": "Efficiency, points",
-    "loss_rate": "Segments lost, points",
-    "queue_delay": "Queueing delay of the path, ms",
-    "jain_index": "Jain's index",
-    WATCH: "Watched metric, relative (0.5: 50 % worse than the best), fair shares as differences",
-}
-#: The direction of improvement, in words.
-_BETTER = {
-    "higher": "more is better",
-    "lower": "less is better",
-    "near-one": "1 is best",
-    "reach-one": "1 is enough",
-}
-#: The signs of fair-share ratios.
-_PART_SIGNS = {"starved": "▼", "less": "↓", "fair": "=", "more": "↑"}
-#: The signs and words of judgements.
-SIGNS = {"better": "▲", "worse": "▼", "open": "·", "reference": "=", "none": "", "failed": "✕"}
-WORDS = {
-    "better": "better",
-    "worse": "worse",
-    "open": "no significant difference",
-    "reference": "the reference",
-    "none": "does not apply",
-    "failed": "failed",
-}
-
 
 def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_interactive: bool = False) -> Path:
     """Write `report.html`, `scoreboard.json` and `data/` into the folder that holds the runs.
@@ -136,65 +107,39 @@ def page(
     points = points_per_line(sum(len(card.places) * lines_of(len(card.groups)) for card in made))
     cards = [card.shown(worst[1] if worst and worst[0] is card.result else None) for card in made]
     environments = [card.drawn(points) for card in made]
-    glance = evaluation.overview
-    spots = [Spot(**spot) for spot in glance["plane"]]
     return render(
         _TEMPLATES / "report.html.jinja",
         board=board,
-        titles={result.environment.id: result.environment.title for result in board.results},
-        scale_titles=_SCALE_TITLES,
         no_stored_scores=missing_scores(board),
-        interval_text=interval_text,
-        about=about,
         own=own,
         ranking=evaluation.ranking,
         is_ranked=len(evaluation.ranking.entries) > 1 or evaluation.ranking.budget is not None,
-        score_text=score_text,
-        standing_text=standing_text,
         ranking_notes=ranking_notes(evaluation.ranking),
         rivals_found=evaluation.competitors,
         rivals_notes=rivals_notes(evaluation),
-        shares=glance["shares"],
-        starved_below=f"{STARVED:g}",
-        difference_text=difference_text,
-        judgement_text=judgement_text,
-        share_text=share_text,
-        interval_of=lambda told, digits: interval_text(
-            Estimate(told["mean"], told["low"], told["high"], 2), digits
-        ),
-        left_text=left_text,
         columns=_columns(min(drawn, len(board.candidates))),
-        figure=figure,
-        rivals=board.candidates[1 : 1 + _RIVALS],
         cards=cards,
         worst=next((card for card in cards if card["worst"]), None),
         verdict=evaluation.verdict,
+        starved_below=f"{STARVED:g}",
         backend=backend_title(evaluation.first[0][0][0].backend),
         invalid=f"{evaluation.invalid} of {evaluation.runs} runs missed their times"
         if evaluation.invalid
         else "",
-        sentences=glance["summary"]["sentences"],
-        glance=glance,
-        labels=labels_of(evaluation),
-        signs=SIGNS,
-        words=WORDS,
-        failures=_failures(evaluation),
-        plane=plane(spots, "utilisation, %", "all environments") if spots else "",
-        ellipses=ELLIPSES,
-        heads=_heads(board),
-        part_signs=_PART_SIGNS,
         is_interactive=is_interactive,
         data=packed(
             {
+                "evaluation": {"document": evaluation.document, "overview": evaluation.overview},
                 "environments": environments,
-                "heat": _cells_data(evaluation, folder) | {"runs_here": is_interactive},
-                "csv": ({"throughput-delay": csv_of(spots)} if spots else {}) | _of_figures(cards, "csv"),
+                "heat": _commands(evaluation, folder) | {"runs_here": is_interactive},
+                "csv": _of_figures(cards, "csv"),
                 # An interactive page contains the simulator, so its drawings are packed.
                 "svg": _of_figures(cards, "svg") if is_interactive else {},
             }
         ),
         vendored={name: _text(f"vendor/uplot/{name}") for name in ("uPlot.iife.min.js", "uPlot.min.css")},
         style=_text("report.css"),
+        renderer=bundle(RENDERER),
         script=_text("report.js"),
         command=command,
         replicates=max(len(score.values) for result in board.results for score in result.scores[0]),
@@ -235,10 +180,8 @@ class _Card:
         """Return the data of the template. `worst` is the score that makes this environment the worst."""
         return {
             "result": self.result,
-            "candidates": [
-                {"label": label, "scores": scores}
-                for label, scores in zip(self.labels, self.result.scores, strict=True)
-            ],
+            "place": self.index,
+            "first": self.labels[0],
             "figures": self._figures(),
             "drawn": self._drawn_labels(),
             "undrawn": len(self.places) < len(self.labels),
@@ -297,17 +240,9 @@ class _Card:
         return [self.labels[place] for place in self.places]
 
     def _figures(self) -> list[dict[str, str]]:
-        """Return the chart of throughput against delay, and the distributions."""
+        """Return the distributions of delays and completion times."""
         environment = self.result.environment
-        spots = [Spot(**spot) for spot in self.evaluation.overview["planes"][self.index]]
-        figures = [
-            {
-                "name": "throughput-delay",
-                "svg": plane(spots, "goodput, Mbit/s", environment.title),
-                "csv": csv_of(spots),
-                "caption": "Goodput against queueing delay",
-            }
-        ]
+        figures: list[dict[str, str]] = []
         delays = delay_curves(self.runs, self._drawn_labels())
         times = completion_curves(self.runs, self._drawn_labels())
         for name, unit, caption, curves in (
@@ -373,13 +308,6 @@ def _drawn(count: int, reference: int, most: int) -> list[int]:
     return sorted(order[:most])
 
 
-def _heads(board: Scoreboard) -> list[tuple[str, str, str]]:
-    """Return name, heading and direction of improvement of the scoreboard's columns."""
-    heads = [(metric.name, metric.heading, _BETTER[metric.better]) for metric in COMMON]
-    watched = any(result.environment.watch for result in board.results)
-    return [*heads, *([(WATCH, "watched metric", "")] if watched else [])]
-
-
 def labels_of(evaluation: Evaluation) -> list[str]:
     """Return the labels of all algorithms: the ranking, then the rest of the panel."""
     return [each["label"] for each in evaluation.overview["algorithms"]]
@@ -418,34 +346,11 @@ def _kept(evaluation: Evaluation, cells: dict[str, Cell], store: Store) -> dict[
     return kept(store, cells, evaluation.first[0][0][0].backend, watched)
 
 
-def _cells_data(evaluation: Evaluation, folder: Path) -> dict[str, Any]:
-    """Return the texts that the page shows for a selected cell."""
-    results = evaluation.board.results
-    glance, labels = evaluation.overview, labels_of(evaluation)
-
-    def told(cell: dict[str, Any], digits: int) -> list[str]:
-        """Return judgement, value, difference of costs, and the cell in words."""
-        value, difference = (
-            "" if each is None else text(Estimate(each["mean"], each["low"], each["high"], 2), digits)
-            for each, text in ((cell["value"], estimate_text), (cell["difference"], interval_text))
-        )
-        return [cell["judgement"], value, difference, cell["text"]]
-
+def _commands(evaluation: Evaluation, folder: Path) -> dict[str, Any]:
+    """Return the names of the cells, and the command that reruns one."""
     return {
-        "labels": labels,
-        "reference": labels[glance["reference"]],
-        "environments": [result.environment.title for result in results],
-        "names": [cell_names(evaluation, result.environment.id) for result in results],
+        "names": [cell_names(evaluation, result.environment.id) for result in evaluation.board.results],
         "command": cell_command(folder, "CELL", evaluation.first[0][0][0].backend),
-        "signs": SIGNS,
-        "words": WORDS,
-        "maps": [
-            {
-                "heading": each["heading"],
-                "cells": [[told(cell, each["digits"]) for cell in row] for row in each["cells"]],
-            }
-            for each in glance["maps"]
-        ],
     }
 
 
@@ -456,20 +361,6 @@ def _of_figures(cards: Sequence[dict[str, Any]], what: str) -> dict[str, str]:
         for card in cards
         for figure in card["figures"]
     }
-
-
-def _failures(evaluation: Evaluation) -> list[dict[str, Any]]:
-    titles = {result.environment.id: result.environment.title for result in evaluation.board.results}
-    return [
-        {
-            "candidate": entry.candidate.label,
-            "title": titles[entry.failure.environment],
-            "replicate": entry.failure.replicate,
-            "message": entry.failure.message,
-        }
-        for entry in evaluation.ranking.entries
-        if entry.failure is not None
-    ]
 
 
 def nice(value: float) -> float:
@@ -503,11 +394,6 @@ def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Draw
             tops += [phase[axis][at] for axis in ("x", "y") for at in counted]
             tops.append(phase["part"] * capacity_mbps)
     return min(capacity_mbps, max(tops))
-
-
-def about(metric: Metric) -> str:
-    """Return the name of a metric, its unit, and its direction of improvement."""
-    return f"{metric.heading}, {_BETTER[metric.better]}"
 
 
 def _columns(charts: int) -> int:

@@ -140,6 +140,17 @@ def values_of(environment: Environment, document: str) -> list[float]:
         raise InputError(str(error)) from None
 
 
+def measured(environment: Environment, document: str) -> list[float]:
+    """Return the values of a run for a race: those of the metrics, then the queueing delay p95 in ms.
+
+    Raises `InputError` if a metric does not apply.
+    """
+    try:
+        return _core.measured_in_run(specification(environment), document)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
 def score(
     environment: Environment, runs: Sequence[Sequence[str]], reference: int, *, exact: bool = False
 ) -> Result:

@@ -15,6 +15,8 @@ _FOLDER = Path(__file__).parent
 STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
 #: The style sheet of drawings. The script saves drawings, navigates heat maps and sorts tables.
 FIGURES_STYLE = (_FOLDER / "figures.css").read_text(encoding="utf-8")
+#: The style sheet of the parts of an evaluation's report, which the live page shares.
+REPORT_STYLE = (_FOLDER.parent / "web/report/report.css").read_text(encoding="utf-8")
 FIGURES_SCRIPT = (_FOLDER / "figures.js").read_text(encoding="utf-8")
 #: The names of the backends on pages.
 BACKENDS = {"sim": "simulator", "linux": "Linux kernel", "kernel": "Linux kernel in virtual time"}
@@ -32,7 +34,7 @@ def render(template: Path, **values: Any) -> str:
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     return environment.get_template(template.name).render(
         shared_style=STYLE,
-        figures_style=FIGURES_STYLE,
+        figures_style=REPORT_STYLE + FIGURES_STYLE,
         figures_script=FIGURES_SCRIPT,
         build=_core.BUILD,
         version=_core.BUILD.partition("+")[0],

@@ -23,6 +23,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tiles;
 mod under_test;
 mod values;
 mod verdict;

@@ -17,6 +17,10 @@ use super::verdict::worst;
 /// The largest number of algorithms in the table of wins and losses.
 const OTHERS: usize = 6;
 const GOODPUT: &str = "goodput";
+/// Significant differences below this part of the metric are small.
+const SMALL: f64 = 0.01;
+/// Delays below this one count as this one in geometric means, in ms.
+const LEAST_DELAY_MS: f64 = 0.01;
 /// Fair-share ratios in this range count as fair in the table of shares.
 const LESS: f64 = 0.8;
 const MORE: f64 = 1.25;
@@ -38,7 +42,8 @@ impl Evaluation {
             "digits": self.measure.objective.digits,
             "metrics": self.board.results.iter().map(|result| json!(result.metrics)).collect::<Value>(),
             "summary": self.summary(&maps[0].differences(), &plane),
-            "maps": maps.iter().map(|map| map.shown(&self.board.labels[self.board.reference])).collect::<Value>(),
+            "tiles": self.tiles(),
+            "maps": maps.iter().map(|map| map.shown(reference, &self.board.labels[self.board.reference])).collect::<Value>(),
             "plane": plane,
             "planes": every.collect::<Value>(),
             "worst": worst,
@@ -155,7 +160,7 @@ impl Evaluation {
         found.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Throughput against delay, as means over some environments. Algorithms with a failed run are missing.
+    /// Throughput against delay, as means over some environments. Means of delays are geometric. Algorithms with a failed run are missing.
     fn spots(&self, entries: &[usize], places: &[usize], throughput: &str) -> Vec<Value> {
         let over = |at: usize, name: &str| {
             let row = |place: &usize| {
@@ -168,7 +173,7 @@ impl Evaluation {
             Some(sums.iter().map(|sum| sum / count).collect::<Vec<f64>>())
         };
         let spot = |at: &usize| {
-            let (delays, throughputs) = (over(*at, "queue_delay")?, over(*at, throughput)?);
+            let (delays, throughputs) = (self.delays(*at, places, delay_of)?, over(*at, throughput)?);
             let half = |estimate: &Estimate| estimate.half_width().unwrap_or(0.0);
             let (delay, rate) = (estimate(&delays, CONFIDENCE), estimate(&throughputs, CONFIDENCE));
             Some(json!({
@@ -179,6 +184,27 @@ impl Evaluation {
             }))
         };
         entries.iter().filter_map(spot).collect()
+    }
+
+    /// The delay of an entrant per replicate, as geometric means over some environments, so that deep buffers do not decide it.
+    ///
+    /// `of` chooses the delay among the values of an environment. An entrant with a failed run there has none.
+    pub(super) fn delays(
+        &self,
+        at: usize,
+        places: &[usize],
+        of: impl Fn(&EnvironmentResult) -> usize,
+    ) -> Option<Vec<f64>> {
+        let is_single = places.len() == 1;
+        let to_sum = |value: f64| if is_single { value } else { libm::log(value.max(LEAST_DELAY_MS)) };
+        let row = |place: &usize| {
+            let values = &self.tried[at].values[*place].as_ref()?[of(&self.board.results[*place])];
+            Some(values.iter().map(|value| to_sum(*value)).collect::<Vec<f64>>())
+        };
+        let rows: Vec<Vec<f64>> = places.iter().map(row).collect::<Option<_>>()?;
+        let count = rows.len() as f64;
+        let back = |sum: f64| if is_single { sum } else { libm::exp(sum / count) };
+        Some(by_replicate(&rows).into_iter().map(back).collect())
     }
 
     /// The metrics in which the first algorithm is significantly better or worse, by environment and by other algorithm.
@@ -226,6 +252,17 @@ impl Cell {
     fn without(judgement: &'static str) -> Self {
         Cell { judgement, value: None, difference: None }
     }
+
+    fn is_significant(&self) -> bool {
+        matches!(self.judgement, "better" | "worse")
+    }
+
+    /// The size of the difference to the reference, relative to the larger of both values.
+    fn effect(&self, reference: &Cell) -> Option<f64> {
+        let largest = self.value?.mean.abs().max(reference.value?.mean.abs());
+        let size = self.difference?.mean.abs();
+        Some(if largest == 0.0 { 0.0 } else { (size / largest).min(1.0) })
+    }
 }
 
 impl Map {
@@ -235,22 +272,31 @@ impl Map {
         (0..count).map(|at| self.cells.iter().filter_map(|row| row[at].difference).collect()).collect()
     }
 
-    fn shown(&self, reference: &str) -> Value {
-        let cell = |(place, cell): (usize, &Cell)| {
+    /// `reference`: the place of the reference among the algorithms. `label` is its label.
+    fn shown(&self, reference: usize, label: &str) -> Value {
+        let cell = |place: usize, cell: &Cell| {
             let metric = self.metrics.get(place).and_then(Option::as_ref);
-            let text = |value| cell_text(value, cell.difference.as_ref(), metric, self.digits, reference);
+            let text = |value| cell_text(value, cell.difference.as_ref(), metric, self.digits, label);
+            let effect = cell.effect(&self.cells[place][reference]);
+            let is_small = cell.is_significant() && effect.is_some_and(|effect| effect < SMALL);
             json!({
                 "judgement": cell.judgement, "value": cell.value, "difference": cell.difference,
+                "mark": if is_small { "small" } else { cell.judgement }, "effect": effect,
                 "text": cell.value.as_ref().map_or_else(String::new, text),
             })
         };
-        let row = |(place, row): (usize, &Vec<Cell>)| row.iter().map(|each| cell((place, each))).collect::<Value>();
+        let row = |(place, row): (usize, &Vec<Cell>)| row.iter().map(|each| cell(place, each)).collect::<Value>();
         json!({
             "name": self.name, "heading": self.heading, "digits": self.digits,
             "cells": self.cells.iter().enumerate().map(row).collect::<Value>(),
             "counts": self.differences().iter().map(|each| json!(counts(each))).collect::<Value>(),
         })
     }
+}
+
+/// The place of the mean queueing delay among the values of an environment.
+fn delay_of(result: &EnvironmentResult) -> usize {
+    result.metric("queue_delay").expect("every environment has a queueing delay")
 }
 
 /// The class of a fair-share ratio: `starved`, `less`, `fair` or `more`.

@@ -96,8 +96,8 @@ impl Evaluation {
             Some((format!("{:.0} %", spot["throughput"].as_f64()?), format!("{delay_ms} ms")))
         };
         let (ours, theirs) = (achieved(name), achieved(reference));
-        let achieves = ours
-            .map(|(rate, delay)| format!("It achieves a utilisation of {rate} with a mean queueing delay of {delay}"));
+        let achieves =
+            ours.map(|(rate, delay)| format!("It achieves a utilisation of {rate} with a queueing delay of {delay}"));
         let mut said = Vec::new();
         if self.is_reference(best) {
             said.push(format!("{name} is the reference of this comparison."));

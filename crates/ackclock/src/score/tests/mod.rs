@@ -127,12 +127,8 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
         "VERDICT  NOT VALID (1 of 4 runs missed their times): a is worse than p in 1 of 1 environments and better in 0 \
          (by score, 2 replicates, after Holm's correction)."
     );
-    let row: Vec<Value> = overview["maps"][0]["cells"][0]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|cell| cell["judgement"].clone())
-        .collect();
+    let row: Vec<Value> =
+        overview["maps"][0]["cells"][0].as_array().unwrap().iter().map(|cell| cell["judgement"].clone()).collect();
     assert_eq!(json!(row), json!(["worse", "worse", "worse", "failed", "reference"]));
 }
 
