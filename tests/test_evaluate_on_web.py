@@ -16,13 +16,20 @@ from helpers import ROOT, cli, require_web
 
 from ackclock.cli import play_command
 from ackclock.evaluation import SHOWN, Evaluation, evaluate
-from ackclock.evaluation.report import WORDS
 from ackclock.evaluation.series import Drawn, run_series
 from ackclock.evaluation.suite import Suite
 from ackclock.page import embedded
 from ackclock.page.plane import Spot, plane
 from ackclock.scenario import Scenario
 
+WORDS = {
+    "better": "better",
+    "worse": "worse",
+    "open": "no significant difference",
+    "reference": "the reference",
+    "none": "does not apply",
+    "failed": "failed",
+}
 RULE = "grow = gain / w; cut = if(queue_delay > 10 ms, 0.5, 0.8) * w; gain = 1"
 
 
@@ -152,7 +159,7 @@ def _same_over_time(found: dict[str, Any], evaluation: Evaluation) -> None:
 def _by_page(name: str, function: str, given: Any) -> list[str]:
     """Return the answer of a function of the page's module with the same name."""
     program = (
-        f"import {{ {name} }} from {json.dumps((ROOT / f'web/play/{name}.js').as_uri())};"
+        f"import {{ {name} }} from {json.dumps((ROOT / f'web/report/{name}.js').as_uri())};"
         f"console.log(JSON.stringify(({function})({json.dumps(given)})))"
     )
     command = ["node", "--input-type=module", "--eval", program]
@@ -213,8 +220,8 @@ def test_the_page_judges_cancels_and_complains(
     assert found["verdict"] == expected["verdict"]
     evaluation = _evaluated(f"rule {RULE}", tiny_suite, tmp_path / "out", replicates=2)
     maps = evaluation.overview["maps"]
-    assert found["heat"] == [[WORDS[cell["judgement"]] for cell in row] for row in maps[0]["cells"]]
-    assert found["other"] == [[WORDS[cell["judgement"]] for cell in row] for row in maps[3]["cells"]]
+    assert found["heat"] == [[_said(cell) for cell in row] for row in maps[0]["cells"]]
+    assert found["other"] == [[_said(cell) for cell in row] for row in maps[3]["cells"]]
     assert sum("less to the right" in each for each in found["planes"]) == 3
     assert found["cell"].startswith("your rule in “In company”: ")
     assert found["command"] == f"ackclock evaluate --rule '{RULE}' --suite core --replicates 2 --seed 1"
@@ -235,6 +242,11 @@ def test_the_page_judges_cancels_and_complains(
     assert "default-src 'none'" in saved and "<script src" not in saved and "<link" not in saved
     data_of = re.search(r'<script type="application/json" id="evaluation">(.*?)</script>', saved, re.DOTALL)
     assert data_of is not None and json.loads(data_of[1])["ranking"] == expected["ranking"]
+
+
+def _said(cell: dict[str, Any]) -> str:
+    """Return the words of a cell for screen readers."""
+    return f"{'slightly ' * (cell['mark'] == 'small')}{WORDS[cell['judgement']]}"
 
 
 def _several(found: dict[str, Any], folder: Path, tiny_suite: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-// The map of environments and algorithms, by the score or a metric. A selected cell shows its figures beside it.
+// The map of environments and algorithms, by the score or a metric. A selected cell shows its figures below it.
 
 import { field, figure, make, unseen } from "./elements.js";
 import { estimateText, intervalText } from "./figures.js";
@@ -52,8 +52,8 @@ function csvOf(maps, environments, algorithms, commands) {
   return ["environment,algorithm,by,judgement,value,difference_to_reference,command", ...rows].join("\n");
 }
 
-/** The place of a text beside a cell: below it, and within the map. */
-function putBeside(told, button, within) {
+/** Puts a text below a cell, within the map. */
+function putBelow(told, button, within) {
   told.hidden = false;
   const [cell, frame] = [button.getBoundingClientRect(), within.getBoundingClientRect()];
   told.style.top = `${cell.bottom - frame.top + 6}px`;
@@ -98,7 +98,7 @@ export function map({ document: { environments, reference }, overview }, { nameO
         ? []
         : [again(commands.of(commands.names[place][at]), commands.names[place][at], commands.runsHere)];
     told.replaceChildren(title, figures === "" ? "" : `${figures}. `, ...more);
-    putBeside(told, buttons[place][at], within);
+    putBelow(told, buttons[place][at], within);
   };
   buttons.forEach((row, place) =>
     row.forEach((button, at) => {

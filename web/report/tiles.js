@@ -6,7 +6,7 @@ import { SIGNS, WORDS } from "./words.js";
 
 const line = (name, text) => make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: text }));
 
-/** A figure of the best candidate, with those of the reference and of the best algorithm. */
+/** A figure of the best candidate, the reference and the best algorithm. */
 function tile({ label, unit, candidate, reference, best, judgement }, other, nameOf) {
   const text = (told) => (told === null ? "–" : `${told.text} ${unit === "%" || unit === "ms" ? unit : "%"}`);
   const sign =

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock._core import share_text
 from ackclock.errors import writing_error
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.distributions import completion_curves, delay_curves
@@ -16,17 +15,12 @@ from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
 from ackclock.evaluation.own import Own, own_page, scenario_path, scenarios
 from ackclock.evaluation.present import (
-    difference_text,
-    judgement_text,
-    left_text,
     ranking_notes,
     rivals_notes,
-    score_text,
-    standing_text,
 )
 from ackclock.evaluation.rivals import STARVED
-from ackclock.evaluation.score import COMMON, WATCH, Metric, Result, Score, Scoreboard
-from ackclock.evaluation.scoreboard import estimate_text, figure, interval_text, missing_scores
+from ackclock.evaluation.score import Result, Score
+from ackclock.evaluation.scoreboard import missing_scores
 from ackclock.evaluation.series import Drawn, lines_of, points_per_line, run_series, runs_drawn
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
@@ -35,16 +29,15 @@ from ackclock.page.embedded import RENDERER, bundle
 from ackclock.page.interactive import Kept, interactive, packed
 from ackclock.page.lines import Axes, lines
 from ackclock.page.lines import csv_of as curves_csv
-from ackclock.page.plane import ELLIPSES, Spot, csv_of, plane
 from ackclock.running.backend import title as backend_title
 from ackclock.running.cells import SCENARIOS, Cell, short, write_cells
 from ackclock.running.cells import command as cell_command
 from ackclock.running.kept import kept
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
-from ackclock.statistics.estimates import Estimate
 
 _TEMPLATES = Path(__file__).parent / "templates"
+
 
 def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_interactive: bool = False) -> Path:
     """Write `report.html`, `scoreboard.json` and `data/` into the folder that holds the runs.

@@ -141,7 +141,7 @@ def values_of(environment: Environment, document: str) -> list[float]:
 
 
 def measured(environment: Environment, document: str) -> list[float]:
-    """Return the values of a run for a race: those of the metrics, then the queueing delay p95 in ms.
+    """Return the values of a run for a race: its metrics, then the queueing delay p95 in ms.
 
     Raises `InputError` if a metric does not apply.
     """

@@ -28,7 +28,7 @@ impl Environment {
 }
 
 impl Environment {
-    /// The values of a run for a race: those of the metrics, then the 95th percentile of the queueing delay in ms.
+    /// The values of a run for a race: its metrics, then the 95th percentile of the queueing delay in ms.
     ///
     /// Flows that sent nothing have a queueing delay of 0.
     pub fn measured(&self, run: &Value) -> Result<Vec<f64>, String> {

@@ -564,7 +564,7 @@ function fill(figures) {
   }
 }
 
-// Builds the visible charts of an open card at once, so that the place of what follows does not change later.
+// Builds the visible charts of an open card at once. Later parts then keep their places.
 function show(card) {
   if (!card.element.open) return;
   fill(card.element.querySelector(".figures"));

@@ -94,7 +94,7 @@ fn one_replicate_decides_only_without_randomness() {
     assert_eq!(paired_bound(&[5.0], &[1.0, 2.0, 3.0], 0.05, false).0, 3.0);
 }
 
-/// Ten candidates, of which the first is slightly better, with tests after 4, 8 and 16 replicates.
+/// The first of ten candidates is slightly better. Tests follow 4, 8 and 16 replicates.
 ///
 /// Each replicate moves all candidates together, and each of them a little.
 #[test]
