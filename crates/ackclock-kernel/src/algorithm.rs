@@ -10,8 +10,8 @@ use ackclock_bpf::BpfObject;
 use ackclock_bpf::guest::{GuestTypes, record};
 use ackclock_wire::{Algorithms, InKernel, Refused};
 
+use crate::backend::{BACKEND, Image};
 use crate::error::KernelError;
-use crate::run::{BACKEND, Image};
 use crate::settings::words_of;
 
 /// The largest file of a module.

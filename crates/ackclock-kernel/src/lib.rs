@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 
 mod algorithm;
+mod backend;
 mod calendar;
 mod commands;
 mod error;
@@ -19,5 +20,6 @@ mod settings;
 mod shared;
 mod sys;
 
+pub use backend::Image;
 pub use error::KernelError;
-pub use run::{Image, KernelRun, check, run};
+pub use run::{KernelRun, check, run};

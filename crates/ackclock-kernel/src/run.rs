@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{CapturePoint, Plan, RunResult, Stack};
 use ackclock::units::Duration;
-use ackclock_wire::{Backend, Refused, Side, Tap, largest_packet};
+use ackclock_wire::{Refused, Side, Tap, largest_packet};
 
+use crate::backend::{BACKEND, Image};
 use crate::calendar::Calendar;
 use crate::commands::{Commands, looks};
 use crate::error::{KernelError, Tried};
@@ -16,28 +17,6 @@ use crate::network::Network;
 use crate::readings::Reports;
 use crate::shared::Shared;
 use crate::{algorithm, settings, sys};
-
-/// This backend in messages.
-pub const BACKEND: Backend = Backend {
-    name: "kernel",
-    subject: "the kernel in virtual time",
-    quic: "the kernel has TCP only",
-    simulates: true,
-    has_settings: true,
-};
-
-/// The kernel of the guests.
-#[derive(Clone, Debug)]
-pub struct Image {
-    /// The file.
-    pub kernel: PathBuf,
-    /// The folder with the compiled objects of our algorithms.
-    pub objects: PathBuf,
-    /// The compiled modules of users, by the text of their source.
-    pub modules: BTreeMap<String, PathBuf>,
-    /// Bytes of each captured packet that are kept.
-    pub snaplen: usize,
-}
 
 /// The results of a run.
 pub struct KernelRun {

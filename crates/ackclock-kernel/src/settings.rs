@@ -7,8 +7,8 @@ use ackclock::quantity::Hint;
 use ackclock::sim::{FlowPlan, Plan};
 use ackclock_wire::{InKernel, Refused, kernels_flows, sysctls};
 
+use crate::backend::BACKEND;
 use crate::error::KernelError;
-use crate::run::BACKEND;
 
 /// Sysctls that keys of the transport set.
 const OF_TRANSPORT: [(&str, &str); 3] =

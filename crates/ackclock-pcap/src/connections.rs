@@ -7,10 +7,7 @@ use ackclock::capture::TcpHeader;
 
 use crate::copies::Copies;
 use crate::decode::Segment;
-use crate::left_out::LeftOut;
-
-/// Connections of a file that are followed.
-pub const MAX_CONNECTIONS: usize = 100_000;
+use crate::left_out::{LeftOut, MAX_CONNECTIONS};
 
 /// The tolerance of sequence numbers in bytes. Gaps of captures are mostly smaller, and it is a small part of all
 /// numbers.

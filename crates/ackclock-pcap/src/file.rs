@@ -14,9 +14,10 @@ use serde::Serialize;
 use crate::clock::{ClockStep, keep_between_steps};
 use crate::connections::{Connection, Connections, Endpoint};
 use crate::decode::decode;
+use crate::error::NoCapture;
 use crate::input::Source;
 use crate::left_out::LeftOut;
-use crate::packets::{End, NoCapture, Packet, for_each_packet};
+use crate::packets::{End, Packet, for_each_packet};
 
 /// The most packets of a connection that are analysed.
 pub const MAX_PACKETS: usize = 1 << 23;

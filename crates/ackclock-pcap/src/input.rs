@@ -7,10 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::packets::NoCapture;
-
-/// Bytes that a compressed file may have when it is decompressed.
-pub const MAX_DECOMPRESSED: u64 = 8 << 30;
+use crate::error::{MAX_DECOMPRESSED, NoCapture};
 
 /// Longer than the first bytes of every compression.
 const MAGIC: usize = 6;

@@ -1,6 +1,7 @@
 //! Why packets of a file are not used.
 
-use crate::connections::MAX_CONNECTIONS;
+/// Connections of a file that are followed.
+pub const MAX_CONNECTIONS: usize = 100_000;
 
 /// Why a packet is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,6 +7,7 @@ mod clock;
 mod connections;
 mod copies;
 mod decode;
+mod error;
 mod file;
 mod fuzz;
 mod input;
@@ -14,8 +15,7 @@ mod left_out;
 mod packets;
 
 pub use clock::ClockStep;
-pub use connections::MAX_CONNECTIONS;
+pub use error::{MAX_DECOMPRESSED, NoCapture};
 pub use file::{Capture, Described, MAX_PACKETS, NoView, Seen, Summary};
 pub use fuzz::fuzz_capture;
-pub use input::MAX_DECOMPRESSED;
-pub use packets::NoCapture;
+pub use left_out::MAX_CONNECTIONS;

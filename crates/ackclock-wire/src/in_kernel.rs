@@ -7,7 +7,7 @@ use ackclock::cc::{CcSpec, ForeignValue, KernelModule, RuleText};
 use ackclock::sim::{FlowPlan, Plan};
 use ackclock_bpf::{BpfObject, compile_rule};
 
-use crate::support::{Backend, Refused, kernels_flows};
+use crate::backend::{Backend, Refused, kernels_flows};
 
 /// Algorithms that also exist as eBPF programs, by their names in scenarios.
 const PROGRAMS: [&str; 8] = ["aimd", "aiad", "mimd", "miad", "aimd-fc", "aimd-fc+", "new-aimd", "mr-aimd"];

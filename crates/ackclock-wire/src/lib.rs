@@ -4,6 +4,7 @@
 //! with [`Watch`], and keeps a [`Reading`] of each connection. [`Ended`] turns these into the result of a run.
 
 mod account;
+mod backend;
 mod flows;
 mod in_kernel;
 mod network;
@@ -16,6 +17,7 @@ mod tap;
 mod watch;
 
 pub use account::{Account, Counters};
+pub use backend::{Backend, Refused, kernels_flows};
 pub use flows::{Departure, Flows, Header};
 pub use in_kernel::{Algorithms, InKernel};
 pub use network::{Delivery, Network};
@@ -23,6 +25,6 @@ pub use packet::{corrupt, set_ce};
 pub use reading::{Reading, Readings, TcpInfo, record_sample};
 pub use result::{Ended, FlowWindow, host_limited_share};
 pub use side::Side;
-pub use support::{Backend, Refused, check, kernels_flows, largest_packet, options_len, sysctls};
+pub use support::{check, largest_packet, options_len, sysctls};
 pub use tap::{Place, Tap};
 pub use watch::{Watch, Watched};

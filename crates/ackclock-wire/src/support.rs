@@ -4,6 +4,7 @@ use ackclock::cc::CcSpec;
 use ackclock::sim::{FlowPlan, Plan, Stack, Traffic};
 use ackclock::tcp::{EcnMode, LossRecovery, Protocol, TIMESTAMPS_LEN, Transport};
 
+use crate::backend::{Backend, Refused, kernels_flows};
 use crate::in_kernel::InKernel;
 use crate::packet::IP_LEN;
 
@@ -11,48 +12,6 @@ use crate::packet::IP_LEN;
 const MOST_FLOWS: usize = 1000;
 /// Windows that no path of a scenario fills.
 const MOST_BUFFER: u64 = 1 << 28;
-
-/// A feature of the scenario that a backend does not support.
-#[derive(Debug, thiserror::Error)]
-#[error("{key}: {message}")]
-pub struct Refused {
-    /// The key of the scenario.
-    pub key: String,
-    /// The error, and a hint.
-    pub message: String,
-}
-
-impl Refused {
-    /// The key and the error.
-    pub fn new(key: String, message: String) -> Self {
-        Refused { key, message }
-    }
-
-    /// The congestion control of a flow.
-    pub fn algorithm(flow: &FlowPlan, message: String) -> Self {
-        Refused::new(format!("flows.{}.cc", flow.group), message)
-    }
-}
-
-/// A backend in messages.
-#[derive(Clone, Copy, Debug)]
-pub struct Backend {
-    /// The value of `--backend`.
-    pub name: &'static str,
-    /// The subject of sentences.
-    pub subject: &'static str,
-    /// The message for flows of QUIC.
-    pub quic: &'static str,
-    /// Whether the simulation runs the other flows, and with them channels, meters, arrivals and datagrams.
-    pub simulates: bool,
-    /// Whether sysctls and module parameters can be set, because the kernel serves this run only.
-    pub has_settings: bool,
-}
-
-/// The flows of a plan that a kernel runs, with their indices.
-pub fn kernels_flows(plan: &Plan) -> impl Iterator<Item = (usize, &FlowPlan)> {
-    plan.flows.iter().enumerate().filter(|(_, flow)| flow.stack != Stack::Simulated)
-}
 
 /// A feature that a backend does not support.
 ///

@@ -2,7 +2,7 @@
 //!
 //! Reference: the kernel's headers and documentation (`bpf-helpers(7)`), and RFC 5681 for the window.
 
-use super::interpreter::Fault;
+use super::fault::Fault;
 use super::memory::{Memory, SOCKET};
 use super::socket::{
     IS_CWND_LIMITED, MAX_PACKETS_OUT, PRIOR_CWND, SND_CWND, SND_CWND_CLAMP, SND_CWND_CNT, SND_SSTHRESH,

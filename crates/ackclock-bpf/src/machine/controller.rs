@@ -8,7 +8,7 @@ use ackclock::cc::{
 use ackclock::units::{Duration, Instant, Rate};
 
 use super::call::{Environment, jiffies};
-use super::interpreter::Fault;
+use super::fault::Fault;
 use super::memory::{Memory, SAMPLE, SOCKET};
 use super::socket as field;
 use super::{Code, Machine};

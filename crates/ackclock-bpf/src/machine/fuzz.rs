@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::call::{Environment, KNOWN};
-use super::interpreter::{self, Fault, Op};
+use super::fault::Fault;
+use super::interpreter::{self, Op};
 use super::memory::{Memory, SOCKET, Section, section_address};
 use super::native::Native;
 use super::{decode_with, verify};

@@ -2,6 +2,7 @@
 
 mod call;
 mod controller;
+mod fault;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 mod interpreter;
@@ -21,7 +22,8 @@ use crate::error::{Result, wrong};
 use crate::insn::{CALL, Insn, PSEUDO_CALL, PSEUDO_KFUNC_CALL};
 use crate::object_file::{BpfObject, Program, Reference};
 use call::{Call, Environment, KNOWN};
-use interpreter::{Fault, Op};
+use fault::Fault;
+use interpreter::Op;
 use memory::{Memory, Section, section_address};
 use native::Native;
 use socket::Simulator;

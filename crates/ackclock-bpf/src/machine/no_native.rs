@@ -1,7 +1,8 @@
 //! Replaces the translation of programs on other processors.
 
 use super::call::Environment;
-use super::interpreter::{Fault, Op};
+use super::fault::Fault;
+use super::interpreter::Op;
 use super::memory::Memory;
 use crate::error::{Result, wrong};
 

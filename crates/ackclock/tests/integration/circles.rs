@@ -103,12 +103,17 @@ fn circle(start: &Module, uses: &BTreeMap<Module, BTreeSet<Module>>) -> Option<V
 
 #[test]
 fn files_of_a_module_use_each_other_in_one_direction() {
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap() {
-        let circles = circles(&entry.unwrap().path().join("src"));
-        let shown =
-            circles.iter().map(|path| path.iter().map(|module| module.join("/")).collect::<Vec<_>>().join(" -> "));
-        assert!(circles.is_empty(), "{}", shown.collect::<Vec<_>>().join("\n"));
-    }
+    let crates = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+    let of_crate = |folder: PathBuf| {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        circles(&folder.join("src")).into_iter().map(move |path| {
+            let files: Vec<_> = path.iter().map(|module| module.join("/")).collect();
+            format!("{name}: {}", files.join(" -> "))
+        })
+    };
+    let mut found: Vec<_> = crates.flat_map(|entry| of_crate(entry.unwrap().path())).collect();
+    found.sort();
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// The imports between the files in this folder.

@@ -14,14 +14,15 @@ use std::mem::offset_of;
 use memmap2::{Mmap, MmapMut};
 
 use super::call::{Call, Environment};
-use super::interpreter::{Fault, Op};
+use super::fault::Fault;
+use super::interpreter::Op;
 use super::memory::{BadAccess, FRAMES, Memory};
 use crate::error::{Result, wrong};
 
 /// Instructions that a run may charge: a backward jump charges all that it may repeat, a call its whole function.
 ///
 /// The interpreter counts single instructions. A loop that skips most of its body is charged more than it runs.
-const MOST_CHARGED: u64 = 64 * super::interpreter::MOST as u64;
+const MOST_CHARGED: u64 = 64 * super::fault::MOST as u64;
 
 /// The state that the code shares with functions of the kernel while a program runs.
 #[repr(C)]
