@@ -892,6 +892,7 @@ def share_text(share: Estimate) -> str:
 class BudgetError(ValueError):
     """The first round exceeds the budget. The argument is its work."""
 
+@final
 class Race:
     """A race of candidates alongside the panel of a suite. `suite` and `plan` are JSON."""
 

@@ -100,6 +100,10 @@ export function map({ document: { environments, reference }, overview }, { nameO
     told.replaceChildren(title, figures === "" ? "" : `${figures}. `, ...more);
     putBelow(told, buttons[place][at], within);
   };
+  addEventListener("resize", close);
+  document.addEventListener("click", ({ target }) => {
+    if (!within.contains(/** @type {Node} */ (target))) close();
+  });
   buttons.forEach((row, place) =>
     row.forEach((button, at) => {
       button.addEventListener("click", () => choose(place, at));

@@ -1,4 +1,4 @@
-//! Scores and differences computed by hand, and how often a race drops the best candidate.
+//! Hand-computed scores and differences, and how often a race drops the best candidate.
 
 use serde_json::{from_value, json};
 
