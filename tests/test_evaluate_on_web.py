@@ -19,7 +19,6 @@ from ackclock.evaluation import SHOWN, Evaluation, evaluate
 from ackclock.evaluation.series import Drawn, run_series
 from ackclock.evaluation.suite import Suite
 from ackclock.page import embedded
-from ackclock.page.plane import Spot, plane
 from ackclock.scenario import Scenario
 
 WORDS = {
@@ -127,13 +126,16 @@ def test_so_are_several_other_panels_metrics_and_settings(
     assert found["overview"] == evaluation.overview
     if len(ccs) <= SHOWN:
         _same_over_time(found, evaluation)
-    overview = evaluation.overview
-    drawings = [
-        plane([Spot(**spot) for spot in spots], "a & b", "c")
-        for spots in [overview["plane"], *overview["planes"]]
-    ]
-    program = "(all) => all.map((spots) => plane(spots, 'a & b', 'c'))"
-    assert _by_page("plane", program, [overview["plane"], *overview["planes"]]) == drawings
+
+
+def test_less_delay_is_to_the_right() -> None:
+    spot = {"throughput": 5, "delay_half": 0, "throughput_half": 0, "correlation": 0}
+    spots = [{"name": "slow", "delay": 40, **spot}, {"name": "a & b", "delay": 10, **spot}]
+    (drawing,) = _by_page("plane", "(spots) => [plane(spots, 'y', 't')]", spots)
+    slow, quick = (drawing.index(f"<title>{name}") for name in ("slow", "a &amp; b"))
+    circle = float(drawing[slow:].split('cx="')[1].split('"')[0])
+    square = float(drawing[quick:].split('points="')[1].split(",")[0])
+    assert square > circle
 
 
 def _evaluated(cc: str | list[str], suite: Path, out: Path, **options: Any) -> Evaluation:

@@ -17,7 +17,7 @@ from ackclock.evaluation.distributions import arrivals_curve, curve
 from ackclock.evaluation.report import write_report
 from ackclock.evaluation.series import points_per_line, runs_drawn
 from ackclock.page.lines import Axes, Line, csv_of, lines
-from ackclock.page.plane import Spot, ellipse, plane
+from ackclock.page.plane import ellipse
 from ackclock.running.cells import find
 from ackclock.scenario import Scenario
 
@@ -93,14 +93,6 @@ def test_the_shadows_of_an_ellipse_are_the_intervals(correlation: float) -> None
     assert math.isclose(math.hypot(a * math.sin(turn), b * math.cos(turn)), 3.0)
     if correlation:
         assert math.copysign(1, angle) == math.copysign(1, correlation)
-
-
-def test_less_delay_is_to_the_right() -> None:
-    drawing = plane([Spot("slow", 40, 5, 0, 0, 0), Spot("quick", 10, 5, 0, 0, 0)], "y", "t")
-    slow, quick = (drawing.index(f"<title>{name}") for name in ("slow", "quick"))
-    circle = float(drawing[slow:].split('cx="')[1].split('"')[0])
-    square = float(drawing[quick:].split('points="')[1].split(",")[0])
-    assert square > circle
 
 
 def test_a_distribution_by_hand() -> None:

@@ -159,6 +159,6 @@ export function map({ document: { environments, reference }, overview }, { nameO
   const csv = () => csvOf(maps, environments, algorithms, commands);
   const more =
     `compared with ${nameOf(reference)}: ▲ better, ▼ worse, • below 1 % of the metric, · no significant difference. ` +
-    "Darker cells differ more. Each cell uses its own 95 % interval, without correction";
+    "A stronger colour is a larger difference. Each cell uses its own 95 % interval, without correction";
   return figure({ name: "heat-map", caption: "Environments and algorithms", more, csv, saves }, choice, within);
 }

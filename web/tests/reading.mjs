@@ -1,7 +1,7 @@
 // Reads a report as a person does: node reading.mjs BROWSER ADDRESS
 //
-// It clicks every link to a part of the page, and every cell of the map, at the size of a laptop. Prints as JSON the
-// links that miss their targets, the cells that answer elsewhere, and the lower end of the verdict on two screens.
+// It clicks every link to a part of the page, and every cell of the map, at the size of a laptop. Prints JSON:
+// `missed` links, `cells` that answer elsewhere, and the lower end of the verdict on `laptop` and `phone`.
 
 import { sleep, withPage } from "./browser.mjs";
 
@@ -9,7 +9,7 @@ const [browser, address] = process.argv.slice(2);
 
 /** Folds everything but the parts that are open at first, clicks a link, and measures the place of its target. */
 const FOLLOW = (at) => `(async () => {
-  for (const fold of document.querySelectorAll("details")) fold.open = globalThis.opened.has(fold);
+  for (const fold of document.querySelectorAll("details")) fold.open = "first" in fold.dataset;
   scrollTo(0, 0);
   const link = document.querySelectorAll('a[href^="#"]')[${at}];
   link.click();
@@ -37,7 +37,7 @@ await withPage(browser, async (page) => {
   await page.size(1366, 650);
   await page.visit(address);
   await page.until("document.querySelector('.tiles')");
-  await page.evaluate("globalThis.opened = new Set(document.querySelectorAll('details[open]'))");
+  await page.evaluate("document.querySelectorAll('details[open]').forEach((fold) => (fold.dataset.first = ''))");
   const found = { laptop: await page.evaluate(LOWER), missed: [], cells: await page.evaluate(CELLS) };
   found.links = await page.evaluate(`document.querySelectorAll('a[href^="#"]').length`);
   for (let at = 0; at < found.links; at += 1) {

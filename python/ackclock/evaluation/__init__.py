@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 #: The vertical axis of the chart of throughput against delay.
 _CARRIED = "utilisation, %"
+#: The parts of the document and the overview that a notebook shows.
+_ENTRY = ("candidate", "score", "failure")
+_ENVIRONMENT = ("id", "title", "fixed")
+_OVERVIEW = ("summary", "tiles", "maps", "algorithms", "reference", "plane")
 #: The number of replicates with `quick`, for a first impression.
 QUICK_REPLICATES = 3
 #: The number of candidates whose first replicate is sampled. The core shows as many in full.
@@ -118,18 +122,17 @@ class Evaluation:
         return f"Evaluation({self.verdict!r})"
 
     def _repr_html_(self) -> str:
-        from ackclock.evaluation.scoreboard import legend, tables
+        from ackclock.page.notebook import evaluation_frame
 
-        text = "\n".join(
-            [legend(self.board), *(line for table in tables(self.board) for line in table.lines())]
-        )
-        drawn = ""
-        if spots := self._spots():
-            from ackclock.page.notebook import picture
-            from ackclock.page.plane import ELLIPSES, plane
-
-            drawn = picture(plane(spots, _CARRIED, self.board.suite.title), ELLIPSES)
-        return f"<p>{html.escape(self.verdict)}</p>{drawn}<pre>{html.escape(text)}</pre>"
+        rows = self.document["environments"]
+        document = {
+            "ranking": [{key: entry[key] for key in _ENTRY} for entry in self.document["ranking"]],
+            "reference": self.document["reference"],
+            "environments": [{key: row[key] for key in _ENVIRONMENT} for row in rows],
+        }
+        overview = {key: self.overview[key] for key in _OVERVIEW}
+        frame = evaluation_frame({"document": document, "overview": overview})
+        return f"<p>{html.escape(self.verdict)}</p>{frame}"
 
     def plot(self) -> Plot:
         """Draw throughput against delay, as means over all environments, with matplotlib.

@@ -14,9 +14,11 @@ _FOLDER = Path(__file__).parent
 #: The style sheet of all pages: colours, type, tables, legends and print. Each page appends its own.
 STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
 #: The style sheet of drawings. The script saves drawings, navigates heat maps and sorts tables.
-FIGURES_STYLE = (_FOLDER / "figures.css").read_text(encoding="utf-8")
-#: The style sheet of the parts of an evaluation's report, which the live page shares.
-REPORT_STYLE = (_FOLDER.parent / "web/report/report.css").read_text(encoding="utf-8")
+#: The live page shares the styles of an evaluation's report.
+FIGURES_STYLE = "".join(
+    path.read_text(encoding="utf-8")
+    for path in (_FOLDER.parent / "web/report/report.css", _FOLDER / "figures.css")
+)
 FIGURES_SCRIPT = (_FOLDER / "figures.js").read_text(encoding="utf-8")
 #: The names of the backends on pages.
 BACKENDS = {"sim": "simulator", "linux": "Linux kernel", "kernel": "Linux kernel in virtual time"}
@@ -34,7 +36,7 @@ def render(template: Path, **values: Any) -> str:
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     return environment.get_template(template.name).render(
         shared_style=STYLE,
-        figures_style=REPORT_STYLE + FIGURES_STYLE,
+        figures_style=FIGURES_STYLE,
         figures_script=FIGURES_SCRIPT,
         build=_core.BUILD,
         version=_core.BUILD.partition("+")[0],

@@ -58,7 +58,7 @@ impl Budget {
 /// The runs that the next round needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// The number of replicates, including those of earlier rounds.
+    /// The number of replicates, including earlier rounds.
     pub replicates: usize,
     /// The places of the algorithms that take part.
     pub algorithms: Vec<usize>,
