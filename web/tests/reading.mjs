@@ -1,7 +1,7 @@
 // Reads a report as a person does: node reading.mjs BROWSER ADDRESS
 //
-// It clicks every link to a part of the page, and every cell of the map, at the size of a laptop. Prints JSON:
-// `missed` links, `cells` that answer elsewhere, and the lower end of the verdict on `laptop` and `phone`.
+// It clicks every link to a part of the page, and every cell of the map. Prints JSON with `missed` links and `cells`
+// that answer elsewhere. `laptop` and `phone` are the lower ends of the verdict.
 
 import { sleep, withPage } from "./browser.mjs";
 

@@ -186,7 +186,7 @@ impl Evaluation {
         entries.iter().filter_map(spot).collect()
     }
 
-    /// The delay of an entrant per replicate, as geometric means over some environments, so that deep buffers do not decide it.
+    /// The delay of an entrant per replicate, as geometric means over some environments. Deep buffers do not decide such a mean.
     ///
     /// `of` chooses the delay among the values of an environment. An entrant with a failed run there has none.
     pub(super) fn delays(
