@@ -60,7 +60,7 @@ function parts(evaluation) {
       : options.nameOf(best.candidate),
   });
   const folded = (id, textContent, ...children) =>
-    make("details", { id }, make("summary", {}, make("h2", { textContent })), ...children);
+    make("details", { id, className: "fold" }, make("summary", {}, make("h2", { textContent })), ...children);
   return [
     make("section", { id: "glance" }, title, ...of("verdict"), ...of("glance")),
     ...(several ? [part("ranking", "Ranking", ...of("ranking"))] : []),

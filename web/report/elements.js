@@ -55,3 +55,19 @@ export function figure({ name, caption, more, csv, saves }, ...content) {
 
 /** A text as a field of CSV. */
 export const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** A command with a button that copies it, and one that runs it in the page. */
+export function again(command, name, runsHere) {
+  const button = (textContent, key, value) => {
+    const made = make("button", { type: "button", textContent });
+    made.dataset[key] = value;
+    return made;
+  };
+  return make(
+    "span",
+    { className: "again" },
+    make("code", { textContent: command }),
+    button("copy", "copy", ""),
+    ...(runsHere ? [button("run here", "rerun", name)] : []),
+  );
+}

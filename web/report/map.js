@@ -1,28 +1,12 @@
 // The map of environments and algorithms, by the score or a metric. A selected cell shows its figures below it.
 
-import { field, figure, make, unseen } from "./elements.js";
+import { again, field, figure, make, unseen } from "./elements.js";
 import { estimateText, intervalText } from "./figures.js";
 import { SIGNS, WORDS } from "./words.js";
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 /** The least part of a cell's colour, so that small effects stay visible. */
 const PALEST = 0.35;
-
-/** A command with a button that copies it, and one that runs it in the page. */
-function again(command, name, runsHere) {
-  const button = (textContent, key, value) => {
-    const made = make("button", { type: "button", textContent });
-    made.dataset[key] = value;
-    return made;
-  };
-  return make(
-    "span",
-    { className: "again" },
-    make("code", { textContent: command }),
-    button("copy", "copy", ""),
-    ...(runsHere ? [button("run here", "rerun", name)] : []),
-  );
-}
 
 /** The figures of a cell in all maps, in words. */
 const figuresOf = (maps, place, at) =>

@@ -1,10 +1,12 @@
 // The parts of an evaluation's report. The command's file, the live page and notebooks show them.
 
-import { drawn, figure, make } from "./elements.js";
+import { again, drawn, figure, make } from "./elements.js";
 import { map } from "./map.js";
 import { plane, planeCsv } from "./plane.js";
 import { board, ranking, regret, rivals, scores, shares, wins } from "./tables.js";
 import { verdict } from "./tiles.js";
+
+export { again };
 
 const ELLIPSES = "ellipses show the 95 % intervals of the means on both axes";
 

@@ -34,7 +34,7 @@ const { heat } = reportData;
 // A link opens the card of an environment before it leads there, so that its place is known.
 const linkOf = (id, textContent) => Object.assign(document.createElement("a"), { href: `#${id}`, textContent });
 
-const { environment: partsOf, optionsOf, PARTS } = entry;
+const { again, environment: partsOf, optionsOf, PARTS } = entry;
 const options = optionsOf({
   linkOf,
   commands: {
@@ -492,19 +492,6 @@ function escaped(text) {
   return element.innerHTML;
 }
 
-// A command with a button that copies it, and one that runs its cell in this page.
-function commandOf(kind, command, name) {
-  const again = Object.assign(document.createElement(kind), { className: "again" });
-  const button = (text, key, value) => {
-    const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
-    made.dataset[key] = value;
-    return made;
-  };
-  again.append(Object.assign(document.createElement("code"), { textContent: command }), button("copy", "copy", ""));
-  if (heat.runs_here) again.append(button("run here", "rerun", name));
-  return again;
-}
-
 // --- Building -----------------------------------------------------------------------------------------------
 
 function build(card, section) {
@@ -552,7 +539,7 @@ function showCommands(card, details) {
   const { commands, scenario } = card.environment;
   details
     .querySelector(".commands")
-    .replaceChildren(...commands.map(([name, command]) => commandOf("div", command, name)));
+    .replaceChildren(...commands.map(([name, command]) => again(command, name, heat.runs_here)));
   details.querySelector("pre").textContent = JSON.stringify(scenario, null, 2);
 }
 

@@ -81,8 +81,8 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     let suite = json!({
         "name": "s", "version": 1, "environments": [environment], "panel": [algorithm("p")], "baseline": baseline,
     });
-    // Efficiency, segments lost, queueing delay, goodput of two replicates; the third of the algorithms has one run that failed.
-    let values = |efficiency: f64| json!([[efficiency, 1.0, 5.0, 9.0], [efficiency + 1.0, 2.0, 6.0, 8.0]]);
+    // Efficiency, segments lost, mean queueing delay, goodput and queueing delay p95 of two replicates. A run of `c` failed.
+    let values = |efficiency: f64| json!([[efficiency, 1.0, 5.0, 9.0, 20.0], [efficiency + 1.0, 2.0, 6.0, 8.0, 30.0]]);
     let algorithms = json!(["a", "b", "c", "p"].map(algorithm));
     let plan = json!({
         "build": "b", "seed": 1, "sets": [], "metric": "efficiency",
@@ -91,7 +91,7 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     });
     let results = json!({
         "values": [
-            [0, 0, values(90.0)], [0, 1, values(80.0)], [0, 2, [[70.0, 1.0, 5.0, 9.0]]], [0, 3, values(95.0)],
+            [0, 0, values(90.0)], [0, 1, values(80.0)], [0, 2, [[70.0, 1.0, 5.0, 9.0, 20.0]]], [0, 3, values(95.0)],
         ],
         "failures": [{ "environment": 0, "algorithm": 2, "replicate": 1, "message": "too much" }],
     });

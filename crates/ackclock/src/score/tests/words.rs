@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::environment::{Better, Metric};
 use super::super::rivals::{Beside, Contender, Rival, harm, rest_of, rivals, starves};
-use super::super::{Algorithm, Board, Estimate, cell_text, compared, counts, sentences};
+use super::super::{Algorithm, Board, EnvironmentResult, Estimate, cell_text, compared, counts, sentences};
 
 const SCORE: &str = "mean regret %";
 
@@ -121,7 +121,9 @@ fn a_quarter_of_a_fair_share_is_harm() {
 }
 
 fn against(ours: &[f64], panel: &[(&str, &[f64])]) -> Vec<Rival> {
-    let board = Board { labels: vec!["aimd".to_owned()], reference: 0, results: Vec::new() };
+    let random =
+        EnvironmentResult { title: "random".to_owned(), metrics: Vec::new(), scores: vec![Vec::new()], exact: false };
+    let board = Board { labels: vec!["aimd".to_owned()], reference: 0, results: vec![random] };
     let contender =
         |(label, values): &(&str, &[f64])| Contender { algorithm: algorithm(label), values: values.to_vec() };
     let panel: Vec<Contender> = panel.iter().map(contender).collect();
