@@ -735,10 +735,6 @@ class Estimate:
         """True if the interval excludes zero. Without an interval, true if the mean differs from zero."""
 
     @property
-    def p_value(self) -> float:
-        """How likely a mean difference at least this far from zero is by chance, by Student's t."""
-
-    @property
     def judgement(self) -> str:
         """The judgement of a difference of costs: `better`, `worse`, or nothing where it is inconclusive."""
 

@@ -45,12 +45,6 @@ impl Estimate {
         score::Estimate::from(*self).excludes_zero()
     }
 
-    /// How likely a mean difference at least this far from zero is by chance, by Student's t.
-    #[getter]
-    fn p_value(&self) -> f64 {
-        score::Estimate::from(*self).p_value()
-    }
-
     /// The judgement of a difference of costs: `better`, `worse`, or nothing where it is inconclusive.
     #[getter]
     fn judgement(&self) -> &'static str {
