@@ -64,8 +64,9 @@ TOOL_USES = {
 WEB_USES = {
     "web/module": "",
     "web": "web/module",
-    "web/play": "web",
-    "web/figures": "web web/play",
+    "web/report": "",
+    "web/play": "web web/report",
+    "web/figures": "web web/play web/report",
     "web/tests": "web web/play",
     "python/ackclock/page/rerun": "web web/play",
     "tools/docs": "web/tests",

@@ -15,13 +15,12 @@ from rich.console import Console
 from ackclock._core import UnderTest
 from ackclock.errors import InputError
 from ackclock.evaluation.candidate import Candidate
-from ackclock.evaluation.regret import RegretBaseline
-from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, score
+from ackclock.evaluation.regret import RegretBaseline, regrets
+from ackclock.evaluation.score import COMMON, Metric, Result, Score, Scoreboard, scales_of, score
 from ackclock.evaluation.scoreboard import (
     estimate_text,
     interval_text,
     regrets_table,
-    scoreboard_json,
     scoreboard_table,
 )
 from ackclock.evaluation.suite import Environment, Suite, Watch
@@ -200,18 +199,14 @@ def test_figures_have_the_digits_of_their_metric() -> None:
     assert estimate_text(Estimate(0.5, None, None, 1), 3) == "0.500"
 
 
-def test_the_scoreboard_as_json_has_every_replicate() -> None:
-    made = scoreboard_json(board(result("one", {"efficiency": 0.5}, {"efficiency": 0.9}, (4, 4))))
-    (row,) = made["environments"]
-    efficiency = row["scores"][0]["metrics"]["efficiency"]
-    assert efficiency["values"] == [50.0, 50.0, 50.0]
-    assert (efficiency["mean"], efficiency["low"], efficiency["high"]) == (50.0, 50.0, 50.0)
-    assert efficiency["judgement"] == "worse"
-    assert (
-        [score["candidate"] for score in row["scores"]]
-        == ["new-aimd", "aimd"]
-        == [candidate["label"] for candidate in made["candidates"]]
-    )
+def costs_of(results: Sequence[Result], name: str) -> dict[str, list[tuple[float, ...]]]:
+    """Return the costs per replicate of a metric, by environment and candidate."""
+    return {
+        result.environment.id: [scores[at].costs for scores in result.scores]
+        for result in results
+        for at, metric in enumerate(result.metrics)
+        if metric.name == name
+    }
 
 
 def test_c_and_d_fit_80_columns() -> None:
@@ -222,7 +217,12 @@ def test_c_and_d_fit_80_columns() -> None:
         for index in range(2)
     ]
     regret_baseline = RegretBaseline("the best within this table", False, ("new-aimd", "aimd"))
-    made = replace(board(*rows), regret_baseline=regret_baseline)
+    by_metric = [
+        regrets(costs, scale, regret_baseline, 1)
+        for scale in scales_of([row.environment for row in rows])
+        if (costs := costs_of(rows, scale.name))
+    ]
+    made = replace(board(*rows), regret_baseline=regret_baseline, regrets=tuple(zip(*by_metric, strict=True)))
     cc = Candidate('{ kind = "linear", increase_add = 0.25, decrease_mul = 0.875 }')
     shown = io.StringIO()
     Console(file=shown, width=80).print(regrets_table(replace(made, candidates=(cc, made.candidates[1]))))

@@ -67,6 +67,22 @@ export interface Cell {
   value: Estimate | null;
   /** The difference of costs, paired by replicate. A negative difference is better. */
   difference: Estimate | null;
+  /** The judgement, or `small` for significant differences below 1 % of the metric. */
+  mark: "better" | "worse" | "small" | "open" | "reference" | "none" | "failed";
+  /** The size of the difference, relative to the larger of both values, at most 1. */
+  effect: number | null;
+  /** The cell in words. */
+  text: string;
+}
+
+/** A figure of the verdict. */
+export interface Tile {
+  label: string;
+  unit: string;
+  candidate: (Estimate & { text: string }) | null;
+  reference: (Estimate & { text: string }) | null;
+  best: { label: string; mean: number; text: string } | null;
+  judgement: "better" | "worse" | "";
 }
 
 /**
@@ -99,9 +115,25 @@ export interface Evaluation {
     /** The metrics of each environment. */
     metrics: { name: string; label: string; unit: string; better: string; digits: number }[][];
     /** Heat maps by environment and algorithm. The first shows the score. */
-    maps: { name: string; heading: string; digits: number; cells: Cell[][] }[];
+    maps: {
+      name: string;
+      heading: string;
+      digits: number;
+      cells: Cell[][];
+      /** Better and worse environments of each algorithm, after Holm's correction. */
+      counts: [number, number][];
+    }[];
+    /** Short sentences, and the lines of the verdict for terminals. */
+    summary: { sentences: string[]; lines: string[] };
+    tiles: Tile[];
+    /** The fair-share ratio of each competitor against each of `document.candidates`. */
+    shares: {
+      competitor: string;
+      environment: string;
+      shares: { share: Estimate; part: "starved" | "less" | "fair" | "more" }[];
+    }[];
     /**
-     * Efficiency in % against queueing delay in ms, means over environments. Algorithms with a failed run are omitted.
+     * Efficiency in % against queueing delay in ms, means over environments, geometric for delays. Algorithms with a failed run are omitted.
      */
     plane: Spot[];
     /** Goodput in Mbit/s against queueing delay, by environment. */

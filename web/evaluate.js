@@ -124,6 +124,20 @@ export async function evaluate({
   }
 }
 
+/** The plan of a race as JSON. A seed is an integer of 64 bits, which numbers of JavaScript cannot represent. */
+function planText({ suite, asked, algorithms, candidates, random, wanted, seed }) {
+  const plan = {
+    build: suite.build,
+    sets: asked.sets,
+    metric: asked.metric,
+    algorithms: algorithms.map(({ label, cc }) => ({ label, cc })),
+    candidates,
+    random,
+    limits: { most: wanted, settled: wanted, budget: null },
+  };
+  return `{"seed":${seed},${JSON.stringify(plan).slice(1)}`;
+}
+
 async function judged({ name, asked, replicates, quick, seed, workers, onProgress, pool, points }) {
   const suite = typeof name === "string" ? await suiteOf(name) : name;
   const wanted = replicates ?? (quick ? suite.quick : suite.replicates);
@@ -136,8 +150,11 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
   };
   const first = await begin();
   const { algorithms, candidates, random, warnings } = await first.ask("plan", asked);
+  await first.ask("race", { plan: planText({ suite, asked, algorithms, candidates, random, wanted, seed }) });
+  const { round } = await first.ask("wanted");
+  // Without a budget a race has one round.
   const tasks = [];
-  for (let replicate = 0; replicate < wanted; replicate += 1)
+  for (let replicate = 0; replicate < round.replicates; replicate += 1)
     random.forEach((row, place) =>
       row.forEach(
         (differ, algorithm) =>
@@ -175,22 +192,11 @@ async function judged({ name, asked, replicates, quick, seed, workers, onProgres
   };
   onProgress(progress.now);
   await Promise.all([work(first), ...Array.from({ length: count - 1 }, async () => work(await begin()))]);
-  const told = {
-    build: suite.build,
-    sets: asked.sets,
-    metric: asked.metric,
-    replicates: wanted,
-    algorithms: algorithms.map(({ label, cc }) => ({ label, cc })),
-    candidates,
-    random,
-    values: values.map((row) => row.map((runs) => runs.filter(Boolean))),
-    failures,
-  };
-  // A seed is a whole number of 64 bits, which JSON of JavaScript has not.
-  const { document: judged, overview } = await first.ask("judge", {
-    runs: `{"seed":${seed},${JSON.stringify(told).slice(1)}`,
+  const found = values.flatMap((row, place) => row.map((runs, algorithm) => [place, algorithm, runs.filter(Boolean)]));
+  const { document, overview } = await first.ask("judge", {
+    results: JSON.stringify({ values: found, failures }),
+    notes: JSON.stringify({ warnings }),
   });
-  const document = { ...judged, warnings };
   // In the order of the overview.
   return points > 0
     ? { document, overview, curves: curves.map((row) => overview.entries.map((at) => row[at])) }

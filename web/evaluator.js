@@ -3,7 +3,7 @@
 
 import { list, load, rule, run, Scenario } from "./ackclock.js";
 import { curvesOf } from "./curves.js";
-import initialiseScores, { evaluateJson, valuesOf } from "./module/score.js";
+import initialiseScores, { measured, Race } from "./module/score.js";
 import { inNode } from "./files.js";
 import { METRICS } from "./suites.js";
 
@@ -15,6 +15,7 @@ let algorithms = [];
 let sets = [];
 /** The part of the request that the scores need from the suite. */
 let judgedBy = null;
+let race = null;
 
 async function begin({ engine, scores, suite: given }) {
   await load(engine);
@@ -188,7 +189,7 @@ function runOne({ place, algorithm, seed, replicate, points }) {
   } catch (error) {
     return { failed: String(error.message ?? error) };
   }
-  const values = valuesOf(specifications[place], JSON.stringify(result.document));
+  const values = measured(specifications[place], JSON.stringify(result.document));
   const curves = points > 0 ? curvesOf(result, checked.description, points) : null;
   result.free();
   return { values: [...values], curves };
@@ -203,7 +204,15 @@ const answers = {
     return {};
   },
   run: runOne,
-  judge: ({ runs }) => JSON.parse(evaluateJson(JSON.stringify({ ...suite, ...judgedBy }), runs)),
+  race({ plan: text }) {
+    race = new Race(JSON.stringify({ ...suite, ...judgedBy }), text);
+    return {};
+  },
+  wanted: () => ({ round: JSON.parse(race.wanted()) }),
+  judge({ results, notes }) {
+    race.add(results);
+    return JSON.parse(race.evaluation(notes));
+  },
 };
 
 async function answer({ type, ...message }) {

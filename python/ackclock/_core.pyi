@@ -15,6 +15,7 @@ __all__ = [
     "VERSION",
     "Ack",
     "BackendError",
+    "BudgetError",
     "Cancel",
     "CaptureError",
     "CaptureFile",
@@ -28,6 +29,7 @@ __all__ = [
     "KernelLink",
     "Loss",
     "Overdue",
+    "Race",
     "Recovery",
     "Run",
     "RunError",
@@ -36,8 +38,6 @@ __all__ = [
     "Sent",
     "Table",
     "UnderTest",
-    "band",
-    "best_costs",
     "callback_limit_s",
     "callback_names",
     "common_metrics_json",
@@ -50,8 +50,6 @@ __all__ = [
     "enter_user_namespace",
     "estimate",
     "exchange_json",
-    "harm",
-    "holm",
     "is_relative",
     "kernel_attach",
     "kernel_list",
@@ -61,28 +59,22 @@ __all__ = [
     "kind_of_code",
     "least_difference",
     "list_json",
+    "measured_in_run",
     "metrics_json",
     "metrics_of_json",
     "model_json",
     "noise_floor",
-    "objective",
     "paired_difference",
     "quantile",
     "reflected_estimate",
     "regrets",
     "resampled_means",
-    "rest_of",
-    "rival_sentences",
-    "rivals",
     "rule_json",
     "schema_json",
-    "score_parts",
-    "scored",
     "scores",
     "serve_queue",
     "share_progress",
     "share_text",
-    "starves",
     "student_t_quantile",
     "values_of_run",
     "verdict",
@@ -743,10 +735,6 @@ class Estimate:
         """True if the interval excludes zero. Without an interval, true if the mean differs from zero."""
 
     @property
-    def p_value(self) -> float:
-        """How likely a mean difference at least this far from zero is by chance, by Student's t."""
-
-    @property
     def judgement(self) -> str:
         """The judgement of a difference of costs: `better`, `worse`, or nothing where it is inconclusive."""
 
@@ -793,6 +781,9 @@ def common_metrics_json() -> tuple[str, str]:
 
 def metrics_of_json(environment: str) -> str:
     """The metrics of an environment, as JSON."""
+
+def measured_in_run(environment: str, document: str) -> list[float]:
+    """The value of each metric of an environment in a run, then the queueing delay p95 in ms."""
 
 def values_of_run(environment: str, document: str) -> list[float]:
     """The value of each metric of an environment in a run, whose document is JSON."""
@@ -874,29 +865,6 @@ def regrets(
 def noise_floor(costs: Sequence[Sequence[float]], rivals: int) -> tuple[int, float, float, float, float]:
     """The regret of an algorithm among so many that equal it."""
 
-def objective(
-    environments: Sequence[str],
-    metric: str,
-    best: Mapping[str, Mapping[str, float]],
-    worst: Mapping[str, Mapping[str, float]],
-) -> tuple[str, int, list[tuple[str, list[tuple[str, float]]]]]:
-    """Heading and digits of a score, and the weight of a unit of regret by environment and metric."""
-
-def score_parts(
-    weights: Sequence[tuple[str, Sequence[tuple[str, float]]]],
-    costs: Mapping[str, Mapping[str, Sequence[float]]],
-    best: Mapping[str, Mapping[str, float]],
-) -> list[tuple[str, list[float]]]:
-    """The contribution of each environment to a score, per replicate."""
-
-def scored(
-    parts: Sequence[Sequence[float]], stored: Sequence[Sequence[float]] | None = None, *, paired: bool = False
-) -> tuple[list[float], Estimate, list[float]]:
-    """A score per replicate, its estimate, and the contribution of each environment."""
-
-def best_costs(every: Sequence[Mapping[str, Mapping[str, Sequence[float]]]]) -> dict[str, dict[str, float]]:
-    """The least mean costs over algorithms, by metric and environment."""
-
 def worst_costs(every: Sequence[Mapping[str, Mapping[str, Sequence[float]]]]) -> dict[str, dict[str, float]]:
     """The largest mean costs over algorithms, by metric and environment."""
 
@@ -914,43 +882,26 @@ def verdict(board: Any) -> str:
 def worst_result(board: Any) -> tuple[int, int] | None:
     """The places of environment and metric in which the first candidate is most clearly worse."""
 
-def rivals(
-    board: Any,
-    algorithms: Sequence[tuple[str, str]],
-    best: Sequence[float],
-    panel: Sequence[tuple[int, Sequence[float]]],
-    neighbours: Sequence[tuple[int, int, int] | None],
-) -> list[tuple[int, Estimate | None, float | None, list[int]]]:
-    """The competitors of the first candidate: place in `algorithms`, difference of scores, ratio of delays,
-    and environments. The environments with flows of a competitor are given by their places.
-
-    `algorithms`: label and JSON, those of the board first. `panel`: places and scores per replicate.
-    `neighbours`: by environment the place of the rival, how many flows run it, how many there are.
-    """
-
-def rival_sentences(
-    found: Sequence[tuple[str, Estimate | None, Sequence[tuple[str, Estimate, Estimate, float]]]],
-    heading: str,
-    least: float,
-) -> list[str]:
-    """Sentences on competitors: label, difference, and environments. Each environment gives its title, the
-    shares of competitor and candidate, and the harm to the competitor.
-    """
-
-def band(share: Estimate) -> str:
-    """The band of a share: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`."""
-
-def harm(share: float, of_rival: int, flows: int) -> float:
-    """The harm to flows with this share, relative to their goodput alone."""
-
-def holm(p_values: Sequence[float]) -> list[bool]:
-    """Which hypotheses of a family Holm's procedure rejects."""
-
-def starves(share: Estimate) -> str:
-    """Whether flows with this fair-share ratio starve: `yes`, `maybe`, `no`."""
-
-def rest_of(share: Estimate, of_rival: int, flows: int) -> Estimate:
-    """The mean share of all other flows."""
-
 def share_text(share: Estimate) -> str:
     """A share with its interval, as text."""
+
+class BudgetError(ValueError):
+    """The first round exceeds the budget. The argument is its work."""
+
+@final
+class Race:
+    """A race of candidates alongside the panel of a suite. `suite` and `plan` are JSON."""
+
+    def __new__(cls, suite: str, plan: str) -> Self: ...
+    def wanted(self) -> tuple[int, list[int]] | None:
+        """The replicates of the next round and the places of its algorithms. None if the race is over."""
+
+    def add(
+        self,
+        values: Sequence[tuple[int, int, Sequence[Sequence[float]]]],
+        failures: Sequence[tuple[int, int, int, str]],
+    ) -> None:
+        """Takes the runs of the wanted round."""
+
+    def evaluation_json(self, notes: str) -> str:
+        """Ends the race. The result is JSON with the `document` and the `overview` of the evaluation."""

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 1280, 2105
 #: A README is loaded over the network.
 MAX_BYTES = 300_000
 COLOURS = 96
-HIDDEN = "#scoreboard, #own, #regret, nav, #theme"
+HIDDEN = "nav, #theme"
 LEFT_OUT = f"<style>{HIDDEN} {{ display: none }} #worst h2 {{ margin-top: 1.5rem }}</style></head>"
 
 

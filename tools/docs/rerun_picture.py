@@ -35,7 +35,10 @@ def main() -> int:
         evaluation = evaluate("new-aimd", replicates=1, out=folder)
         report = write_report(evaluation, folder, command="ackclock evaluate new-aimd", is_interactive=True)
         picture = folder / "picture.png"
-        presses = json.dumps([f"#{CELL.partition('/')[0]} .parameters summary", f'[data-rerun="{CELL}"]'])
+        card = f"#{CELL.partition('/')[0]}"
+        presses = json.dumps(
+            [f'.heat a[href="{card}"]', f"{card} .parameters summary", f'[data-rerun="{CELL}"]']
+        )
         program = ROOT / "web" / "tests" / "rerun.mjs"
         arguments = [CHROMIUM, report.as_uri(), presses, "once", str(picture)]
         subprocess.run(["node", program, *arguments], check=True, timeout=300, stdout=subprocess.DEVNULL)

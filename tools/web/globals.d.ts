@@ -2,6 +2,8 @@
 
 /** The data of an evaluation's report. */
 declare const reportData: any;
+/** The module that renders the parts of an evaluation, which the page embeds. */
+declare const entry: any;
 /** The library of charts over time. */
 declare const uPlot: any;
 

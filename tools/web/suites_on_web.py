@@ -16,9 +16,9 @@ from typing import Any
 from ackclock import _core
 from ackclock.evaluation import QUICK_REPLICATES
 from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.judging import suite_data
 from ackclock.evaluation.panel import choose_regret_baseline
-from ackclock.evaluation.score import specification
-from ackclock.evaluation.suite import Environment, Suite
+from ackclock.evaluation.suite import Suite
 from ackclock.running.settable import settable
 from ackclock.scenario import probe_scenario
 
@@ -51,48 +51,26 @@ def document(suite: Suite) -> dict[str, Any]:
     """Return all that an evaluation needs of a suite."""
     panel = [Candidate.parse(text) for text in suite.panel]
     baseline = choose_regret_baseline(suite, [each.label for each in panel], (), within_table=False)
+    judged = suite_data(suite, panel, baseline)
     return {
+        **judged,
         "build": _core.BUILD,
-        "name": suite.name,
-        "version": suite.version,
         "title": suite.title,
         "replicates": suite.replicates,
         "quick": QUICK_REPLICATES,
         "test": suite.test_groups,
-        "panel": [{**algorithm(each), "text": each.text} for each in panel],
+        "panel": [{**told, "text": each.text} for told, each in zip(judged["panel"], panel, strict=True)],
         "probe": json.loads(probe_scenario([]).resolved_json),
-        "baseline": {
-            "title": baseline.title,
-            "stored": baseline.stored,
-            "algorithms": baseline.algorithms,
-            "reason": baseline.reason,
-            "best": baseline.best,
-            "worst": baseline.worst,
-            "best_costs": baseline.best_costs,
-            "seed": baseline.seed,
-            "reference_costs": baseline.reference_costs,
-        },
-        "environments": [environment(each, suite) for each in suite.environments],
+        "environments": [
+            {
+                **told,
+                "groups": [group for group in found.traffic if group in suite.test_groups],
+                # Keys of `transport` change all flows, as in a file.
+                "scenario": settable(json.loads(found.base.resolved_json)),
+            }
+            for told, found in zip(judged["environments"], suite.environments, strict=True)
+        ],
     }
-
-
-def environment(found: Environment, suite: Suite) -> dict[str, Any]:
-    """Return an environment with its scenario, and the groups that get the algorithm."""
-    met = found.neighbours(suite.test_groups)
-    neighbours = met and {"rival": algorithm(met.rival), "of_rival": met.of_rival, "flows": met.flows}
-    return {
-        **json.loads(specification(found)),
-        "question": found.question,
-        "neighbours": neighbours,
-        "groups": [group for group in found.traffic if group in suite.test_groups],
-        # Keys of `transport` change all flows, as in a file.
-        "scenario": settable(json.loads(found.base.resolved_json)),
-    }
-
-
-def algorithm(candidate: Candidate) -> dict[str, Any]:
-    """Return the identity of an algorithm."""
-    return {"label": candidate.label, "cc": candidate.resolved}
 
 
 def write(path: Path, value: Any) -> None:

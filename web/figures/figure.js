@@ -3,7 +3,8 @@
 
 import { lacking } from "../files.js";
 import { Chart, styleOf } from "../play/charts.js";
-import { make, seldom } from "../play/elements.js";
+import { seldom } from "../play/elements.js";
+import { make } from "../report/elements.js";
 import { unpack } from "../play/link.js";
 import { LogScale, words } from "../play/scales.js";
 import { Series } from "../play/series.js";

@@ -1,7 +1,8 @@
 // The form of the evaluation page, and the suites that it offers.
 
 import { METRICS, readSuite, suites } from "../evaluate.js";
-import { byId, fill, make, onFile, show } from "./elements.js";
+import { byId, fill, onFile, show } from "./elements.js";
+import { make } from "../report/elements.js";
 import { oneLine } from "./ruletext.js";
 import { quoted } from "./toml.js";
 

@@ -1,6 +1,6 @@
 // Small multiples over time on canvases. A chart draws only new samples unless its scale changes.
 
-import { escaped } from "./escaping.js";
+import { escaped } from "../report/escaping.js";
 import { axisEnd, ceiling, ticks, words } from "./scales.js";
 
 const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };

@@ -1,7 +1,8 @@
 // The buttons that run and stop, and the keys that do the same.
 
 import { firstRtt } from "./bottleneck.js";
-import { byId, make } from "./elements.js";
+import { byId } from "./elements.js";
+import { make } from "../report/elements.js";
 import { begin, lab, now, order, speed } from "./lab.js";
 import { watch } from "./wire.js";
 

@@ -1,22 +1,13 @@
 // Elements of the page.
 
+import { make } from "../report/elements.js";
+
 /**
  * An element of the page. The page determines its type.
  *
  * @returns {any}
  */
 export const byId = (id) => document.getElementById(id);
-
-/**
- * An element with text or children. The browser never parses a text as HTML.
- *
- * @returns {any}
- */
-export function make(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
 
 export function fill(select, entries, chosen = select.value) {
   select.replaceChildren(

@@ -2,11 +2,11 @@
 
 import { command } from "./asking.js";
 import { field } from "./csv.js";
-import { byId, make } from "./elements.js";
-import { heatMap, networks, wholePlane } from "./glance.js";
+import { byId } from "./elements.js";
+import { make } from "../report/elements.js";
+import { optionsOf, PARTS } from "../report/report.js";
+import { networks } from "./environments.js";
 import { savedReport } from "./saved.js";
-import { board, ranking, regret, rivals, shares, wins } from "./scoreboard.js";
-import { sentences } from "./sentences.js";
 import { copy, save } from "./taking.js";
 
 let shown = null;
@@ -22,20 +22,6 @@ function namesOf({ candidates, ranking: entries }) {
       .map(({ candidate }) => candidate),
   );
   return (label) => (rules.has(label) && rules.size === 1 ? "your rule" : label);
-}
-
-function failures({ ranking: entries, environments }) {
-  const title = (id) => environments.find((each) => each.id === id).title;
-  return entries
-    .filter(({ failure }) => failure !== null)
-    .map(({ candidate, failure }) =>
-      make("p", {
-        className: "failure",
-        textContent:
-          `✕ ${candidate} failed in “${title(failure.environment)}”, replicate ${failure.replicate}: ` +
-          `${failure.message}`,
-      }),
-    );
 }
 
 function made({ document: { build, seed, suite, candidates }, options }) {
@@ -62,84 +48,44 @@ function made({ document: { build, seed, suite, candidates }, options }) {
 
 function parts(evaluation) {
   const { document: found } = evaluation;
-  const nameOf = namesOf(found);
-  const named = (label) => make("span", { textContent: nameOf(label), title: label });
   const [best] = found.ranking;
   const several = found.ranking.length > 1;
+  const options = optionsOf({ nameOf: namesOf(found), linkOf });
+  const of = (name) => PARTS[name](evaluation, options);
   const title = make("h2", {
     id: "verdict-title",
     tabIndex: -1,
-    textContent: several ? `Best of ${found.ranking.length}: ${nameOf(best.candidate)}` : nameOf(best.candidate),
+    textContent: several
+      ? `Best of ${found.ranking.length}: ${options.nameOf(best.candidate)}`
+      : options.nameOf(best.candidate),
   });
-  const told = sentences(evaluation).map((sentence) => sentence.replaceAll(best.candidate, nameOf(best.candidate)));
-  const beside = shares(evaluation, named);
+  const folded = (id, textContent, ...children) =>
+    make("details", { id, className: "fold" }, make("summary", {}, make("h2", { textContent })), ...children);
   return [
-    make(
-      "section",
-      { id: "glance" },
-      title,
-      make("p", { className: "verdict", textContent: told.join(" ") }),
-      ...failures(found),
-      make(
-        "div",
-        { className: "columns" },
-        make("div", { id: "map" }, ...heatMap(evaluation, nameOf)),
-        make("div", { id: "plane" }, ...wholePlane(evaluation, nameOf)),
-      ),
-      make("p", { className: "hint" }, "In detail: ", make("span", { id: "verdict", textContent: found.verdict })),
-    ),
+    make("section", { id: "glance" }, title, ...of("verdict"), ...of("glance")),
+    ...(several ? [part("ranking", "Ranking", ...of("ranking"))] : []),
+    ...(found.competitors.length > 0 ? [part("competitors", "Competitors", ...of("competitors"))] : []),
+    part("networks", "Environments", ...networks(evaluation, options)),
+    ...(several ? [] : [folded("ranking", "Scores", ...of("ranking"))]),
+    folded("scoreboard", "Scoreboard", ...of("scoreboard")),
+    folded("wins", "Wins and losses", ...of("wins")),
+    folded("regret", "Regret", ...of("regret")),
     part(
-      "ranking",
-      several ? "Ranking" : "Scores",
-      hint(
-        "Mean regret over all environments, with 95 % intervals in brackets. Less is better." +
-          (several ? " Worse: significantly worse than the best (family-wise error 5 %)." : ""),
-      ),
-      ranking(evaluation, named),
+      "made",
+      "Provenance",
+      make("p", {}, "In detail: ", make("span", { id: "verdict", textContent: found.verdict })),
+      ...made(evaluation),
     ),
-    ...(found.competitors.length > 0
-      ? [
-          part(
-            "competitors",
-            "Competitors: score and fairness",
-            rivals(evaluation, named),
-            ...(beside === null
-              ? []
-              : [
-                  hint(
-                    "Fair-share ratio of each competitor, by the algorithm that it competes with: ▼ starved " +
-                      "(below 0.2), ↓ below its fair share, = within 20 %, ↑ above.",
-                  ),
-                  beside,
-                ]),
-          ),
-        ]
-      : []),
-    part(
-      "scoreboard",
-      "Scoreboard",
-      hint(
-        `Means, and ± half of the 95 % interval. ▲ better and ▼ worse than ${found.reference}, where the ` +
-          "interval of the paired difference excludes zero.",
-      ),
-      board(evaluation, named),
-    ),
-    ...(best.score !== null && evaluation.overview.wins[0].length > 0
-      ? [part("wins", "Wins and losses", wins(evaluation, named))]
-      : []),
-    part(
-      "regret",
-      "Regret",
-      hint(
-        `Distance of each algorithm from the best score: ${found.regret_baseline.title} (` +
-          `${found.regret_baseline.algorithms.join(", ")}). Worst case: the worst environment. Total: the sum ` +
-          "over all environments. Less is better, and a negative regret is better than the best.",
-      ),
-      regret(evaluation, named),
-    ),
-    part("networks", "Environments", ...networks(evaluation, nameOf)),
-    part("made", "Provenance", ...made(evaluation)),
   ];
+}
+
+/** A link that opens the part of an environment. */
+function linkOf(id, textContent) {
+  const link = make("a", { href: `#${id}`, textContent });
+  link.addEventListener("click", () => {
+    /** @type {any} */ (document.getElementById(id)).open = true;
+  });
+  return link;
 }
 
 /** Shows an evaluation. */

@@ -2,7 +2,8 @@
 
 import { changedAlgorithm } from "./bottleneck.js";
 import { styleOf } from "./charts.js";
-import { byId, fill, make, show } from "./elements.js";
+import { byId, fill, show } from "./elements.js";
+import { make } from "../report/elements.js";
 import { lab, now } from "./lab.js";
 import { words } from "./scales.js";
 

@@ -1,7 +1,7 @@
 // The part of Markdown that lessons are written in, as elements: headings, paragraphs, lists, code, emphasis, links.
 // Text stays text.
 
-import { make } from "./elements.js";
+import { make } from "../report/elements.js";
 
 const MARKS = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*]+)\*|\[([^\]]+)\]\((https:\/\/[^)\s]+)\)/g;
 

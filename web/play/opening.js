@@ -2,7 +2,8 @@
 
 import { carried, textOf } from "../files.js";
 import { pin, unpin } from "./compare.js";
-import { byId, make, show } from "./elements.js";
+import { byId, show } from "./elements.js";
+import { make } from "../report/elements.js";
 import { isStill, lab, setupOf } from "./lab.js";
 import { measured, parsed } from "./lesson.js";
 import { unpack } from "./link.js";

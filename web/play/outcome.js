@@ -1,6 +1,7 @@
 // The live changes of a run, and its result.
 
-import { byId, make } from "./elements.js";
+import { byId } from "./elements.js";
+import { make } from "../report/elements.js";
 import { begin, lab, nameOf, reached } from "./lab.js";
 import { words } from "./scales.js";
 

@@ -1,7 +1,7 @@
 // Runs over time as small pictures side by side, at one scale.
 
-import { escaped } from "./escaping.js";
-import { general } from "./sentences.js";
+import { escaped } from "../report/escaping.js";
+import { general } from "../report/figures.js";
 
 const WIDTH = 340;
 const HEIGHT = 150;

@@ -17,7 +17,7 @@ function styles() {
 /** The report without its interactive elements. */
 function still(report) {
   const copy = report.cloneNode(true);
-  for (const each of copy.querySelectorAll(".by, .cell")) each.remove();
+  for (const each of copy.querySelectorAll(".by, .told")) each.remove();
   for (const button of copy.querySelectorAll("button")) {
     const span = document.createElement("span");
     Object.assign(span, { className: button.className, title: button.title });

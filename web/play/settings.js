@@ -3,7 +3,8 @@
 import { base, changed } from "./bottleneck.js";
 import { showChosen } from "./chosen.js";
 import { reseed } from "./compare.js";
-import { byId, fill, lineButton, make, seldom } from "./elements.js";
+import { byId, fill, lineButton, seldom } from "./elements.js";
+import { make } from "../report/elements.js";
 import { isMidway, lab, set, setsOf } from "./lab.js";
 import { firstRule } from "./ruletext.js";
 import { showSliders } from "./sliders.js";

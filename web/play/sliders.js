@@ -10,7 +10,8 @@ import {
   lastChange,
   queueInWords,
 } from "./bottleneck.js";
-import { byId, make, seldom } from "./elements.js";
+import { byId, seldom } from "./elements.js";
+import { make } from "../report/elements.js";
 import { isMidway, lab, set } from "./lab.js";
 import { LogScale, words } from "./scales.js";
 

@@ -1,6 +1,7 @@
 // Exports files and texts. `away-state` confirms each export.
 
-import { byId, make } from "./elements.js";
+import { byId } from "./elements.js";
+import { make } from "../report/elements.js";
 
 /** Gives a file. */
 export function save(name, type, text) {

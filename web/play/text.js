@@ -1,6 +1,7 @@
 // The scenario text and its mistakes.
 
-import { byId, lineButton, make, seldom } from "./elements.js";
+import { byId, lineButton, seldom } from "./elements.js";
+import { make } from "../report/elements.js";
 import { begin, lab, setupOf } from "./lab.js";
 
 export function mistakes(list) {

@@ -13,7 +13,7 @@ const [browser, address, folder, own, photographs] = process.argv.slice(2);
 const RULE = "grow = gain / w\ncut = if(queue_delay > 10 ms, 0.5, 0.8) * w # by the queue\ngain = 1";
 
 const HEAT =
-  "[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('.hidden')]" +
+  "[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.querySelectorAll('button .unseen')]" +
   ".map(({ textContent }) => textContent))";
 
 /** A file that the page gives, once all of it is there. */

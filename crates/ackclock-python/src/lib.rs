@@ -69,16 +69,19 @@ mod _core {
     use crate::scenario::Scenario;
     #[pymodule_export]
     use crate::score::estimates::{
-        Estimate, band, compared, estimate, harm, holm, paired_difference, quantile, reflected_estimate,
-        resampled_means, rest_of, share_text, starves, student_t_quantile,
+        Estimate, compared, estimate, paired_difference, quantile, reflected_estimate, resampled_means, share_text,
+        student_t_quantile,
     };
     #[pymodule_export]
     use crate::score::judged::{
-        FoundRegret, best_costs, costs_of_best, least_difference, noise_floor, objective, regrets, rival_sentences,
-        rivals, score_parts, scored, scores, verdict, worst_costs, worst_result,
+        FoundRegret, costs_of_best, least_difference, noise_floor, regrets, scores, verdict, worst_costs, worst_result,
     };
     #[pymodule_export]
-    use crate::score::runs::{UnderTest, common_metrics_json, cost, is_relative, metrics_of_json, values_of_run};
+    use crate::score::race::{BudgetError, Race};
+    #[pymodule_export]
+    use crate::score::runs::{
+        UnderTest, common_metrics_json, cost, is_relative, measured_in_run, metrics_of_json, values_of_run,
+    };
     #[pymodule_export]
     use crate::table::Table;
 }

@@ -22,10 +22,9 @@ from ackclock.cli.options import (
     workers_option,
 )
 from ackclock.evaluation import evaluate
-from ackclock.evaluation.block import verdict_lines, worst_environments
 from ackclock.evaluation.candidate import Candidate, split_list
 from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
-from ackclock.evaluation.present import evaluation_json, ranking_table, rivals_table
+from ackclock.evaluation.present import ranking_table, rivals_table
 from ackclock.evaluation.ranking import METRICS as RANKED
 from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.report import write_report
@@ -179,10 +178,10 @@ def command(
     )
     if as_json:
         gate = {} if before is None else {"gate": gate_json(before, checks)}
-        emit(json.dumps(evaluation_json(evaluation) | gate, indent=2))
+        emit(json.dumps(evaluation.document | gate, indent=2))
     else:
         is_ranked = len(candidates) > 1 or budget is not None
-        only = None if full else worst_environments(evaluation, WORST)
+        only = None if full else evaluation.worst_environments(WORST)
         if full or not is_ranked:
             say(legend(board))
             if only is not None and len(only) < len(board.results):
@@ -196,7 +195,7 @@ def command(
             show(table)
         if full:
             say(evaluation.verdict)
-        say("\n".join(verdict_lines(evaluation)))
+        say("\n".join(evaluation.lines))
     tell_invalid(evaluation.invalid, evaluation.runs)
     for warned in evaluation.warnings:
         talk(f"warning: {warned.line('environments')}")

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ackclock.arguments import optional_number, texts, whole_number
-from ackclock.errors import ArgumentValueError, InputError, RunError
+from ackclock.errors import ArgumentValueError, InputError
 from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
 from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
+from ackclock.evaluation.reading import Reader
 from ackclock.evaluation.regret import Regret, RegretBaseline
-from ackclock.evaluation.rivals import Competitor, rivals, sentences
-from ackclock.evaluation.score import Scoreboard, score
+from ackclock.evaluation.rivals import Competitor
+from ackclock.evaluation.score import Scoreboard
 from ackclock.evaluation.suite import Suite
-from ackclock.evaluation.verdict import verdict
-from ackclock.running.backend import chosen, faults, workers_for
+from ackclock.running.backend import chosen, workers_for
 from ackclock.running.executor import Executor
-from ackclock.running.job import LINUX, SIM, Job, Outcome
+from ackclock.running.job import SIM, Job, Outcome
 from ackclock.running.store import Store
-from ackclock.running.warned import Warned, gathered
-from ackclock.running.work import Study
+from ackclock.running.warned import Warned
 from ackclock.scenario import Algorithm
 
 if TYPE_CHECKING:
@@ -36,15 +33,19 @@ if TYPE_CHECKING:
 
 #: The vertical axis of the chart of throughput against delay.
 _CARRIED = "utilisation, %"
+#: The parts of the document and the overview that a notebook shows.
+_ENTRY = ("candidate", "score", "failure")
+_ENVIRONMENT = ("id", "title", "fixed")
+_OVERVIEW = ("summary", "tiles", "maps", "algorithms", "reference", "plane")
 #: The number of replicates with `quick`, for a first impression.
 QUICK_REPLICATES = 3
-#: The number of candidates, from the top of the ranking, whose scores and charts are shown in full.
+#: The number of candidates whose first replicate is sampled. The core shows as many in full.
 SHOWN = 3
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """A scoreboard and its runs.
+    """The result of an evaluation, and its runs.
 
     - `board.results`: one `Result` per environment. `scores[candidate]` has a `Score` per metric. Its
       `values` are per replicate, and its `value` is an `Estimate` (`mean`, `low`, `high`, `half_width`).
@@ -58,18 +59,23 @@ class Evaluation:
       `standing`, `score`, `failure` and `index`. `standing` is `best`, `tied`, `worse`, `dropped` or
       `failed`. `score` has a `value` and `values` per replicate, and is None for a failed candidate. `index`
       is the place in the given list.
+    - `document`: the whole result, which `ackclock evaluate --json` prints.
     - `competitors`: one `Competitor` per competing algorithm, with `candidate`, `difference` of scores and
-      `judgement`. `starved` is `yes`, `maybe` or `no`. `beside` contains the environments with their
-      `shares`.
+      `judgement`. `starved` is `yes`, `maybe` or `no`. `beside` contains the environments with the
+      fair-share ratios `theirs` and `ours`.
 
     With several candidates, `board` and `regrets` contain the top of the ranking, best first. An
     evaluation can be pickled.
     """
 
+    document: dict[str, Any]
+    #: The summary: heat maps, throughput against delay, sentences, wins and losses.
+    overview: dict[str, Any]
     board: Scoreboard
     #: The job and outcome of the first replicate, by `[environment][candidate]`.
     first: tuple[tuple[tuple[Job, Outcome], ...], ...]
     ranking: Ranking
+    competitors: tuple[Competitor, ...]
     #: The number of runs, and the number of emulated runs that missed their times.
     runs: int = 0
     invalid: int = 0
@@ -79,16 +85,22 @@ class Evaluation:
     @property
     def verdict(self) -> str:
         """The comparison of the best candidate with the reference and the competitors, in sentences."""
-        if self.best is None:
-            return "Every candidate failed."
-        marked = [f"NOT VALID ({self.invalid} of {self.runs} runs missed their times):"]
-        told = [verdict(self.board), *sentences(self.competitors, self.ranking.objective)]
-        return " ".join([*(marked if self.invalid else []), *told])
+        verdict: str = self.document["verdict"]
+        return verdict
 
-    @cached_property
-    def competitors(self) -> tuple[Competitor, ...]:
-        """The comparison of the best candidate with each competing algorithm."""
-        return rivals(self.board, self.ranking)
+    @property
+    def lines(self) -> list[str]:
+        """The verdict in four to six lines."""
+        lines: list[str] = self.overview["summary"]["lines"]
+        return lines
+
+    def worst_environments(self, most: int) -> list[str]:
+        """Return the ids of the environments that contribute most to the score of the best candidate."""
+        ids = [result.environment.id for result in self.board.results]
+        if (best := self.best) is not None and best.score is not None:
+            parts = best.score.by_environment
+            ids = sorted((name for name in ids if name in parts), key=lambda name: -parts[name])
+        return ids[:most]
 
     @property
     def best(self) -> Entry | None:
@@ -110,18 +122,17 @@ class Evaluation:
         return f"Evaluation({self.verdict!r})"
 
     def _repr_html_(self) -> str:
-        from ackclock.evaluation.scoreboard import legend, tables
+        from ackclock.page.notebook import evaluation_frame
 
-        text = "\n".join(
-            [legend(self.board), *(line for table in tables(self.board) for line in table.lines())]
-        )
-        drawn = ""
-        if spots := self._spots():
-            from ackclock.page.notebook import picture
-            from ackclock.page.plane import ELLIPSES, plane
-
-            drawn = picture(plane(spots, _CARRIED, self.board.suite.title), ELLIPSES)
-        return f"<p>{html.escape(self.verdict)}</p>{drawn}<pre>{html.escape(text)}</pre>"
+        rows = self.document["environments"]
+        document = {
+            "ranking": [{key: entry[key] for key in _ENTRY} for entry in self.document["ranking"]],
+            "reference": self.document["reference"],
+            "environments": [{key: row[key] for key in _ENVIRONMENT} for row in rows],
+        }
+        overview = {key: self.overview[key] for key in _OVERVIEW}
+        frame = evaluation_frame({"document": document, "overview": overview})
+        return f"<p>{html.escape(self.verdict)}</p>{frame}"
 
     def plot(self) -> Plot:
         """Draw throughput against delay, as means over all environments, with matplotlib.
@@ -136,10 +147,9 @@ class Evaluation:
         return figure
 
     def _spots(self) -> list[Spot]:
-        from ackclock.evaluation.planes import whole_plane
+        from ackclock.page.plane import Spot
 
-        entries = (*self.ranking.entries, *self.ranking.rest_of_panel)
-        return whole_plane(entries, [result.environment.id for result in self.board.results])
+        return [Spot(**spot) for spot in self.overview["plane"]]
 
 
 def evaluate(
@@ -211,75 +221,18 @@ def evaluate(
         progress = bar(f"suite {loaded.name}")
     with Store(out) as store:
         track = Track(loaded, sets, seed, store, executor, workers_for(backend, workers), progress, backend)
-        race = Race(
-            track,
-            candidates,
-            panel,
-            baseline,
-            metric,
-            limits,
-            samples=len(candidates) <= SHOWN,
-            alone=not several,
+        race = Race(track, candidates, panel, baseline, metric, limits)
+        made = race.run(samples=len(candidates) <= SHOWN, alone=not several)
+        reader = Reader.of(made, race, baseline)
+        board = reader.board()
+        return Evaluation(
+            made["document"],
+            made["overview"],
+            board,
+            track.first([reader.runners[each.label] for each in board.candidates]),
+            reader.ranking(),
+            reader.competitors(),
+            track.runs,
+            track.invalid,
+            race.warnings,
         )
-        ranking = race.run()
-        shown = _shown(ranking)
-        if not shown and not panel:
-            raise RunError("every candidate failed, and there is no panel to show")
-        board_of = (*shown, *(each for each in panel if all(each.resolved != one.resolved for one in shown)))
-        return _evaluation(track, ranking, board_of, panel, within_table)
-
-
-def _shown(ranking: Ranking) -> list[Candidate]:
-    """Return the first few finished candidates, without duplicates."""
-    found: list[Candidate] = []
-    last = ranking.rounds[-1].replicates
-    for entry in ranking.entries:
-        known = any(entry.candidate.resolved == other.resolved for other in found)
-        if entry.score is not None and entry.replicates == last and not known:
-            found.append(entry.candidate)
-    return found[:SHOWN]
-
-
-def _evaluation(
-    track: Track,
-    ranking: Ranking,
-    candidates: Sequence[Candidate],
-    panel: Sequence[Candidate],
-    within_table: bool,
-) -> Evaluation:
-    """Return the scoreboard of some candidates. Their runs are stored, except for samples."""
-    suite, sets = track.suite, track.sets
-    reference = next(
-        (index for index, other in enumerate(candidates) if panel and other.resolved == panel[0].resolved), 0
-    )
-    labels = [other.label for other in candidates]
-    regret_baseline = choose_regret_baseline(suite, labels, sets, within_table=within_table)
-    scenarios = [
-        [environment.scenario(other.text, suite.test_groups, sets) for other in candidates]
-        for environment in suite.environments
-    ]
-    count = ranking.rounds[-1].replicates
-    studies = [
-        [Study.of(scenario, seed=track.seed, replicates=count, backend=track.backend) for scenario in row]
-        for row in scenarios
-    ]
-    everything = Study(tuple(job for row in studies for study in row for job in study.jobs))
-    outcomes = iter(track.outcomes(everything))
-    results, first = [], []
-    invalid = 0
-    for environment, tried, row in zip(suite.environments, scenarios, studies, strict=True):
-        answers = [[next(outcomes) for _ in study.jobs] for study in row]
-        runs = [[outcome.result_json for outcome in replicate] for replicate in answers]
-        if track.backend == LINUX:
-            invalid += sum(bool(faults(json.loads(run))) for replicate in runs for run in replicate)
-        exact = track.backend != LINUX and not any(scenario.is_random for scenario in tried)
-        results.append(score(environment, runs, reference, exact=exact))
-        first.append(tuple((study.jobs[0], answer[0]) for study, answer in zip(row, answers, strict=True)))
-    board = Scoreboard(
-        suite, track.seed, tuple(candidates), reference, tuple(results), tuple(sets), regret_baseline
-    )
-    warnings = gathered(
-        (environment.id, [text for scenario in tried for text in scenario.warnings])
-        for environment, tried in zip(suite.environments, scenarios, strict=True)
-    )
-    return Evaluation(board, tuple(first), ranking, len(everything.jobs), invalid, warnings)

@@ -1,10 +1,9 @@
-"""The section about one candidate: its source, wins and losses, and a command that reruns it."""
+"""The section about one candidate: its source, its worst environment, and a command that reruns it."""
 
 from __future__ import annotations
 
 import json
 import math
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,41 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 from ackclock.evaluation.candidate import Candidate
-from ackclock.evaluation.score import GOODPUT, Result, Score, Scoreboard
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.evaluation.sequence import Plot, sequence_plot
+from ackclock.evaluation.suite import Environment
 from ackclock.running.cells import SCENARIOS
-from ackclock.running.job import Job, Outcome
-from ackclock.statistics.estimates import compared
 
 if TYPE_CHECKING:
     from ackclock.evaluation import Evaluation
 
-#: The largest number of algorithms in the table of wins and losses.
-_OTHERS = 6
 #: The formulas of a rule, in display order.
 _FORMULAS = ("grow", "cut", "pacing", "state")
 #: The key of the source text of a Python algorithm.
 _CODE = "code"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The metrics in which a candidate is significantly better or worse than another algorithm."""
-
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A candidate in one environment."""
-
-    result: Result
-    #: The contribution of the environment to the score.
-    score: float
-    #: The comparison with each of the other algorithms.
-    comparisons: tuple[Comparison, ...]
 
 
 @dataclass(frozen=True)
@@ -67,31 +43,13 @@ class Own:
     source: Source
     #: The score with its interval.
     score_text: str
-    others: tuple[Candidate, ...]
-    #: One row per environment, sorted by contribution to the score.
-    rows: tuple[Row, ...]
-    #: The command that reruns the first replicate of the first row, with samples.
+    #: The environment with the largest contribution to the score, and this contribution with its share.
+    worst: Environment
+    largest: str
+    #: The command that reruns the first replicate of this environment, with samples.
     command: str
     #: The time-sequence plot of a connection of that run.
     plot: Plot | None
-    #: Whether there is a single replicate, which cannot show a difference.
-    is_single: bool
-
-    @property
-    def largest(self) -> str:
-        """The largest contribution to the score, with its share of the score."""
-        part, whole = self.rows[0].score, math.fsum(row.score for row in self.rows)
-        share = f" of {whole:.3g} ({100 * part / whole:.0f} %)" if whole > 0 else ""
-        return f"{part:.3g}{share}"
-
-    def count(self, other: int) -> tuple[int, int, int]:
-        """Return the number of environments with wins, losses and mixed results, against another."""
-        both = [row.comparisons[other] for row in self.rows]
-        return (
-            sum(bool(each.better) and not each.worse for each in both),
-            sum(bool(each.worse) and not each.better for each in both),
-            sum(bool(each.worse) and bool(each.better) for each in both),
-        )
 
 
 def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
@@ -100,35 +58,23 @@ def own_page(evaluation: Evaluation, folder: Path) -> Own | None:
     if best is None or best.score is None:
         return None
     board = evaluation.board
-    others = board.candidates[1 : 1 + _OTHERS]
-    rows = [
-        Row(
-            result,
-            best.score.by_environment.get(result.environment.id, 0.0),
-            tuple(_compared(result, 1 + at) for at in range(len(others))),
-        )
-        for result in board.results
-    ]
-    rows.sort(key=lambda row: -row.score)
-    scenario = scenario_path(folder, rows[0].result.environment.id)
-    samples = folder / f"run-{rows[0].result.environment.id}"
+    at = [result.environment.id for result in board.results].index(best.score.worst)
+    worst = board.results[at].environment
+    part, whole = best.score.by_environment[worst.id], math.fsum(best.score.by_environment.values())
+    share = f" of {whole:.3g} ({100 * part / whole:.0f} %)" if whole > 0 else ""
+    samples = folder / f"run-{worst.id}"
+    scenario = scenario_path(folder, worst.id)
     command = ["ackclock", "run", str(scenario), "--seed", str(board.seed), "--csv", str(samples)]
     return Own(
         best.candidate,
         _summary(best.candidate),
         source_of(best.candidate.resolved),
         interval_text(best.score.value, evaluation.ranking.objective.digits),
-        others,
-        tuple(rows),
+        worst,
+        f"{part:.3g}{share}",
         shlex.join(command),
-        sequence_plot(*_first_run(evaluation, rows[0])),
-        _is_single(board),
+        sequence_plot(*evaluation.first[at][0]),
     )
-
-
-def _first_run(evaluation: Evaluation, row: Row) -> tuple[Job, Outcome]:
-    """Return the first replicate of the best candidate in an environment."""
-    return evaluation.first[evaluation.board.results.index(row.result)][0]
 
 
 def scenario_path(folder: Path, environment: str) -> Path:
@@ -173,24 +119,3 @@ def _summary(candidate: Candidate) -> str:
     """Return the summary of a built-in algorithm, or an empty text."""
     known: dict[str, str] = {entry["name"]: entry["summary"] for entry in json.loads(_core.list_json("cc"))}
     return known.get(candidate.resolved["kind"], "")
-
-
-def _compared(result: Result, other: int) -> Comparison:
-    """Compare the first candidate with another by metric, with the same random draws."""
-    found: dict[int, list[str]] = {-1: [], 1: []}
-    for ours, theirs in zip(result.scores[0], result.scores[other], strict=True):
-        if ours.metric.name != GOODPUT.name and (sign := _sign(ours, theirs, result.exact)):
-            found[sign].append(re.sub(r" of a fair share$", "", ours.metric.label))
-    return Comparison(tuple(found[-1]), tuple(found[1]))
-
-
-def _sign(ours: Score, theirs: Score, exact: bool) -> int:
-    """Return 1 for a significantly higher cost, -1 for a lower one, otherwise 0."""
-    difference = compared(ours.costs, theirs.costs, exact=exact)
-    return {"worse": 1, "better": -1}.get("" if difference is None else difference.judgement, 0)
-
-
-def _is_single(board: Scoreboard) -> bool:
-    return all(
-        len(row[0].values) < 2 and not result.exact for result in board.results for row in result.scores
-    )

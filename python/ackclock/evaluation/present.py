@@ -1,4 +1,4 @@
-"""Presents a ranking as a table with notes, and an evaluation as JSON."""
+"""Presents rankings and competitors as tables with notes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import math
 from importlib import resources
 from typing import Any
 
+from ackclock._core import share_text
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.ranking import BEST, DROPPED, FAILED, SHARES, TIED, WORSE, Entry, Ranking
-from ackclock.evaluation.rivals import FAIR, STARVED, Competitor, share_text
-from ackclock.evaluation.scoreboard import estimate_json, interval_text, scoreboard_json
+from ackclock.evaluation.rivals import FAIR, STARVED, Competitor
+from ackclock.evaluation.scoreboard import interval_text
 from ackclock.text.table import Column, Table
 
-#: The version of the JSON. It increases when a key is removed or changes its meaning.
-SCHEMA = 1
 _SCHEMA_FILE = "evaluation.schema.json"
 #: The words for a standing in the table.
 _STANDINGS = {
@@ -174,101 +173,8 @@ def _dropped_text(dropped: list[Entry], digits: int) -> str:
     return ", ".join(parts) or "none"
 
 
-def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the whole evaluation. `json_schema` describes it."""
-    ranking = evaluation.ranking
-    return {
-        "schema": SCHEMA,
-        **scoreboard_json(evaluation.board),
-        "verdict": evaluation.verdict,
-        "warnings": [warned.json("environments") for warned in evaluation.warnings],
-        "score": {
-            "metric": ranking.objective.metric,
-            "heading": ranking.objective.heading,
-            "better": "lower",
-            "alpha": ranking.alpha,
-            "budget": ranking.budget,
-            "ended": ranking.ended,
-        },
-        "ranking": [_entry_json(entry) for entry in ranking.entries],
-        "panel": [_entry_json(entry) for entry in ranking.panel],
-        "competitors": [_competitor_json(rival) for rival in evaluation.competitors],
-        "rounds": [
-            {
-                "replicates": each.replicates,
-                "candidates": each.candidates,
-                "alpha": each.alpha,
-                "work": each.work,
-                "dropped": list(each.dropped),
-                "failed": list(each.failed),
-            }
-            for each in ranking.rounds
-        ],
-    }
-
-
-def _entry_json(entry: Entry) -> dict[str, Any]:
-    score, difference, failure = entry.score, entry.difference, entry.failure
-    return {
-        "rank": entry.rank,
-        "index": entry.index,
-        "candidate": entry.candidate.label,
-        "cc": entry.candidate.resolved,
-        "standing": entry.standing,
-        "score": None if score is None else score.value.mean,
-        "low": None if score is None else score.value.low,
-        "high": None if score is None else score.value.high,
-        "values": [] if score is None else list(score.values),
-        "replicates": entry.replicates,
-        "round": entry.round,
-        "difference": None
-        if difference is None
-        else {"mean": difference.mean, "low": difference.low, "to": difference.leader},
-        "worst": None if score is None else score.worst,
-        "environments": {
-            name: {
-                "score": 0.0 if score is None else score.by_environment.get(name, 0.0),
-                "metrics": {
-                    metric: {"mean": mean, "regret": entry.regrets[name][metric]}
-                    for metric, mean in means.items()
-                },
-            }
-            for name, means in entry.means.items()
-        },
-        "failure": None
-        if failure is None
-        else {
-            "environment": failure.environment,
-            "replicate": failure.replicate,
-            "message": failure.message,
-        },
-    }
-
-
-def _competitor_json(rival: Competitor) -> dict[str, Any]:
-    return {
-        "competitor": rival.candidate.label,
-        "cc": rival.candidate.resolved,
-        "difference": None if rival.difference is None else estimate_json(rival.difference),
-        "judgement": rival.judgement,
-        "delay_ratio": rival.delay_ratio,
-        "starved": rival.starved or None,
-        "starves_candidate": rival.starves_us or None,
-        "beside": [
-            {
-                "environment": beside.environment.id,
-                "share": estimate_json(beside.theirs),
-                "candidate_share": estimate_json(beside.ours),
-                "band": beside.band,
-                "harm": beside.harm,
-            }
-            for beside in rival.beside
-        ],
-    }
-
-
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of `evaluation_json`."""
+    """Return the JSON Schema of an evaluation's document."""
     text = resources.files("ackclock.evaluation").joinpath(_SCHEMA_FILE).read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema

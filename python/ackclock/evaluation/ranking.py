@@ -1,4 +1,4 @@
-"""Scores candidates, ranks them, and tests their differences.
+"""The ranked candidates of an evaluation. The core scores and ranks them.
 
 The score is the mean regret over replicates, environments and metrics. Differences are paired by replicate.
 `docs/learn/how-algorithms-are-compared.md` explains the rules.
@@ -6,28 +6,20 @@ The score is the mean regret over replicates, environments and metrics. Differen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ackclock import _core
 from ackclock.errors import ArgumentValueError
 from ackclock.evaluation.candidate import Candidate
-from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, metrics_of, specification
+from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, metrics_of
 from ackclock.evaluation.suite import Suite
-from ackclock.statistics.estimates import Estimate, estimate
+from ackclock.statistics.estimates import Estimate
 from ackclock.text.suggest import hint
 
 #: The default score, which combines all metrics that are shares.
 SHARES = "shares"
 #: The metrics that can define a score.
 METRICS = (SHARES, *(metric.name for metric in COMMON), GOODPUT.name, WATCH)
-#: The probability, over all rounds of an evaluation, that the best candidate is dropped.
-ALPHA = 0.05
-
-#: Costs per replicate, by environment and metric. A deterministic environment has one replicate.
-Costs = Mapping[str, Mapping[str, Sequence[float]]]
-#: The least mean cost, by metric and environment.
-Best = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -37,25 +29,6 @@ class Objective:
     metric: str
     heading: str
     digits: int
-    #: The weight of regret in the score of a replicate, by environment and metric.
-    weights: Mapping[str, Mapping[str, float]]
-
-    @classmethod
-    def of(cls, suite: Suite, metric: str, best: Best, worst: Best) -> Objective:
-        """Take a metric of the suite. The weights are capped by `worst`, the largest costs of the panel."""
-        environments = [specification(environment) for environment in suite.environments]
-        heading, digits, weights = _core.objective(environments, metric, best, worst)
-        return cls(metric, heading, digits, {name: dict(row) for name, row in weights})
-
-    @property
-    def least_difference(self) -> float:
-        """The smallest difference of scores that the verdict mentions."""
-        return _core.least_difference(self.metric)
-
-    def by_environment(self, costs: Costs, best: Best) -> dict[str, tuple[float, ...]]:
-        """Return the contribution of each environment with costs to the score, per replicate."""
-        weights = [(name, list(row.items())) for name, row in self.weights.items()]
-        return {name: tuple(values) for name, values in _core.score_parts(weights, costs, best)}
 
 
 def require_metric(suite: Suite, metric: str) -> None:
@@ -69,18 +42,6 @@ def require_metric(suite: Suite, metric: str) -> None:
 
 
 @dataclass(frozen=True)
-class Measure:
-    """The definition of scores, and their baseline."""
-
-    objective: Objective
-    best: Best
-    #: The contribution of the stored best scores per replicate, by environment. None without stored scores.
-    stored: list[tuple[float, ...]] | None = None
-    #: Whether the stored replicates use the same random draws as the scored ones.
-    paired: bool = False
-
-
-@dataclass(frozen=True)
 class Scored:
     """The score of an algorithm."""
 
@@ -89,18 +50,8 @@ class Scored:
     value: Estimate
     #: The contribution of each environment to the score, by id.
     by_environment: Mapping[str, float]
-
-    @classmethod
-    def of(cls, costs: Costs, measure: Measure) -> Scored:
-        """Score the costs of an algorithm."""
-        parts = measure.objective.by_environment(costs, measure.best)
-        values, value, means = _core.scored(list(parts.values()), measure.stored, paired=measure.paired)
-        return cls(tuple(values), value, dict(zip(parts, means, strict=True)))
-
-    @property
-    def worst(self) -> str:
-        """The environment with the largest contribution."""
-        return max(self.by_environment, key=lambda name: self.by_environment[name])
+    #: The environment with the largest contribution.
+    worst: str
 
 
 @dataclass(frozen=True)
@@ -117,24 +68,6 @@ class Difference:
     def is_clear(self) -> bool:
         """Whether the candidate is significantly worse."""
         return self.low is not None and self.low > 0
-
-
-def difference(
-    ours: Sequence[float], theirs: Sequence[float], leader: str, alpha: float, *, exact: bool
-) -> Difference:
-    """Return the paired difference of two scores, with its one-sided lower bound at level `alpha`.
-
-    `exact`: whether nothing is random, so that one replicate is enough.
-    """
-    count = max(len(ours), len(theirs))
-    # The single replicate of a deterministic candidate counts for every replicate.
-    ours, theirs = (row if len(row) == count else [*row] * count for row in (ours, theirs))
-    values = [mine - other for mine, other in zip(ours, theirs, strict=True)]
-    # A two-sided interval at 1 - 2 alpha has a one-sided lower bound at alpha.
-    found = estimate(values, 1 - 2 * alpha)
-    if count == 1:
-        return Difference(found.mean, found.mean if exact else None, leader)
-    return Difference(found.mean, found.low, leader)
 
 
 @dataclass(frozen=True)
@@ -177,10 +110,6 @@ class Entry:
     means: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
     #: Regret of metrics, by environment and metric, in their units.
     regrets: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
-    #: Values per replicate, by environment and metric, of environments without a failed run.
-    values: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict, repr=False)
-    #: The contribution of each of these environments to the score, per replicate.
-    parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
     #: The deterministic environments, for which one replicate is enough.
     exact: frozenset[str] = field(default=frozenset(), repr=False)
     #: The hash of each environment's scenario, by which a store finds its runs.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,66 +13,30 @@ from ackclock.evaluation import Evaluation
 from ackclock.evaluation.distributions import completion_curves, delay_curves
 from ackclock.evaluation.explanation import explain, group_rows
 from ackclock.evaluation.export import FOLDER, TABLES, StoredRun, csv_name, stored_runs, tables, write_tables
-from ackclock.evaluation.overview import (
-    SIGNS,
-    WORDS,
-    Overview,
-    cell_text,
-    overview,
-    sentences,
-)
-from ackclock.evaluation.overview import Cell as GlanceCell
 from ackclock.evaluation.own import Own, own_page, scenario_path, scenarios
-from ackclock.evaluation.planes import environment_plane, whole_plane
 from ackclock.evaluation.present import (
-    difference_text,
-    evaluation_json,
-    judgement_text,
-    left_text,
     ranking_notes,
     rivals_notes,
-    score_text,
-    standing_text,
 )
-from ackclock.evaluation.rivals import STARVED, met, share_text
-from ackclock.evaluation.score import COMMON, WATCH, Metric, Result, Score, Scoreboard, metrics_of
-from ackclock.evaluation.scoreboard import estimate_text, figure, interval_text, missing_scores
+from ackclock.evaluation.rivals import STARVED
+from ackclock.evaluation.score import Result, Score
+from ackclock.evaluation.scoreboard import missing_scores
 from ackclock.evaluation.series import Drawn, lines_of, points_per_line, run_series, runs_drawn
 from ackclock.evaluation.verdict import worst_result
 from ackclock.files.writing import write_whole
 from ackclock.page import render
+from ackclock.page.embedded import RENDERER, bundle
 from ackclock.page.interactive import Kept, interactive, packed
 from ackclock.page.lines import Axes, lines
 from ackclock.page.lines import csv_of as curves_csv
-from ackclock.page.plane import ELLIPSES, csv_of, plane
 from ackclock.running.backend import title as backend_title
 from ackclock.running.cells import SCENARIOS, Cell, short, write_cells
 from ackclock.running.cells import command as cell_command
 from ackclock.running.kept import kept
 from ackclock.running.store import Store
 from ackclock.scenario import Scenario
-from ackclock.statistics.estimates import Estimate
 
 _TEMPLATES = Path(__file__).parent / "templates"
-#: The number of competitors in the scoreboard. More figures in a cell cannot be read, and cards show all.
-_RIVALS = 4
-#: The title and unit of regret, by metric.
-_SCALE_TITLES = {
-    "efficiency": "Efficiency, points",
-    "loss_rate": "Segments lost, points",
-    "queue_delay": "Queueing delay of the path, ms",
-    "jain_index": "Jain's index",
-    WATCH: "Watched metric, relative (0.5: 50 % worse than the best), fair shares as differences",
-}
-#: The direction of improvement, in words.
-_BETTER = {
-    "higher": "more is better",
-    "lower": "less is better",
-    "near-one": "1 is best",
-    "reach-one": "1 is enough",
-}
-#: Fair-share ratios in this range count as fair.
-_FAIR = (0.8, 1.25)
 
 
 def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_interactive: bool = False) -> Path:
@@ -82,16 +45,16 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_inter
     `is_interactive`: the page can rerun its cells. Returns the path of the page. Raises `StoreError`. Raises
     `InputError` if an interactive page lacks the module for browsers.
     """
-    path, glance = folder / "report.html", overview(evaluation)
-    cells = cells_of(evaluation, glance)
+    path = folder / "report.html"
+    cells = cells_of(evaluation)
     with Store(folder) as store:
         runs = list(stored_runs(evaluation, store))
         frames = tables(evaluation, store)
-        again = _kept(evaluation, glance, cells, store) if is_interactive else {}
+        again = _kept(evaluation, cells, store) if is_interactive else {}
     try:
         write_whole(
             folder / "scoreboard.json",
-            (json.dumps(evaluation_json(evaluation), indent=2) + "\n").encode(),
+            (json.dumps(evaluation.document, indent=2) + "\n").encode(),
         )
         write_tables(frames, folder)
         write_cells(folder, cells)
@@ -99,7 +62,7 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_inter
         for environment, text in scenarios(evaluation).items():
             write_whole(scenario_path(folder, environment), text.encode())
         own = own_page(evaluation, folder)
-        text = page(evaluation, glance, runs, folder, own=own, command=command, is_interactive=is_interactive)
+        text = page(evaluation, runs, folder, own=own, command=command, is_interactive=is_interactive)
         write_whole(path, (interactive(text, again) if is_interactive else text).encode())
     except OSError as error:
         raise writing_error(
@@ -110,7 +73,6 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_inter
 
 def page(
     evaluation: Evaluation,
-    glance: Overview,
     runs: Sequence[StoredRun],
     folder: Path,
     *,
@@ -128,7 +90,6 @@ def page(
     made = [
         _Card(
             evaluation,
-            glance,
             at,
             [run for run in runs if run.environment == each.environment.id],
             drawn,
@@ -139,60 +100,39 @@ def page(
     points = points_per_line(sum(len(card.places) * lines_of(len(card.groups)) for card in made))
     cards = [card.shown(worst[1] if worst and worst[0] is card.result else None) for card in made]
     environments = [card.drawn(points) for card in made]
-    spots = whole_plane(glance.entries, glance.environments)
     return render(
         _TEMPLATES / "report.html.jinja",
         board=board,
-        titles={result.environment.id: result.environment.title for result in board.results},
-        scale_titles=_SCALE_TITLES,
         no_stored_scores=missing_scores(board),
-        interval_text=interval_text,
-        about=about,
         own=own,
         ranking=evaluation.ranking,
         is_ranked=len(evaluation.ranking.entries) > 1 or evaluation.ranking.budget is not None,
-        score_text=score_text,
-        standing_text=standing_text,
         ranking_notes=ranking_notes(evaluation.ranking),
         rivals_found=evaluation.competitors,
         rivals_notes=rivals_notes(evaluation),
-        met=sorted(met(board), key=lambda each: each.neighbours.rival.label),
-        starved_below=f"{STARVED:g}",
-        difference_text=difference_text,
-        judgement_text=judgement_text,
-        share_text=share_text,
-        left_text=left_text,
         columns=_columns(min(drawn, len(board.candidates))),
-        figure=figure,
-        rivals=board.candidates[1 : 1 + _RIVALS],
         cards=cards,
         worst=next((card for card in cards if card["worst"]), None),
         verdict=evaluation.verdict,
+        starved_below=f"{STARVED:g}",
         backend=backend_title(evaluation.first[0][0][0].backend),
         invalid=f"{evaluation.invalid} of {evaluation.runs} runs missed their times"
         if evaluation.invalid
         else "",
-        sentences=sentences(evaluation, glance),
-        glance=glance,
-        signs=SIGNS,
-        words=WORDS,
-        failures=_failures(evaluation),
-        plane=plane(spots, "utilisation, %", "all environments") if spots else "",
-        ellipses=ELLIPSES,
-        heads=_heads(board),
-        part_of=part_of,
         is_interactive=is_interactive,
         data=packed(
             {
+                "evaluation": {"document": evaluation.document, "overview": evaluation.overview},
                 "environments": environments,
-                "heat": _cells_data(glance, evaluation, folder) | {"runs_here": is_interactive},
-                "csv": ({"throughput-delay": csv_of(spots)} if spots else {}) | _of_figures(cards, "csv"),
+                "heat": _commands(evaluation, folder) | {"runs_here": is_interactive},
+                "csv": _of_figures(cards, "csv"),
                 # An interactive page contains the simulator, so its drawings are packed.
                 "svg": _of_figures(cards, "svg") if is_interactive else {},
             }
         ),
         vendored={name: _text(f"vendor/uplot/{name}") for name in ("uPlot.iife.min.js", "uPlot.min.css")},
         style=_text("report.css"),
+        renderer=bundle(RENDERER),
         script=_text("report.js"),
         command=command,
         replicates=max(len(score.values) for result in board.results for score in result.scores[0]),
@@ -208,14 +148,14 @@ class _Card:
     def __init__(
         self,
         evaluation: Evaluation,
-        glance: Overview,
         index: int,
         runs: Sequence[StoredRun],
         drawn: int,
         folder: Path,
     ) -> None:
-        self.board, self.glance, self.folder = evaluation.board, glance, folder
+        self.board, self.evaluation, self.folder = evaluation.board, evaluation, folder
         self.backend = evaluation.first[index][0][0].backend
+        self.index = index
         self.result: Result = evaluation.board.results[index]
         self.row = evaluation.first[index]
         self.labels = [candidate.label for candidate in evaluation.board.candidates]
@@ -233,10 +173,8 @@ class _Card:
         """Return the data of the template. `worst` is the score that makes this environment the worst."""
         return {
             "result": self.result,
-            "candidates": [
-                {"label": label, "scores": scores}
-                for label, scores in zip(self.labels, self.result.scores, strict=True)
-            ],
+            "place": self.index,
+            "first": self.labels[0],
             "figures": self._figures(),
             "drawn": self._drawn_labels(),
             "undrawn": len(self.places) < len(self.labels),
@@ -283,7 +221,9 @@ class _Card:
             "commands": [
                 (name, cell_command(self.folder, name, self.backend))
                 for label, name in zip(
-                    self.glance.labels, cell_names(self.glance, self.result.environment.id), strict=True
+                    labels_of(self.evaluation),
+                    cell_names(self.evaluation, self.result.environment.id),
+                    strict=True,
                 )
                 if label in self.labels
             ],
@@ -293,17 +233,9 @@ class _Card:
         return [self.labels[place] for place in self.places]
 
     def _figures(self) -> list[dict[str, str]]:
-        """Return the chart of throughput against delay, and the distributions."""
+        """Return the distributions of delays and completion times."""
         environment = self.result.environment
-        spots = environment_plane(self.glance.entries, environment.id)
-        figures = [
-            {
-                "name": "throughput-delay",
-                "svg": plane(spots, "goodput, Mbit/s", environment.title),
-                "csv": csv_of(spots),
-                "caption": "Goodput against queueing delay",
-            }
-        ]
+        figures: list[dict[str, str]] = []
         delays = delay_curves(self.runs, self._drawn_labels())
         times = completion_curves(self.runs, self._drawn_labels())
         for name, unit, caption, curves in (
@@ -369,41 +301,23 @@ def _drawn(count: int, reference: int, most: int) -> list[int]:
     return sorted(order[:most])
 
 
-def _heads(board: Scoreboard) -> list[tuple[str, str, str]]:
-    """Return name, heading and direction of improvement of the scoreboard's columns."""
-    heads = [(metric.name, metric.heading, _BETTER[metric.better]) for metric in COMMON]
-    watched = any(result.environment.watch for result in board.results)
-    return [*heads, *([(WATCH, "watched metric", "")] if watched else [])]
+def labels_of(evaluation: Evaluation) -> list[str]:
+    """Return the labels of all algorithms: the ranking, then the rest of the panel."""
+    return [each["label"] for each in evaluation.overview["algorithms"]]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The class of a fair-share ratio."""
-
-    name: str
-    sign: str
-
-
-def part_of(share: Estimate) -> _Part:
-    """Return the word and the sign of a fair-share ratio."""
-    if share.mean < STARVED:
-        return _Part("starves", "▼")
-    if share.mean < _FAIR[0]:
-        return _Part("less", "↓")
-    return _Part("more", "↑") if share.mean > _FAIR[1] else _Part("fair", "=")
-
-
-def cell_names(glance: Overview, environment: str) -> list[str]:
+def cell_names(evaluation: Evaluation, environment: str) -> list[str]:
     """Return the names of the cells of an environment, one per algorithm."""
-    return [f"{environment}/{short(label, at)}" for at, label in enumerate(glance.labels)]
+    return [f"{environment}/{short(label, at)}" for at, label in enumerate(labels_of(evaluation))]
 
 
-def cells_of(evaluation: Evaluation, glance: Overview) -> dict[str, Cell]:
+def cells_of(evaluation: Evaluation) -> dict[str, Cell]:
     """Return the runs of each cell of the heat map."""
+    entries = (*evaluation.ranking.entries, *evaluation.ranking.rest_of_panel)
     found = {}
     for result in evaluation.board.results:
         environment = result.environment
-        for entry, name in zip(glance.entries, cell_names(glance, environment.id), strict=True):
+        for entry, name in zip(entries, cell_names(evaluation, environment.id), strict=True):
             replicates = 1 if environment.id in entry.exact else entry.replicates
             found[name] = Cell(
                 f"{entry.candidate.label} in {environment.title}",
@@ -414,51 +328,22 @@ def cells_of(evaluation: Evaluation, glance: Overview) -> dict[str, Cell]:
     return found
 
 
-def _kept(evaluation: Evaluation, glance: Overview, cells: dict[str, Cell], store: Store) -> dict[str, Kept]:
+def _kept(evaluation: Evaluation, cells: dict[str, Cell], store: Store) -> dict[str, Kept]:
     """Return the stored parts of each cell. Failed algorithms have fewer stored runs."""
     watched = {
         name: result.environment.watch.group
         for result in evaluation.board.results
         if result.environment.watch is not None
-        for name in cell_names(glance, result.environment.id)
+        for name in cell_names(evaluation, result.environment.id)
     }
     return kept(store, cells, evaluation.first[0][0][0].backend, watched)
 
 
-def _cells_data(glance: Overview, evaluation: Evaluation, folder: Path) -> dict[str, Any]:
-    """Return the texts that the page shows for a selected cell."""
-    results = evaluation.board.results
-    backend = evaluation.first[0][0][0].backend
-
-    reference = glance.labels[glance.reference]
-    metrics = [{metric.name: metric for metric in metrics_of(each.environment)} for each in results]
-
-    def told(cell: GlanceCell, metric: Metric | None, digits: int) -> list[str]:
-        """Return judgement, value, difference of costs, and the cell in words."""
-        value, difference = (
-            "" if each is None else text(each, digits)
-            for each, text in ((cell.value, estimate_text), (cell.difference, interval_text))
-        )
-        return [cell.judgement, value, difference, cell_text(cell, metric, digits, reference)]
-
+def _commands(evaluation: Evaluation, folder: Path) -> dict[str, Any]:
+    """Return the names of the cells, and the command that reruns one."""
     return {
-        "labels": glance.labels,
-        "reference": reference,
-        "environments": [result.environment.title for result in results],
-        "names": [cell_names(glance, result.environment.id) for result in results],
-        "command": cell_command(folder, "CELL", backend),
-        "signs": SIGNS,
-        "words": WORDS,
-        "maps": [
-            {
-                "heading": each.heading,
-                "cells": [
-                    [told(cell, known.get(each.name), each.digits) for cell in row]
-                    for known, row in zip(metrics, each.cells, strict=True)
-                ],
-            }
-            for each in glance.maps
-        ],
+        "names": [cell_names(evaluation, result.environment.id) for result in evaluation.board.results],
+        "command": cell_command(folder, "CELL", evaluation.first[0][0][0].backend),
     }
 
 
@@ -469,20 +354,6 @@ def _of_figures(cards: Sequence[dict[str, Any]], what: str) -> dict[str, str]:
         for card in cards
         for figure in card["figures"]
     }
-
-
-def _failures(evaluation: Evaluation) -> list[dict[str, Any]]:
-    titles = {result.environment.id: result.environment.title for result in evaluation.board.results}
-    return [
-        {
-            "candidate": entry.candidate.label,
-            "title": titles[entry.failure.environment],
-            "replicate": entry.failure.replicate,
-            "message": entry.failure.message,
-        }
-        for entry in evaluation.ranking.entries
-        if entry.failure is not None
-    ]
 
 
 def nice(value: float) -> float:
@@ -516,11 +387,6 @@ def _phase_top(runs: Sequence[dict[str, Any]], capacity_mbps: float, drawn: Draw
             tops += [phase[axis][at] for axis in ("x", "y") for at in counted]
             tops.append(phase["part"] * capacity_mbps)
     return min(capacity_mbps, max(tops))
-
-
-def about(metric: Metric) -> str:
-    """Return the name of a metric, its unit, and its direction of improvement."""
-    return f"{metric.heading}, {_BETTER[metric.better]}"
 
 
 def _columns(charts: int) -> int:

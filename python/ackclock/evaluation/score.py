@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 from ackclock import _core
 from ackclock.errors import InputError
 from ackclock.evaluation.candidate import Candidate
-from ackclock.evaluation.regret import Regret, RegretBaseline, Scale, regrets
+from ackclock.evaluation.regret import Regret, RegretBaseline, Scale
 from ackclock.evaluation.suite import Environment, Suite
 from ackclock.statistics.estimates import Estimate
 
@@ -106,18 +106,8 @@ class Scoreboard:
     results: tuple[Result, ...]
     sets: tuple[str, ...] = ()
     regret_baseline: RegretBaseline | None = None
-
-    @cached_property
-    def regrets(self) -> tuple[tuple[Regret, ...], ...]:
-        """The regret by candidate and metric, empty without a baseline."""
-        if self.regret_baseline is None:
-            return tuple(() for _ in self.candidates)
-        by_metric = [
-            regrets(costs, scale, self.regret_baseline, self.reference, self.seed)
-            for scale in scales_of([result.environment for result in self.results])
-            if (costs := _costs(self.results, scale.name))
-        ]
-        return tuple(zip(*by_metric, strict=True))
+    #: The regret by candidate and metric, empty without a baseline.
+    regrets: tuple[tuple[Regret, ...], ...] = ()
 
 
 def specification(environment: Environment) -> str:
@@ -146,6 +136,17 @@ def values_of(environment: Environment, document: str) -> list[float]:
     """
     try:
         return _core.values_of_run(specification(environment), document)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def measured(environment: Environment, document: str) -> list[float]:
+    """Return the values of a run for a race: its metrics, then the queueing delay p95 in ms.
+
+    Raises `InputError` if a metric does not apply.
+    """
+    try:
+        return _core.measured_in_run(specification(environment), document)
     except ValueError as error:
         raise InputError(str(error)) from None
 
@@ -179,13 +180,3 @@ def scales_of(environments: Sequence[Environment]) -> list[Scale]:
         *(Scale(metric.name, metric.heading, metric.digits) for metric in COMMON),
         Scale(WATCH, "watched metric (relative)", 3, relative),
     ]
-
-
-def _costs(results: Sequence[Result], name: str) -> dict[str, list[tuple[float, ...]]]:
-    """Return the costs per replicate of a metric, by environment and candidate."""
-    return {
-        result.environment.id: [scores[index].costs for scores in result.scores]
-        for result in results
-        for index, metric in enumerate(result.metrics)
-        if metric.name == name
-    }

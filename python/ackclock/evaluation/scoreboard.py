@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
-from typing import Any
 
-from ackclock import _core
-from ackclock.evaluation.regret import Regret
 from ackclock.evaluation.score import COMMON, Score, Scoreboard
-from ackclock.evaluation.verdict import verdict
 from ackclock.statistics.estimates import CONFIDENCE, Estimate
 from ackclock.text.table import Column, Table
 
@@ -150,77 +145,6 @@ def estimate_text(value: Estimate, digits: int) -> str:
     return f"{value.mean:.{digits}f} ±{value.half_width:.{digits}f}"
 
 
-def scoreboard_json(board: Scoreboard) -> dict[str, Any]:
-    """Return the whole scoreboard with the values of all replicates."""
-    return {
-        "build": _core.BUILD,
-        "suite": {"name": board.suite.name, "version": board.suite.version},
-        "seed": board.seed,
-        "sets": list(board.sets),
-        "confidence": CONFIDENCE,
-        "candidates": [{"label": other.label, "cc": other.resolved} for other in board.candidates],
-        "reference": board.candidates[board.reference].label,
-        "verdict": verdict(board),
-        "regret_baseline": _regret_baseline_json(board),
-        "regrets": [
-            {
-                "candidate": candidate.label,
-                "metrics": {regret.scale.name: _regret_json(regret) for regret in row},
-            }
-            for candidate, row in zip(board.candidates, board.regrets, strict=True)
-        ],
-        "environments": [
-            {
-                "id": result.environment.id,
-                "title": result.environment.title,
-                "question": result.environment.question,
-                "fixed": result.exact,
-                "scores": [
-                    {
-                        "candidate": candidate.label,
-                        "metrics": {score.metric.name: _score_json(score) for score in row},
-                    }
-                    for candidate, row in zip(board.candidates, result.scores, strict=True)
-                ],
-            }
-            for result in board.results
-        ],
-    }
-
-
-def _regret_baseline_json(board: Scoreboard) -> dict[str, Any] | None:
-    if (baseline := board.regret_baseline) is None:
-        return None
-    return {
-        "title": baseline.title,
-        "stored": baseline.stored,
-        "algorithms": list(baseline.algorithms),
-        "reason": baseline.reason,
-    }
-
-
-def _regret_json(regret: Regret) -> dict[str, Any]:
-    return {
-        "heading": regret.scale.heading,
-        "worst_case": estimate_json(regret.worst_case),
-        "total": estimate_json(regret.total),
-        "mean": regret.mean,
-        "worst": regret.worst,
-        "by_environment": dict(regret.by_environment),
-        "noise_floor": None if regret.noise_floor is None else asdict(regret.noise_floor),
-    }
-
-
 def estimate_json(value: Estimate) -> dict[str, float | None]:
     """Return mean and interval."""
     return {"mean": value.mean, "low": value.low, "high": value.high}
-
-
-def _score_json(score: Score) -> dict[str, Any]:
-    return {
-        "heading": score.metric.heading,
-        **estimate_json(score.value),
-        "cost_difference": None if score.cost_difference is None else estimate_json(score.cost_difference),
-        "values": list(score.values),
-        "judgement": score.judgement,
-    }

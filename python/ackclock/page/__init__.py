@@ -13,8 +13,12 @@ from ackclock import _core
 _FOLDER = Path(__file__).parent
 #: The style sheet of all pages: colours, type, tables, legends and print. Each page appends its own.
 STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
-#: The style sheet of drawings. The script saves drawings, navigates heat maps and sorts tables.
-FIGURES_STYLE = (_FOLDER / "figures.css").read_text(encoding="utf-8")
+#: The style sheet of drawings. The script saves drawings and navigates heat maps.
+#: The live page shares the styles of an evaluation's report.
+FIGURES_STYLE = "".join(
+    path.read_text(encoding="utf-8")
+    for path in (_FOLDER.parent / "web/report/report.css", _FOLDER / "figures.css")
+)
 FIGURES_SCRIPT = (_FOLDER / "figures.js").read_text(encoding="utf-8")
 #: The names of the backends on pages.
 BACKENDS = {"sim": "simulator", "linux": "Linux kernel", "kernel": "Linux kernel in virtual time"}

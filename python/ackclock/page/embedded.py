@@ -14,6 +14,8 @@ from ackclock.errors import InputError
 
 #: The folder `web`, which is a link in a checkout and a folder in wheels.
 _ROOT = Path(__file__).parents[1] / "web"
+#: The module that renders the parts of an evaluation's report. It needs no other files than its imports.
+RENDERER = _ROOT / "report/report.js"
 #: `make web` builds this module.
 MODULE = "module/ackclock_bg.wasm"
 #: The required files of the folder.
@@ -104,7 +106,7 @@ def bundle(entry: Path) -> str:
     `web`. Raises `InputError` if it is not built.
     """
     found: dict[Path, str] = {}
-    _take(entry.resolve(), web().resolve(), found, ())
+    _take(entry.resolve(), _ROOT.resolve(), found, ())
     *others, last = found.values()
     parts = [f"const m{number} = {text}" for number, text in enumerate(others)]
     return "\n".join(['"use strict";', *parts, f"const entry = {last}"])
@@ -115,6 +117,8 @@ def _take(path: Path, root: Path, found: dict[Path, str], within: tuple[Path, ..
     if path in found:
         return
     assert path not in within, f"{path.name} imports itself, through {[each.name for each in within]}"
+    if not path.is_file():
+        web()
     text = path.read_text(encoding="utf-8")
     imports = {}
     for match in _IMPORT.finditer(text):

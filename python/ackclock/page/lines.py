@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ackclock.page.axes import Span, digits_of, level_grid, ticks
-from ackclock.page.plane import mark
 from ackclock.text.cells import quoted
 
 _WIDTH, _PLOT = 460, 250
@@ -175,3 +174,22 @@ def csv_of(found: Sequence[Line], unit: str) -> str:
             low, high = ("", "") if bound is None else (f"{end:.6g}" for end in bound)
             rows.append(f"{name},{x:.6g},{y:.6g},{low},{high}")
     return "\n".join([f"line,x_{unit},y,low,high", *rows]) + "\n"
+
+
+def mark(index: int, x: float, y: float, size: float = 4.5) -> str:
+    """Return the mark of a line or point. Six shapes make it readable without colour."""
+    far = size * 1.15
+    shapes = (
+        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{size:g}"/>',
+        _polygon(((x - size, y - size), (x + size, y - size), (x + size, y + size), (x - size, y + size))),
+        _polygon(((x, y - far), (x + far, y + size), (x - far, y + size))),
+        _polygon(((x, y - far), (x + far, y), (x, y + far), (x - far, y))),
+        _polygon(((x, y + far), (x + far, y - size), (x - far, y - size))),
+        f'<path class="cross" d="M{x - size:.1f} {y - size:.1f}l{2 * size:g} {2 * size:g}'
+        f'm0 {-2 * size:g}l{-2 * size:g} {2 * size:g}"/>',
+    )
+    return shapes[index % len(shapes)]
+
+
+def _polygon(points: Sequence[tuple[float, float]]) -> str:
+    return f'<polygon class="dot" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
 from ackclock.errors import InputError
 from ackclock.page import FIGURES_STYLE, STYLE
+from ackclock.page.embedded import RENDERER, bundle
 
 #: The shortest time between two changes of a bar, in seconds.
 _PAUSE_S = 0.2
@@ -24,6 +26,17 @@ _ALONE = (
     "svg { background: var(--card); font: 11px system-ui, sans-serif; } "
     "svg text { font: 11px system-ui, sans-serif; fill: var(--soft); }"
 )
+
+
+_FRAME = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><style>{style}</style></head><body>
+<script type="module">
+{renderer}
+const evaluation = {evaluation};
+const options = entry.optionsOf({{ linkOf: (id, text) => document.createTextNode(text) }});
+for (const part of ["verdict", "glance"]) document.body.append(...entry.PARTS[part](evaluation, options));
+</script></body></html>
+"""
 
 
 def picture(svg: str, caption: str = "") -> str:
@@ -45,6 +58,19 @@ def _alone(svg: str) -> str:
     size = f'<svg xmlns="http://www.w3.org/2000/svg" width="{box[1]}" height="{box[2]}"'
     return size + svg.removeprefix("<svg").replace(
         ">", f"><style>{COLOURS} {_ALONE} {FIGURES_STYLE}</style>", 1
+    )
+
+
+def evaluation_frame(evaluation: Mapping[str, Any]) -> str:
+    """Return verdict, map and plane of an evaluation in a frame, which keeps its style from the notebook.
+
+    `evaluation`: its `document` and `overview`.
+    """
+    told = json.dumps(evaluation, separators=(",", ":")).replace("<", "\\u003c")
+    page = _FRAME.format(style=STYLE + FIGURES_STYLE, renderer=bundle(RENDERER), evaluation=told)
+    return (
+        f'<iframe title="evaluation" style="width: 100%; height: 46rem; border: 0" '
+        f'srcdoc="{html.escape(page)}"></iframe>'
     )
 
 

@@ -45,12 +45,6 @@ impl Estimate {
         score::Estimate::from(*self).excludes_zero()
     }
 
-    /// How likely a mean difference at least this far from zero is by chance, by Student's t.
-    #[getter]
-    fn p_value(&self) -> f64 {
-        score::Estimate::from(*self).p_value()
-    }
-
     /// The judgement of a difference of costs: `better`, `worse`, or nothing where it is inconclusive.
     #[getter]
     fn judgement(&self) -> &'static str {
@@ -114,36 +108,6 @@ pub fn reflected_estimate(point: f64, resampled: Vec<f64>, count: usize) -> Esti
 #[pyfunction]
 pub fn quantile(ordered: Vec<f64>, level: f64) -> f64 {
     score::quantile(&ordered, level)
-}
-
-/// Whether flows with this fair-share ratio starve: `yes`, `maybe`, `no`.
-#[pyfunction]
-pub fn starves(share: Estimate) -> &'static str {
-    score::starves(&share.into()).word()
-}
-
-/// The band of a share: `fair`, `maybe-harmed`, `harmed`, `maybe-starved` or `starved`.
-#[pyfunction]
-pub fn band(share: Estimate) -> &'static str {
-    score::band(&share.into()).word()
-}
-
-/// The harm to flows with this share, relative to their goodput alone.
-#[pyfunction]
-pub fn harm(share: f64, of_rival: usize, flows: usize) -> f64 {
-    score::harm(share, of_rival, flows)
-}
-
-/// Which hypotheses of a family Holm's procedure rejects.
-#[pyfunction]
-pub fn holm(p_values: Vec<f64>) -> Vec<bool> {
-    score::holm(&p_values)
-}
-
-/// The mean share of all other flows.
-#[pyfunction]
-pub fn rest_of(share: Estimate, of_rival: usize, flows: usize) -> Estimate {
-    score::rest_of(&share.into(), of_rival, flows).into()
 }
 
 /// A share with its interval, as text.

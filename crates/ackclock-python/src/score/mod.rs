@@ -2,4 +2,5 @@
 
 pub mod estimates;
 pub mod judged;
+pub mod race;
 pub mod runs;

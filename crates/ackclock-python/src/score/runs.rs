@@ -24,6 +24,12 @@ pub fn values_of_run(environment: &str, document: &str) -> PyResult<Vec<f64>> {
     read::<Environment>(environment)?.values(&read(document)?).map_err(PyValueError::new_err)
 }
 
+/// The value of each metric of an environment in a run, then the queueing delay p95 in ms.
+#[pyfunction]
+pub fn measured_in_run(environment: &str, document: &str) -> PyResult<Vec<f64>> {
+    read::<Environment>(environment)?.measured(&read(document)?).map_err(PyValueError::new_err)
+}
+
 /// How bad a value is, by which way is better.
 #[pyfunction]
 pub fn cost(better: &str, value: f64) -> PyResult<f64> {

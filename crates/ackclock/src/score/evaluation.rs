@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::board::{Board, EnvironmentResult, Score, scores};
 use super::environment::{Environment, Metric, WATCH, common};
 use super::estimate::CONFIDENCE;
-use super::objective::{ALPHA, Best, Costs, Objective, Scored, Stored, least_difference};
-use super::ranking::{Difference, Place, Ranking};
+use super::objective::{ALPHA, Best, Costs, Objective, Stored, least_difference};
+use super::race::{Difference, Measure, Place, Race, Round, place_of};
 use super::regret::{Regret, Table, regrets};
 use super::rivals::{Algorithm, Contender, Neighbours, Rival, band, rivals, starves};
-use super::runs::{Failure, Runs, Tried};
+use super::runs::{Failure, Notes, Tried};
 use super::sum::mean;
 use super::verdict::{sentences, verdict};
 
@@ -28,7 +28,7 @@ pub struct Suite {
     version: u32,
     pub(super) environments: Vec<Entry>,
     pub(super) panel: Vec<Algorithm>,
-    baseline: Baseline,
+    pub(super) baseline: Baseline,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -36,21 +36,21 @@ pub(super) struct Entry {
     #[serde(flatten)]
     pub environment: Environment,
     question: String,
-    neighbours: Option<Neighbours>,
+    pub neighbours: Option<Neighbours>,
 }
 
 /// The baseline of regret: stored scores, or the best of the table if `reason` rules them out.
 #[derive(Clone, Debug, Deserialize)]
-struct Baseline {
+pub(super) struct Baseline {
     title: String,
-    stored: bool,
+    pub stored: bool,
     algorithms: Vec<String>,
     reason: String,
     /// The least mean costs, by metric and environment.
-    best: Best,
+    pub best: Best,
     /// The largest mean costs, which cap the weights of environments.
     #[serde(default)]
-    worst: Best,
+    pub worst: Best,
     /// Costs of the best algorithm per replicate, by environment and metric.
     #[serde(default)]
     best_costs: Costs,
@@ -63,123 +63,112 @@ struct Baseline {
 
 /// A finished comparison of candidates with a panel.
 pub struct Evaluation {
-    pub(super) suite: Suite,
-    pub(super) runs: Runs,
-    best: Best,
-    pub(super) objective: Objective,
-    /// The outcome of each algorithm.
+    pub(super) race: Race,
+    notes: Notes,
+    pub(super) measure: Measure,
+    /// The outcome of each entrant.
     pub(super) tried: Vec<Tried>,
-    pub(super) ranking: Ranking,
-    /// The places of the scoreboard's algorithms: the top of the ranking, then the panel.
+    /// The candidates, best first.
+    pub(super) ranking: Vec<Place>,
+    /// The panel, best first.
+    pub(super) panel: Vec<Place>,
+    /// The algorithms of the scoreboard: the top of the ranking, then the panel.
     pub(super) shown: Vec<usize>,
     pub(super) board: Board,
+    pub(super) rivals: Vec<Rival>,
 }
 
 impl Evaluation {
-    /// Scores and ranks all runs.
-    pub fn new(suite: Suite, runs: Runs) -> Self {
-        let environments: Vec<Environment> = suite.environments.iter().map(|entry| entry.environment.clone()).collect();
-        let algorithms = 0..runs.algorithms.len();
-        let values = |at: usize| -> Vec<Option<Vec<Vec<f64>>>> {
-            let failed = |place| runs.failures.iter().any(|each| (each.environment, each.algorithm) == (place, at));
-            let of = |place: usize| (!failed(place)).then(|| by_metric(&runs.values[place][at]));
-            (0..environments.len()).map(of).collect()
-        };
-        let values: Vec<_> = algorithms.clone().map(values).collect();
-        let costs: Vec<Costs> = values.iter().map(|values| costs_of(&environments, values)).collect();
-        let in_panel = |at: &usize| suite.panel.iter().any(|other| other.cc == runs.algorithms[*at].cc);
-        let of_panel = || algorithms.clone().filter(in_panel).map(|at| &costs[at]);
-        let (best, worst) = match suite.baseline.stored {
-            true => (suite.baseline.best.clone(), suite.baseline.worst.clone()),
-            false => (best_of(of_panel()), worst_of(of_panel())),
-        };
-        let objective = Objective::new(&environments, &runs.metric, &best, &worst);
-        let stored = stored_parts(&suite.baseline, &objective, &best, runs.seed);
-        let of = |(values, costs): (Vec<Option<Vec<Vec<f64>>>>, &Costs)| {
-            let parts = objective.parts(costs, &best);
-            let rows: Vec<Vec<f64>> = parts.iter().map(|(_, values)| values.clone()).collect();
-            let is_whole = values.iter().all(Option::is_some);
-            Tried { values, parts, scored: is_whole.then(|| Scored::new(&rows, stored.as_ref())) }
-        };
-        let tried: Vec<Tried> = values.into_iter().zip(&costs).map(of).collect();
-        let ranking = Ranking::new(&runs, &suite.panel, &tried);
-        let panel = suite.panel.iter().map(|other| place_of(&runs, other));
-        let mut shown = ranking.first(SHOWN);
-        let first: Vec<usize> = shown.clone();
-        shown.extend(panel.filter(|at| !first.contains(at)));
-        let board = board(&suite, &runs, &shown);
-        Evaluation { suite, runs, best, objective, tried, ranking, shown, board }
+    /// Scores and ranks all runs of a race that is over.
+    pub(super) fn new(race: Race, notes: Notes) -> Self {
+        let measure = race.measure();
+        let tried: Vec<Tried> = (0..race.entrants.len()).map(|at| race.tried(at, &measure)).collect();
+        let ranking = race.ranking(&tried);
+        let mut panel: Vec<Place> = race.panel().enumerate().map(|(index, at)| Place::of_panel(index, at)).collect();
+        panel.sort_by(|one, other| tried[one.entrant].mean().total_cmp(&tried[other.entrant].mean()));
+        let mut shown = first(&race, &ranking);
+        let of_panel: Vec<usize> = race.panel().map(|at| race.entrants[at].algorithm).collect();
+        let candidates = shown.clone();
+        shown.extend(of_panel.into_iter().filter(|at| !candidates.contains(at)));
+        let board = board(&race, &shown);
+        let mut found = Evaluation { race, notes, measure, tried, ranking, panel, shown, board, rivals: Vec::new() };
+        found.rivals = found.competitors();
+        found
+    }
+
+    /// The candidate with the best score, or none if all failed.
+    pub(super) fn best(&self) -> Option<&Place> {
+        self.ranking.first().filter(|place| place.rank.is_some())
+    }
+
+    /// The algorithm of a place.
+    pub(super) fn algorithm(&self, place: &Place) -> &Algorithm {
+        &self.race.plan.algorithms[self.race.entrants[place.entrant].algorithm]
     }
 
     /// The whole evaluation, as `ackclock evaluate --json` prints it.
     pub fn document(&self) -> Value {
-        let rivals = self.rivals();
-        let candidates = self.shown.iter().map(|at| &self.runs.algorithms[*at]);
+        let plan = &self.race.plan;
+        let candidates = self.shown.iter().map(|at| &plan.algorithms[*at]);
         json!({
             "schema": SCHEMA,
-            "build": self.runs.build,
-            "suite": { "name": self.suite.name, "version": self.suite.version },
-            "seed": self.runs.seed,
-            "sets": self.runs.sets,
+            "build": plan.build,
+            "suite": { "name": self.race.suite.name, "version": self.race.suite.version },
+            "seed": plan.seed,
+            "sets": plan.sets,
             "confidence": CONFIDENCE,
             "candidates": candidates.map(|each| json!({ "label": each.label, "cc": each.cc })).collect::<Value>(),
             "reference": self.board.labels[self.board.reference],
-            "verdict": self.verdict(&rivals),
+            "verdict": self.verdict(),
+            "warnings": self.notes.warnings,
             "regret_baseline": self.baseline(),
             "regrets": self.regrets(),
             "environments": self.environments(),
             "score": {
-                "metric": self.runs.metric, "heading": self.objective.heading, "better": "lower", "alpha": ALPHA, "budget": null,
-                "ended": self.ranking.ended,
+                "metric": plan.metric, "heading": self.measure.objective.heading, "better": "lower", "alpha": ALPHA,
+                "budget": plan.limits.budget.as_ref().map(|budget| &budget.text), "ended": self.race.ended(),
             },
-            "ranking": self.ranking.places.iter().map(|place| self.entry(place)).collect::<Value>(),
-            "panel": self.panel().into_iter().map(|(index, at)| self.entry(&Place::of_panel(index, at))).collect::<Value>(),
-            "competitors": rivals.iter().map(|rival| self.rival(rival)).collect::<Value>(),
-            "rounds": [{
-                "replicates": self.runs.replicates, "candidates": self.runs.candidates.len(), "alpha": self.ranking.alpha, "work": 0.0,
-                "dropped": self.ranking.dropped, "failed": self.ranking.failed,
-            }],
+            "ranking": self.ranking.iter().map(|place| self.entry(place)).collect::<Value>(),
+            "panel": self.panel.iter().map(|place| self.entry(place)).collect::<Value>(),
+            "competitors": self.rivals.iter().map(|rival| self.rival(rival)).collect::<Value>(),
+            "rounds": self.race.rounds.iter().map(round).collect::<Value>(),
         })
     }
 
-    fn verdict(&self, rivals: &[Rival]) -> String {
-        if self.ranking.best().is_none() {
+    fn verdict(&self) -> String {
+        if self.best().is_none() {
             return "Every candidate failed.".to_owned();
         }
         let titles: Vec<String> = self.board.results.iter().map(|result| result.title.clone()).collect();
-        let mut told = vec![verdict(&self.board)];
-        told.extend(sentences(rivals, &titles, &self.objective.heading, least_difference(&self.runs.metric)));
+        let mut told = Vec::from_iter(self.invalid().map(|text| format!("{text}:")));
+        told.push(verdict(&self.board));
+        let least = least_difference(&self.race.plan.metric);
+        told.extend(sentences(&self.rivals, &titles, &self.measure.objective.heading, least));
         told.join(" ")
     }
 
-    pub(super) fn place(&self, algorithm: &Algorithm) -> usize {
-        place_of(&self.runs, algorithm)
+    /// A mark for an evaluation with invalid runs.
+    pub(super) fn invalid(&self) -> Option<String> {
+        let (invalid, runs) = self.notes.invalid;
+        (invalid > 0).then(|| format!("NOT VALID ({invalid} of {runs} runs missed their times)"))
     }
 
-    /// The panel, best first. Each entry is a place in the panel's list and a place among all algorithms.
-    pub(super) fn panel(&self) -> Vec<(usize, usize)> {
-        let mut panel: Vec<(usize, usize)> =
-            self.suite.panel.iter().enumerate().map(|(index, other)| (index, self.place(other))).collect();
-        panel.sort_by(|(_, one), (_, other)| self.tried[*one].mean().total_cmp(&self.tried[*other].mean()));
-        panel
-    }
-
-    fn rivals(&self) -> Vec<Rival> {
-        let Some(best) = self.ranking.best().and_then(|place| self.tried[place.algorithm].scored.as_ref()) else {
+    fn competitors(&self) -> Vec<Rival> {
+        let Some(best) = self.best().and_then(|place| self.tried[place.entrant].scored.as_ref()) else {
             return Vec::new();
         };
-        let contender = |algorithm: &Algorithm| {
-            let scored = self.tried[self.place(algorithm)].scored.as_ref()?;
-            Some(Contender { algorithm: algorithm.clone(), values: scored.values.clone() })
+        let contender = |at: usize| {
+            let algorithm = self.race.plan.algorithms[self.race.entrants[at].algorithm].clone();
+            Some(Contender { algorithm, values: self.tried[at].scored.as_ref()?.values.clone() })
         };
-        let panel: Vec<Contender> = self.suite.panel.iter().filter_map(contender).collect();
-        let neighbours: Vec<_> = self.suite.environments.iter().map(|entry| entry.neighbours.clone()).collect();
-        let algorithms: Vec<Algorithm> = self.shown.iter().map(|at| self.runs.algorithms[*at].clone()).collect();
+        let panel: Vec<Contender> = self.race.panel().filter_map(contender).collect();
+        let neighbours: Vec<_> = self.race.suite.environments.iter().map(|entry| entry.neighbours.clone()).collect();
+        let algorithms: Vec<Algorithm> = self.shown.iter().map(|at| self.race.plan.algorithms[*at].clone()).collect();
         rivals(&self.board, &algorithms, &best.values, &panel, &neighbours)
     }
 
     fn baseline(&self) -> Value {
-        let baseline = &self.suite.baseline;
+        let baseline = &self.race.suite.baseline;
         let algorithms = if baseline.stored { &baseline.algorithms } else { &self.board.labels };
         json!({ "title": baseline.title, "stored": baseline.stored, "algorithms": algorithms, "reason": baseline.reason })
     }
@@ -206,7 +195,7 @@ impl Evaluation {
                 "scores": rows,
             })
         };
-        self.suite.environments.iter().zip(&self.board.results).map(of).collect()
+        self.race.suite.environments.iter().zip(&self.board.results).map(of).collect()
     }
 
     /// The regret by candidate and metric.
@@ -236,15 +225,17 @@ impl Evaluation {
             let better = result.metrics[at].better;
             result.scores.iter().map(|row| better.costs(&row[at].values)).collect()
         };
-        let environment = |place: &usize| &self.suite.environments[*place].environment;
+        let environment = |place: &usize| &self.race.suite.environments[*place].environment;
         let id = |place: &usize| &environment(place).id;
-        let baseline = &self.suite.baseline;
+        let baseline = &self.race.suite.baseline;
         let table = Table {
             costs: places.iter().map(costs).collect(),
-            best: baseline.stored.then(|| places.iter().map(|place| self.best[&scale.name][id(place)]).collect()),
+            best: baseline
+                .stored
+                .then(|| places.iter().map(|place| self.measure.best[&scale.name][id(place)]).collect()),
             best_costs: (baseline.stored && !baseline.best_costs.is_empty())
                 .then(|| places.iter().map(|place| baseline.best_costs[id(place)][&scale.name].clone()).collect()),
-            paired: baseline.seed == Some(self.runs.seed),
+            paired: baseline.seed == Some(self.race.plan.seed),
             relative: places.iter().map(|place| environment(place).is_relative(&scale.name)).collect(),
             algorithms: if baseline.stored { baseline.algorithms.len() } else { self.board.labels.len() },
             reference_costs: baseline
@@ -257,7 +248,7 @@ impl Evaluation {
     }
 
     fn regret(&self, scale: &Scale, regret: &Regret) -> Value {
-        let id = |at: usize| self.suite.environments[scale.places[at]].environment.id.clone();
+        let id = |at: usize| self.race.suite.environments[scale.places[at]].environment.id.clone();
         let by_environment = regret.by_environment.iter().enumerate().map(|(at, value)| (id(at), json!(value)));
         json!({
             "heading": scale.heading,
@@ -272,25 +263,26 @@ impl Evaluation {
 
     /// An algorithm with its score and rank.
     fn entry(&self, place: &Place) -> Value {
-        let Tried { values, parts, scored } = &self.tried[place.algorithm];
+        let Tried { values, parts, scored } = &self.tried[place.entrant];
         let environment = |(at, (entry, result)): (usize, (&Entry, &EnvironmentResult))| {
             let id = &entry.environment.id;
             let score = parts.iter().find(|(name, _)| name == id).map_or(0.0, |(_, values)| mean(values));
             let rows = values[at].as_ref().expect("what has a score has values everywhere");
             let metrics = result.metrics.iter().zip(rows).map(|(metric, values)| {
-                let regret = mean(&metric.better.costs(values)) - self.best[&metric.name][id];
+                let regret = mean(&metric.better.costs(values)) - self.measure.best[&metric.name][id];
                 (metric.name.clone(), json!({ "mean": mean(values), "regret": regret }))
             });
             (id.clone(), json!({ "score": score, "metrics": metrics.collect::<Value>() }))
         };
-        let rows = self.suite.environments.iter().zip(&self.board.results).enumerate();
+        let rows = self.race.suite.environments.iter().zip(&self.board.results).enumerate();
         let environments: Value = if scored.is_some() { rows.map(environment).collect() } else { json!({}) };
-        let algorithm = &self.runs.algorithms[place.algorithm];
+        let algorithm = self.algorithm(place);
         let failure = |failure: &Failure| {
-            let id = &self.suite.environments[failure.environment].environment.id;
+            let id = &self.race.suite.environments[failure.environment].environment.id;
             json!({ "environment": id, "replicate": failure.replicate, "message": failure.message })
         };
-        let difference = |difference: &Difference| json!({ "mean": difference.mean, "low": difference.low, "to": self.runs.algorithms[difference.leader].label });
+        let difference = |difference: &Difference| json!({ "mean": difference.mean, "low": difference.low, "to": self.race.plan.algorithms[difference.leader].label });
+        let failed = self.race.first_failure(self.race.entrants[place.entrant].algorithm);
         json!({
             "rank": place.rank,
             "index": place.index,
@@ -301,10 +293,10 @@ impl Evaluation {
             "low": scored.as_ref().and_then(|scored| scored.value.low),
             "high": scored.as_ref().and_then(|scored| scored.value.high),
             "values": scored.as_ref().map_or(Vec::new(), |scored| scored.values.clone()),
-            "replicates": self.runs.replicates,
+            "replicates": self.race.entrants[place.entrant].replicates,
             "round": place.round,
             "difference": place.difference.as_ref().map(difference),
-            "failure": self.runs.first_failure(place.algorithm).map(failure),
+            "failure": failed.map(failure),
             "worst": scored.as_ref().map(|scored| &parts[scored.worst].0),
             "environments": environments,
         })
@@ -312,7 +304,7 @@ impl Evaluation {
 
     fn rival(&self, rival: &Rival) -> Value {
         let beside = rival.beside.iter().map(|beside| {
-            let id = &self.suite.environments[beside.place].environment.id;
+            let id = &self.race.suite.environments[beside.place].environment.id;
             json!({
                 "environment": id, "share": beside.theirs, "candidate_share": beside.ours,
                 "band": band(&beside.theirs).word(), "harm": beside.harm,
@@ -348,19 +340,36 @@ impl Scale {
     }
 }
 
-fn place_of(runs: &Runs, algorithm: &Algorithm) -> usize {
-    let same = runs.algorithms.iter().position(|each| each.cc == algorithm.cc);
-    same.expect("every algorithm of the panel was run")
+fn round(round: &Round) -> Value {
+    json!({
+        "replicates": round.replicates, "candidates": round.candidates, "alpha": round.alpha, "work": round.work,
+        "dropped": round.dropped, "failed": round.failed,
+    })
+}
+
+/// The first few algorithms of the ranking that finished the last round, without duplicates.
+fn first(race: &Race, ranking: &[Place]) -> Vec<usize> {
+    let last = race.rounds.last().map_or(0, |round| round.replicates);
+    let mut found = Vec::new();
+    for place in ranking.iter().filter(|place| place.rank.is_some()) {
+        let entrant = &race.entrants[place.entrant];
+        if entrant.replicates == last && !found.contains(&entrant.algorithm) {
+            found.push(entrant.algorithm);
+        }
+    }
+    found.truncate(SHOWN);
+    found
 }
 
 /// The scoreboard of some algorithms. The first of the panel is the reference.
-fn board(suite: &Suite, runs: &Runs, shown: &[usize]) -> Board {
-    let is_reference = |at: &usize| runs.algorithms[*at].cc == suite.panel[0].cc;
+fn board(race: &Race, shown: &[usize]) -> Board {
+    let algorithms = &race.plan.algorithms;
+    let is_reference = |at: &usize| race.suite.panel.first().is_some_and(|first| place_of(algorithms, first) == *at);
     let reference = shown.iter().position(is_reference).unwrap_or(0);
     let result = |(place, entry): (usize, &Entry)| {
         let metrics = entry.environment.metrics();
-        let values: Vec<Vec<Vec<f64>>> = shown.iter().map(|at| runs.values[place][*at].clone()).collect();
-        let exact = !shown.iter().any(|at| runs.random[place][*at]);
+        let values: Vec<Vec<Vec<f64>>> = shown.iter().map(|at| race.values[place][*at].clone()).collect();
+        let exact = !shown.iter().any(|at| race.plan.random[place][*at]);
         EnvironmentResult {
             title: entry.environment.title.clone(),
             scores: scores(&metrics, &values, reference, exact),
@@ -369,20 +378,14 @@ fn board(suite: &Suite, runs: &Runs, shown: &[usize]) -> Board {
         }
     };
     Board {
-        labels: shown.iter().map(|at| runs.algorithms[*at].label.clone()).collect(),
+        labels: shown.iter().map(|at| algorithms[*at].label.clone()).collect(),
         reference,
-        results: suite.environments.iter().enumerate().map(result).collect(),
+        results: race.suite.environments.iter().enumerate().map(result).collect(),
     }
 }
 
-/// Values by metric and replicate.
-fn by_metric(values: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let count = values.first().map_or(0, Vec::len);
-    (0..count).map(|metric| values.iter().map(|row| row[metric]).collect()).collect()
-}
-
 /// Costs in the environments without a failed run.
-fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> Costs {
+pub(super) fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> Costs {
     let of = |(environment, rows): (&Environment, &Option<Vec<Vec<f64>>>)| {
         let metrics = environment.metrics().into_iter().zip(rows.as_ref()?);
         let costs = metrics.map(|(metric, values)| (metric.name, metric.better.costs(values)));
@@ -392,7 +395,7 @@ fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> C
 }
 
 /// The contribution of the stored best scores per replicate, if the replicates of the panel are stored.
-fn stored_parts(baseline: &Baseline, objective: &Objective, best: &Best, seed: u64) -> Option<Stored> {
+pub(super) fn stored_parts(baseline: &Baseline, objective: &Objective, best: &Best, seed: u64) -> Option<Stored> {
     if !baseline.stored || baseline.best_costs.is_empty() {
         return None;
     }

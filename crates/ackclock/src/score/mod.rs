@@ -14,14 +14,16 @@ mod mersenne;
 mod multiple;
 mod objective;
 mod overview;
-mod ranking;
+mod race;
 mod regret;
 mod rivals;
 mod runs;
 mod sum;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tiles;
 mod under_test;
 mod values;
 mod verdict;
@@ -35,12 +37,14 @@ pub use estimate::{
 pub use evaluation::{Evaluation, Suite, best_of, costs_of_best, worst_of};
 pub use multiple::holm;
 pub use objective::{ALPHA, Best, Costs, Objective, SHARES, Scored, Stored, least_difference};
+pub use race::{Race, paired_bound};
 pub use regret::{NoiseFloor, Regret, Table, noise_floor, regrets};
 pub use rivals::{
     Algorithm, Band, Beside, Contender, FAIR, Neighbours, Rival, STARVED, Starved, band, harm, rest_of, rivals, starves,
 };
-pub use runs::Runs;
+pub use runs::{Failure, Notes, Plan, Results, Wanted};
 pub use sum::{mean, sum};
+pub use summary::{cell_text, counts};
 pub use text::share_text;
 pub use under_test::UnderTest;
-pub use verdict::{sentences, verdict, worst};
+pub use verdict::{SILENT, sentences, verdict, worst};

@@ -4,47 +4,71 @@
 
 use serde_json::{Value, json};
 
-use super::board::by_replicate;
+use super::board::{EnvironmentResult, Score, by_replicate};
 use super::environment::{Metric, WATCH, common};
 use super::estimate::{CONFIDENCE, Estimate, compared, estimate};
 use super::evaluation::Evaluation;
+use super::objective::Objective;
+use super::rivals::STARVED;
 use super::sum::{mean, sum};
+use super::summary::{cell_text, counts};
 use super::verdict::worst;
 
 /// The largest number of algorithms in the table of wins and losses.
 const OTHERS: usize = 6;
 const GOODPUT: &str = "goodput";
+/// Significant differences below this part of the metric are small.
+const SMALL: f64 = 0.01;
+/// Delays below this one count as this one in geometric means, in ms.
+const LEAST_DELAY_MS: f64 = 0.01;
+/// Fair-share ratios in this range count as fair in the table of shares.
+const LESS: f64 = 0.8;
+const MORE: f64 = 1.25;
 
 impl Evaluation {
     /// The additional parts of a report. The algorithms are the ranking, then the rest of the panel.
     pub fn overview(&self) -> Value {
-        let mut entries: Vec<usize> = self.ranking.places.iter().map(|place| place.algorithm).collect();
-        let ranked = entries.clone();
-        entries.extend(self.panel().into_iter().map(|(_, at)| at).filter(|at| !ranked.contains(at)));
-        let of_board = self.shown[self.board.reference];
-        let reference = entries.iter().position(|at| *at == of_board).expect("the reference was run");
-        let environments = 0..self.suite.environments.len();
-        let every = environments.clone().map(|place| Some(self.spots(&entries, &[place], GOODPUT)));
+        let (entries, reference) = self.entries();
+        let algorithm = |at: &usize| self.race.entrants[*at].algorithm;
+        let environments: Vec<usize> = (0..self.race.environments.len()).collect();
+        let every = environments.iter().map(|place| Some(self.spots(&entries, &[*place], GOODPUT)));
+        let plane = self.spots(&entries, &environments, "efficiency");
         let worst = worst(&self.board).map(|(place, metric)| json!({ "environment": place, "metric": metric }));
+        let maps = self.maps(&entries, reference);
         json!({
-            "entries": entries,
-            "algorithms": entries.iter().map(|at| &self.runs.algorithms[*at]).map(|each| json!({ "label": each.label, "cc": each.cc })).collect::<Value>(),
+            "entries": entries.iter().map(algorithm).collect::<Vec<_>>(),
+            "algorithms": entries.iter().map(|at| &self.race.plan.algorithms[algorithm(at)]).map(|each| json!({ "label": each.label, "cc": each.cc })).collect::<Value>(),
             "reference": reference,
-            "digits": self.objective.digits,
+            "digits": self.measure.objective.digits,
             "metrics": self.board.results.iter().map(|result| json!(result.metrics)).collect::<Value>(),
-            "maps": self.maps(&entries, reference),
-            "plane": self.spots(&entries, &environments.collect::<Vec<_>>(), "efficiency"),
+            "summary": self.summary(&maps[0].differences(), &plane),
+            "tiles": self.tiles(),
+            "maps": maps.iter().map(|map| map.shown(reference, &self.board.labels[self.board.reference])).collect::<Value>(),
+            "plane": plane,
             "planes": every.collect::<Value>(),
             "worst": worst,
             "wins": self.wins(),
+            "shares": self.shares(),
         })
     }
 
+    /// The entrants of the overview: the ranking, then the rest of the panel. The reference is given by its place among them.
+    pub(super) fn entries(&self) -> (Vec<usize>, usize) {
+        let algorithm = |at: usize| self.race.entrants[at].algorithm;
+        let mut entries: Vec<usize> = self.ranking.iter().map(|place| place.entrant).collect();
+        let ranked: Vec<usize> = entries.iter().map(|at| algorithm(*at)).collect();
+        let panel = self.panel.iter().map(|place| place.entrant);
+        entries.extend(panel.filter(|at| !ranked.contains(&algorithm(*at))));
+        let of_board = self.shown[self.board.reference];
+        let reference = entries.iter().position(|at| algorithm(*at) == of_board);
+        (entries, reference.expect("the reference was run"))
+    }
+
     /// Heat maps, one by the score and one by each metric that some environment scores.
-    fn maps(&self, entries: &[usize], reference: usize) -> Value {
-        let places = 0..self.suite.environments.len();
+    fn maps(&self, entries: &[usize], reference: usize) -> Vec<Map> {
+        let places = 0..self.race.environments.len();
         let part = |place: usize, at: usize| {
-            let id = &self.suite.environments[place].environment.id;
+            let id = &self.race.environments[place].id;
             self.tried[at].parts.iter().find(|(name, _)| name == id).map(|(_, values)| values.clone())
         };
         let theirs = entries[reference];
@@ -53,34 +77,40 @@ impl Evaluation {
                 let ours = part(place, *at);
                 self.cell(ours.as_deref(), ours.as_deref(), part(place, theirs).as_deref(), (*at, theirs), place)
             };
-            entries.iter().map(cell).collect::<Value>()
+            entries.iter().map(cell).collect()
         };
-        let score = places.clone().map(by_score).collect::<Value>();
-        let mut maps = vec![json!({
-            "name": "score", "heading": self.objective.heading, "digits": self.objective.digits, "cells": score,
-        })];
-        let heads = common().into_iter().map(|metric| (metric.name.clone(), metric.heading(), metric.digits));
-        for (name, heading, digits) in heads.chain([(WATCH.to_owned(), "watched metric".to_owned(), 3)]) {
+        let Objective { heading, digits, .. } = &self.measure.objective;
+        let cells = places.clone().map(by_score).collect();
+        let score =
+            Map { name: "score".to_owned(), heading: heading.clone(), digits: *digits, metrics: Vec::new(), cells };
+        let of = |(name, heading, digits): (String, String, usize)| {
             let metric = |place: usize| self.board.results[place].metric(&name);
             if places.clone().all(|place| metric(place).is_none()) {
-                continue;
+                return None;
             }
             let row = |place: usize| {
-                let found = metric(place);
-                let cell = |at: &usize| match found {
+                let cell = |at: &usize| match metric(place) {
                     Some(metric) => self.cell_by(metric, (*at, theirs), place),
-                    None => json!({ "judgement": "none", "value": null, "difference": null }),
+                    None => Cell::without("none"),
                 };
-                entries.iter().map(cell).collect::<Value>()
+                entries.iter().map(cell).collect()
             };
-            let cells = places.clone().map(row).collect::<Value>();
-            maps.push(json!({ "name": name, "heading": heading, "digits": digits, "cells": cells }));
-        }
-        json!(maps)
+            let metrics = places.clone().map(|place| Some(self.board.results[place].metrics[metric(place)?].clone()));
+            Some(Map {
+                heading,
+                digits,
+                metrics: metrics.collect(),
+                cells: places.clone().map(row).collect(),
+                name: name.clone(),
+            })
+        };
+        let heads = common().into_iter().map(|metric| (metric.name.clone(), metric.heading(), metric.digits));
+        let others = heads.chain([(WATCH.to_owned(), "watched metric".to_owned(), 3)]).filter_map(of);
+        [score].into_iter().chain(others).collect()
     }
 
     /// The cell of one algorithm in one environment, by a metric.
-    fn cell_by(&self, metric: usize, (ours, theirs): (usize, usize), place: usize) -> Value {
+    fn cell_by(&self, metric: usize, (ours, theirs): (usize, usize), place: usize) -> Cell {
         let values = |at: usize| self.tried[at].values[place].as_ref().map(|rows| rows[metric].clone());
         let better = self.board.results[place].metrics[metric].better;
         let costs = |at: usize| Some(better.costs(&values(at)?));
@@ -96,23 +126,42 @@ impl Evaluation {
         theirs: Option<&[f64]>,
         (at, reference): (usize, usize),
         place: usize,
-    ) -> Value {
+    ) -> Cell {
         let (Some(shown), Some(ours)) = (shown, ours) else {
-            let judgement = if self.tried[at].scored.is_none() { "failed" } else { "none" };
-            return json!({ "judgement": judgement, "value": null, "difference": null });
+            return Cell::without(if self.tried[at].scored.is_none() { "failed" } else { "none" });
         };
-        let value = estimate(shown, CONFIDENCE);
-        if at == reference {
-            return json!({ "judgement": "reference", "value": value, "difference": null });
+        let value = Some(estimate(shown, CONFIDENCE));
+        let (own, other) = (self.race.entrants[at].algorithm, self.race.entrants[reference].algorithm);
+        if own == other {
+            return Cell { judgement: "reference", value, difference: None };
         }
-        let exact = !self.runs.random[place][at] && !self.runs.random[place][reference];
+        let exact = !self.race.plan.random[place][own] && !self.race.plan.random[place][other];
         let difference = theirs.and_then(|theirs| compared(ours, theirs, exact));
         let word = difference.map_or("", |difference| difference.judgement().word());
-        json!({ "judgement": if word.is_empty() { "open" } else { word }, "value": value, "difference": difference })
+        Cell { judgement: if word.is_empty() { "open" } else { word }, value, difference }
     }
 
-    /// Throughput against delay, as means over some environments. Algorithms with a failed run are missing.
-    fn spots(&self, entries: &[usize], places: &[usize], throughput: &str) -> Value {
+    /// The fair-share ratio of each competitor against each algorithm of the scoreboard, by competitor.
+    fn shares(&self) -> Value {
+        let of = |(place, result): (usize, &EnvironmentResult)| {
+            let neighbours = self.race.suite.environments[place].neighbours.as_ref()?;
+            let at = result.metric(WATCH)?;
+            let share = |row: &Vec<Score>| json!({ "share": row[at].value, "part": part(row[at].value.mean) });
+            Some((
+                neighbours.rival.label.clone(),
+                json!({
+                    "competitor": neighbours.rival.label, "environment": self.race.environments[place].id,
+                    "shares": result.scores.iter().map(share).collect::<Value>(),
+                }),
+            ))
+        };
+        let mut found: Vec<(String, Value)> = self.board.results.iter().enumerate().filter_map(of).collect();
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Throughput against delay, as means over some environments. Means of delays are geometric. Algorithms with a failed run are missing.
+    fn spots(&self, entries: &[usize], places: &[usize], throughput: &str) -> Vec<Value> {
         let over = |at: usize, name: &str| {
             let row = |place: &usize| {
                 let metric = self.board.results[*place].metric(name);
@@ -124,17 +173,38 @@ impl Evaluation {
             Some(sums.iter().map(|sum| sum / count).collect::<Vec<f64>>())
         };
         let spot = |at: &usize| {
-            let (delays, throughputs) = (over(*at, "queue_delay")?, over(*at, throughput)?);
+            let (delays, throughputs) = (self.delays(*at, places, delay_of)?, over(*at, throughput)?);
             let half = |estimate: &Estimate| estimate.half_width().unwrap_or(0.0);
             let (delay, rate) = (estimate(&delays, CONFIDENCE), estimate(&throughputs, CONFIDENCE));
             Some(json!({
-                "name": self.runs.algorithms[*at].label,
+                "name": self.race.plan.algorithms[self.race.entrants[*at].algorithm].label,
                 "delay": delay.mean, "throughput": rate.mean,
                 "delay_half": half(&delay), "throughput_half": half(&rate),
                 "correlation": correlation(&delays, &throughputs),
             }))
         };
         entries.iter().filter_map(spot).collect()
+    }
+
+    /// The delay of an entrant per replicate, as geometric means over some environments. Deep buffers do not decide such a mean.
+    ///
+    /// `of` chooses the delay among the values of an environment. An entrant with a failed run there has none.
+    pub(super) fn delays(
+        &self,
+        at: usize,
+        places: &[usize],
+        of: impl Fn(&EnvironmentResult) -> usize,
+    ) -> Option<Vec<f64>> {
+        let is_single = places.len() == 1;
+        let to_sum = |value: f64| if is_single { value } else { libm::log(value.max(LEAST_DELAY_MS)) };
+        let row = |place: &usize| {
+            let values = &self.tried[at].values[*place].as_ref()?[of(&self.board.results[*place])];
+            Some(values.iter().map(|value| to_sum(*value)).collect::<Vec<f64>>())
+        };
+        let rows: Vec<Vec<f64>> = places.iter().map(row).collect::<Option<_>>()?;
+        let count = rows.len() as f64;
+        let back = |sum: f64| if is_single { sum } else { libm::exp(sum / count) };
+        Some(by_replicate(&rows).into_iter().map(back).collect())
     }
 
     /// The metrics in which the first algorithm is significantly better or worse, by environment and by other algorithm.
@@ -156,6 +226,86 @@ impl Evaluation {
         };
         let row = |place: usize| others.clone().map(|other| of(place, other)).collect::<Value>();
         (0..self.board.results.len()).map(row).collect()
+    }
+}
+
+/// A heat map: the cells of one metric, by environment and algorithm.
+struct Map {
+    name: String,
+    heading: String,
+    digits: usize,
+    /// The metric of each environment. The map by score has none.
+    metrics: Vec<Option<Metric>>,
+    cells: Vec<Vec<Cell>>,
+}
+
+/// One algorithm in one environment, by one metric.
+struct Cell {
+    judgement: &'static str,
+    /// The value of the metric, or the contribution of the environment to the score.
+    value: Option<Estimate>,
+    /// The paired difference of costs to the reference. A negative difference is better.
+    difference: Option<Estimate>,
+}
+
+impl Cell {
+    fn without(judgement: &'static str) -> Self {
+        Cell { judgement, value: None, difference: None }
+    }
+
+    fn is_significant(&self) -> bool {
+        matches!(self.judgement, "better" | "worse")
+    }
+
+    /// The size of the difference to the reference, relative to the larger of both values.
+    fn effect(&self, reference: &Cell) -> Option<f64> {
+        let largest = self.value?.mean.abs().max(reference.value?.mean.abs());
+        let size = self.difference?.mean.abs();
+        Some(if largest == 0.0 { 0.0 } else { (size / largest).min(1.0) })
+    }
+}
+
+impl Map {
+    /// The differences to the reference, by algorithm.
+    fn differences(&self) -> Vec<Vec<Estimate>> {
+        let count = self.cells.first().map_or(0, Vec::len);
+        (0..count).map(|at| self.cells.iter().filter_map(|row| row[at].difference).collect()).collect()
+    }
+
+    /// `reference`: the place of the reference among the algorithms. `label` is its label.
+    fn shown(&self, reference: usize, label: &str) -> Value {
+        let cell = |place: usize, cell: &Cell| {
+            let metric = self.metrics.get(place).and_then(Option::as_ref);
+            let text = |value| cell_text(value, cell.difference.as_ref(), metric, self.digits, label);
+            let effect = cell.effect(&self.cells[place][reference]);
+            let is_small = cell.is_significant() && effect.is_some_and(|effect| effect < SMALL);
+            json!({
+                "judgement": cell.judgement, "value": cell.value, "difference": cell.difference,
+                "mark": if is_small { "small" } else { cell.judgement }, "effect": effect,
+                "text": cell.value.as_ref().map_or_else(String::new, text),
+            })
+        };
+        let row = |(place, row): (usize, &Vec<Cell>)| row.iter().map(|each| cell(place, each)).collect::<Value>();
+        json!({
+            "name": self.name, "heading": self.heading, "digits": self.digits,
+            "cells": self.cells.iter().enumerate().map(row).collect::<Value>(),
+            "counts": self.differences().iter().map(|each| json!(counts(each))).collect::<Value>(),
+        })
+    }
+}
+
+/// The place of the mean queueing delay among the values of an environment.
+fn delay_of(result: &EnvironmentResult) -> usize {
+    result.metric("queue_delay").expect("every environment has a queueing delay")
+}
+
+/// The class of a fair-share ratio: `starved`, `less`, `fair` or `more`.
+fn part(share: f64) -> &'static str {
+    match share {
+        share if share < STARVED => "starved",
+        share if share < LESS => "less",
+        share if share > MORE => "more",
+        _ => "fair",
     }
 }
 

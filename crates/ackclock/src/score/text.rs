@@ -18,6 +18,22 @@ pub fn general(value: f64, digits: usize) -> String {
     trimmed(&format!("{value:.*}", (digits as i32 - 1 - exponent) as usize))
 }
 
+/// Formats a number with so many decimals. Zero never has a sign.
+pub fn fixed(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// Formats a number with three significant digits, and all digits of a larger integer part.
+pub fn significant(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let before = libm::floor(libm::log10(value.abs())) as i32 + 1;
+    format!("{value:.*}", (3 - before).max(0) as usize)
+}
+
 /// Formats a share with its interval.
 pub fn share_text(share: &Estimate) -> String {
     match (share.low, share.high) {

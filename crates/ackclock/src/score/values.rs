@@ -27,6 +27,17 @@ impl Environment {
     }
 }
 
+impl Environment {
+    /// The values of a run for a race: its metrics, then the 95th percentile of the queueing delay in ms.
+    ///
+    /// Flows that sent nothing have a queueing delay of 0.
+    pub fn measured(&self, run: &Value) -> Result<Vec<f64>, String> {
+        let mut found = self.values(run)?;
+        found.push(1e3 * number(&run["summary"], "queue_delay_p95_s").unwrap_or(0.0));
+        Ok(found)
+    }
+}
+
 impl OfSummary {
     /// The metric in its displayed unit.
     fn value(&self, run: &Value) -> Result<f64, String> {

@@ -12,6 +12,9 @@ const RATIO_OF_NOTE: f64 = 1.05;
 /// Goodput is stored and compared with a baseline, but the verdict omits it.
 const GOODPUT: &str = "goodput";
 
+/// These words mark a verdict without a large and significant difference.
+pub const SILENT: &str = "shows no large and significant difference";
+
 /// A difference to the reference that counts: significant among all comparisons of the board, and large enough.
 struct Difference {
     /// The place of the environment.
@@ -32,10 +35,7 @@ pub fn verdict(board: &Board) -> String {
     }
     let (found, compared) = differences(board);
     if found.is_empty() {
-        return format!(
-            "{name} shows no large and significant difference from {reference} in {compared} comparisons. {}",
-            smallest()
-        );
+        return format!("{name} {SILENT} from {reference} in {compared} comparisons. {}", smallest());
     }
     let environments = board.results.len();
     let count = |metric: &str, judgement| {

@@ -27,6 +27,35 @@ function colour(name) {
   return known.get(name);
 }
 
+// --- Parts of every evaluation ------------------------------------------------------------------------------
+
+const { heat } = reportData;
+
+// A link opens the card of an environment before it leads there, so that its place is known.
+const linkOf = (id, textContent) => Object.assign(document.createElement("a"), { href: `#${id}`, textContent });
+
+const { again, environment: partsOf, optionsOf, PARTS } = entry;
+const options = optionsOf({
+  linkOf,
+  commands: {
+    names: heat.names,
+    of: (name) => {
+      const at = heat.command.lastIndexOf("CELL");
+      return heat.command.slice(0, at) + name + heat.command.slice(at + 4);
+    },
+    runsHere: heat.runs_here,
+  },
+  saves: true,
+});
+for (const slot of document.querySelectorAll("[data-part]"))
+  slot.replaceWith(...PARTS[/** @type {HTMLElement} */ (slot).dataset.part](reportData.evaluation, options));
+for (const slot of document.querySelectorAll("[data-scores]")) {
+  const place = Number(/** @type {HTMLElement} */ (slot).dataset.scores);
+  const { scores, plane } = partsOf(reportData.evaluation, place, options);
+  slot.replaceWith(scores);
+  document.querySelector(`[data-plane="${place}"]`).replaceWith(...plane);
+}
+
 // --- Cards --------------------------------------------------------------------------------------------------
 
 const cards = reportData.environments.map((environment) => ({
@@ -463,81 +492,6 @@ function escaped(text) {
   return element.innerHTML;
 }
 
-// --- The heat map -------------------------------------------------------------------------------------------
-
-const { heat } = reportData;
-const heatTable = /** @type {HTMLTableElement} */ (document.querySelector("table.heat"));
-const heatBy = /** @type {HTMLSelectElement} */ (document.getElementById("heat-by"));
-const heatRows = [...heatTable.tBodies[0].rows].map((row) => [...row.querySelectorAll("button")]);
-
-function showHeat() {
-  const { cells } = heat.maps[heatBy.value];
-  heatRows.forEach((row, environment) =>
-    row.forEach((button, candidate) => {
-      const [judgement] = cells[environment][candidate];
-      button.className = judgement;
-      button.innerHTML = `${heat.signs[judgement]}<span class="unseen">${heat.words[judgement]}</span>`;
-    }),
-  );
-}
-
-// A command with a button that copies it, and one that runs its cell in this page.
-function commandOf(kind, command, name) {
-  const again = Object.assign(document.createElement(kind), { className: "again" });
-  const button = (text, key, value) => {
-    const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
-    made.dataset[key] = value;
-    return made;
-  };
-  again.append(Object.assign(document.createElement("code"), { textContent: command }), button("copy", "copy", ""));
-  if (heat.runs_here) again.append(button("run here", "rerun", name));
-  return again;
-}
-
-function tellCell(button) {
-  const environment = heatRows.findIndex((row) => row.includes(button));
-  const candidate = heatRows[environment].indexOf(button);
-  const told = document.getElementById("cell");
-  const title = document.createElement("b");
-  title.textContent =
-    `${heat.labels[candidate]} in “${heat.environments[environment]}”: ` +
-    `${heat.words[heat.maps[heatBy.value].cells[environment][candidate][0]]}. `;
-  const figures = heat.maps
-    .flatMap((map) => {
-      const [, , , text] = map.cells[environment][candidate];
-      return text ? [text] : [];
-    })
-    .join("; ");
-  const at = heat.command.lastIndexOf("CELL");
-  const command = heat.command.slice(0, at) + heat.names[environment][candidate] + heat.command.slice(at + 4);
-  const again = commandOf("span", command, heat.names[environment][candidate]);
-  told.replaceChildren(title, figures ? `${figures}. ` : "", again);
-}
-
-heatBy.addEventListener("change", showHeat);
-heatTable.addEventListener("cell", (/** @type {CustomEvent} */ event) => tellCell(event.detail));
-heatTable.closest("figure").makeCsv = () =>
-  [
-    "environment,algorithm,by,judgement,value,difference_to_reference,command",
-    ...heat.maps.flatMap((map) =>
-      map.cells.flatMap((row, environment) =>
-        row.map(([judgement, value, difference], candidate) =>
-          [
-            heat.environments[environment],
-            heat.labels[candidate],
-            map.heading,
-            heat.words[judgement],
-            value,
-            difference,
-            heat.names[environment][candidate],
-          ]
-            .map(csvField)
-            .join(","),
-        ),
-      ),
-    ),
-  ].join("\n");
-
 // --- Building -----------------------------------------------------------------------------------------------
 
 function build(card, section) {
@@ -585,7 +539,7 @@ function showCommands(card, details) {
   const { commands, scenario } = card.environment;
   details
     .querySelector(".commands")
-    .replaceChildren(...commands.map(([name, command]) => commandOf("div", command, name)));
+    .replaceChildren(...commands.map(([name, command]) => again(command, name, heat.runs_here)));
   details.querySelector("pre").textContent = JSON.stringify(scenario, null, 2);
 }
 
@@ -597,29 +551,42 @@ function fill(figures) {
   }
 }
 
-const near = new IntersectionObserver(
-  (entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      near.unobserve(target);
-      if (target.matches(".figures")) fill(target);
-      else
-        build(
-          cards.find((card) => card.element.contains(target)),
-          target,
-        );
-    }
-  },
-  { rootMargin: "500px" },
-);
+// Builds the visible charts of an open card at once. Later parts then keep their places.
+function show(card) {
+  if (!card.element.open) return;
+  fill(card.element.querySelector(".figures"));
+  for (const section of card.element.querySelectorAll(".charts")) if (section.offsetParent) build(card, section);
+}
 
-// This code measures nothing, as a measurement would lay out cards far from the screen.
+// Opens the folds around the target of a link, and scrolls to it.
+function reach(id) {
+  const target = document.getElementById(id);
+  if (target === null) return;
+  for (let fold = target.closest("details"); fold !== null; fold = fold.parentElement.closest("details"))
+    fold.open = true;
+  const card = cards.find(({ element }) => element === target);
+  if (card !== undefined) show(card);
+  target.scrollIntoView();
+}
+
 for (const card of cards) {
   showKeys(card);
-  for (const section of card.element.querySelectorAll(".charts, .figures")) near.observe(section);
+  card.element.addEventListener("toggle", () => show(card));
+  card.element.querySelector(".more").addEventListener("toggle", () => show(card));
   const details = card.element.querySelector(".parameters");
   details.addEventListener("toggle", () => showCommands(card, details), { once: true });
+  show(card);
 }
+document.addEventListener("click", (event) => {
+  const link = /** @type {Element} */ (event.target).closest('a[href^="#"]');
+  if (link === null) return;
+  event.preventDefault();
+  const id = link.getAttribute("href").slice(1);
+  history.replaceState(null, "", `#${id}`);
+  reach(id);
+});
+addEventListener("hashchange", () => reach(location.hash.slice(1)));
+if (location.hash) reach(location.hash.slice(1));
 for (const card of cards) {
   for (const button of card.element.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => zoom(card, button.dataset.zoom));
@@ -663,8 +630,6 @@ addEventListener("beforeprint", () => {
   root.classList.add("printing");
   setTheme("light");
   for (const card of cards) {
-    fill(card.element.querySelector(".figures"));
-    for (const section of card.element.querySelectorAll(".charts")) if (section.offsetParent) build(card, section);
     for (const plot of card.plots) plot.setSize({ ...PRINTED, height: Math.min(PRINTED.height, plot.usual) });
   }
 });

@@ -1,13 +1,14 @@
 // The tables of an evaluation: ranking, competitors and their shares, wins and losses, all metrics, regret.
 
-import { make } from "./elements.js";
-import { estimateText, general, intervalText } from "./sentences.js";
+import { make, unseen } from "./elements.js";
+import { estimateText, general, intervalText } from "./figures.js";
 
 const MARKS = { better: ["▲", "better"], worse: ["▼", "worse"] };
 const STANDINGS = {
   best: "best",
   tied: "not significantly worse than the best",
   worse: "worse than the best",
+  dropped: "worse, dropped early",
   failed: "failed",
 };
 const LEFT = {
@@ -24,6 +25,12 @@ const BETTER = {
 };
 const COMMON = ["efficiency", "loss_rate", "queue_delay", "jain_index"];
 
+/** A cell with a link to an environment, or an empty one. */
+const linked = (linkOf, environments, id) => {
+  const found = environments.find((each) => each.id === id);
+  return make("td", {}, found === undefined ? "" : linkOf(id, found.title));
+};
+
 /** A cell. Figures are aligned to the right, and words to the left. */
 const cell = (textContent, className = "n", ...more) => make("td", { textContent, className }, ...more);
 const words = (textContent) => cell(textContent, "");
@@ -34,7 +41,7 @@ function table(label, heads, bodies) {
     {},
     make("tr", {}, ...heads.map(([textContent, className]) => make("th", { textContent, scope: "col", className }))),
   );
-  const made = make("div", { className: "wide", tabIndex: 0, ariaLabel: label }, make("table", {}, head, ...bodies));
+  const made = make("div", { className: "scroll", tabIndex: 0, ariaLabel: label }, make("table", {}, head, ...bodies));
   made.setAttribute("role", "region");
   return made;
 }
@@ -50,13 +57,15 @@ function marked(text, judgement) {
     text,
     `n ${judgement}`,
     make("span", { className: "mark", textContent: ` ${sign}`, ariaHidden: "true" }),
-    make("span", { className: "hidden", textContent: ` ${word}` }),
+    unseen(` ${word}`),
   );
 }
 
 /** The candidates by score, followed by the panel. */
-export function ranking({ document: { ranking: entries, panel, score, environments }, overview: { digits } }, named) {
-  const title = (id) => environments.find((each) => each.id === id)?.title ?? "";
+export function ranking(
+  { document: { ranking: entries, panel, score, environments }, overview: { digits } },
+  { named, linkOf },
+) {
   const figures = ({ score: mean, low, high }) => (mean === null ? "" : intervalText({ mean, low, high }, digits));
   const several = entries.length > 1;
   const line = (entry) =>
@@ -65,7 +74,8 @@ export function ranking({ document: { ranking: entries, panel, score, environmen
       [
         ...(several ? [cell(String(entry.rank ?? "")), words(STANDINGS[entry.standing] ?? "")] : []),
         cell(figures(entry)),
-        words(title(entry.worst)),
+        cell(String(entry.replicates)),
+        linked(linkOf, environments, entry.worst),
       ],
       entry.rank === 1 ? "ours" : "",
     );
@@ -79,6 +89,7 @@ export function ranking({ document: { ranking: entries, panel, score, environmen
         ]
       : []),
     [`${score.heading}, less is better`, "n"],
+    ["replicates", "n"],
     ["worst environment", ""],
   ];
   const bodies = [
@@ -89,7 +100,7 @@ export function ranking({ document: { ranking: entries, panel, score, environmen
 }
 
 /** The comparison of the best candidate with each competitor. */
-export function rivals({ document: { competitors: found, environments }, overview: { digits } }, named) {
+export function rivals({ document: { competitors: found, environments }, overview: { digits } }, { named, linkOf }) {
   const line = ({ competitor, difference, judgement, delay_ratio, beside: [worst] }) =>
     row(named(competitor), [
       marked(difference === null ? "" : intervalText(difference, digits), judgement),
@@ -99,7 +110,7 @@ export function rivals({ document: { competitors: found, environments }, overvie
         LEFT[worst?.band] ? "n worse" : "n",
         ...(LEFT[worst?.band] ? [make("span", { className: "mark", textContent: ` ${LEFT[worst.band]}` })] : []),
       ),
-      words(worst === undefined ? "" : environments.find(({ id }) => id === worst.environment).title),
+      linked(linkOf, environments, worst?.environment),
     ]);
   const heads = [
     ["competitor", ""],
@@ -114,17 +125,12 @@ export function rivals({ document: { competitors: found, environments }, overvie
 const shareText = (share) => intervalText(share, 2);
 
 /** The fair-share ratio of each competitor against each algorithm, or null without competitors. */
-export function shares({ document: { competitors: found, environments, candidates } }, named) {
-  const met = found.flatMap(({ competitor, beside }) =>
-    beside.map(({ environment, share }) => ({ competitor, environment, share })),
-  );
+export function shares({ document: { environments, candidates }, overview: { shares: met } }, { named, linkOf }) {
   if (met.length === 0) return null;
-  met.sort((one, other) => one.share.mean - other.share.mean);
-  const line = ({ competitor, environment }) => {
-    const { title, scores } = environments.find(({ id }) => id === environment);
-    const part = ({ metrics: { watch } }) =>
-      cell(`${partOf(watch.mean)} ${shareText(watch)}`, watch.mean < 0.2 ? "n worse" : "n");
-    return row(named(competitor), [words(title), ...scores.map(part)]);
+  const line = ({ competitor, environment, shares: found }) => {
+    const part = ({ share, part: name }) =>
+      cell(`${PARTS[name]} ${shareText(share)}`, name === "starved" ? "n worse" : "n");
+    return row(named(competitor), [linked(linkOf, environments, environment), ...found.map(part)]);
   };
   return table(
     "Fair-share ratios of competitors",
@@ -133,8 +139,8 @@ export function shares({ document: { competitors: found, environments, candidate
   );
 }
 
-/** The sign of a fair-share ratio: starved, below 0.8, fair, or above 1.25. */
-const partOf = (share) => (share < 0.2 ? "▼" : share < 0.8 ? "↓" : share > 1.25 ? "↑" : "=");
+/** The sign of a fair-share ratio. */
+const PARTS = { starved: "▼", less: "↓", fair: "=", more: "↑" };
 
 /** The wins and losses of the first algorithm against each other one, sorted by contribution to its score. */
 export function wins(
@@ -146,7 +152,7 @@ export function wins(
     },
     overview: { wins: found, digits },
   },
-  named,
+  { named },
 ) {
   const others = candidates.slice(1, 1 + found[0].length);
   const short = (labels) => labels.map((label) => label.replace(/ of a fair share$/, "")).join(", ");
@@ -175,7 +181,7 @@ export function wins(
 }
 
 /** All metrics of all environments. */
-export function board({ document: { environments }, overview: { metrics } }, named) {
+export function board({ document: { environments }, overview: { metrics } }, { named }) {
   const heads = COMMON.map((name) => metrics.flat().find((metric) => metric.name === name)).filter(Boolean);
   const groups = environments.map(({ title: plain, fixed, scores }, place) => {
     const title = fixed ? `${plain} (fixed)` : plain;
@@ -203,8 +209,7 @@ export function board({ document: { environments }, overview: { metrics } }, nam
 }
 
 /** The distance of each algorithm to the best score. */
-export function regret({ document: { regrets, environments }, overview: { maps } }, named) {
-  const title = (id) => environments.find((each) => each.id === id).title;
+export function regret({ document: { regrets, environments }, overview: { maps } }, { named, linkOf }) {
   const names = Object.keys(regrets[0].metrics).sort((one, other) => order(maps, one) - order(maps, other));
   const bodies = names.map((name) => {
     const { digits } = maps.find((map) => map.name === name);
@@ -215,7 +220,11 @@ export function regret({ document: { regrets, environments }, overview: { maps }
         : `${heading} (noise floor of the worst case ${general(Number(floor.worst_case_high.toFixed(digits)), 6)})`;
     const lines = regrets.map(({ candidate, metrics }, at) => {
       const { worst_case: most, total, worst } = metrics[name];
-      const cells = [cell(intervalText(most, digits)), cell(intervalText(total, digits)), words(title(worst))];
+      const cells = [
+        cell(intervalText(most, digits)),
+        cell(intervalText(total, digits)),
+        linked(linkOf, environments, worst),
+      ];
       return row(named(candidate), cells, at === 0 ? "ours" : "");
     });
     return make("tbody", {}, group(told, 4), ...lines);
@@ -233,3 +242,16 @@ export function regret({ document: { regrets, environments }, overview: { maps }
 }
 
 const order = (maps, name) => maps.findIndex((map) => map.name === name);
+
+/** The scores of all algorithms in one environment. */
+export function scores({ document: { environments }, overview: { metrics } }, place, { named }) {
+  const { scores: rows, title } = environments[place];
+  const heads = metrics[place].map(({ label, unit }) => [[label, unit].filter(Boolean).join(" "), "n"]);
+  const lines = rows.map(({ candidate, metrics: found }, at) => {
+    const figures = metrics[place].map(({ name, digits }) =>
+      marked(estimateText(found[name], digits), found[name].judgement),
+    );
+    return row(named(candidate), figures, at === 0 ? "ours" : "");
+  });
+  return table(`Scores in ${title}`, [["algorithm", ""], ...heads], [make("tbody", {}, ...lines)]);
+}

@@ -1,6 +1,9 @@
 //! Hand-computed values of single formulas. `tests/test_score.py` tests whole evaluations.
 
-use serde_json::{Value, json};
+mod race;
+mod words;
+
+use serde_json::{Value, from_value, json};
 
 use super::mersenne::Mersenne;
 use super::text::{general, joined};
@@ -78,16 +81,26 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     let suite = json!({
         "name": "s", "version": 1, "environments": [environment], "panel": [algorithm("p")], "baseline": baseline,
     });
-    // Efficiency, segments lost, queueing delay, goodput of two replicates; the third of the algorithms has one run that failed.
-    let values = |efficiency: f64| json!([[efficiency, 1.0, 5.0, 9.0], [efficiency + 1.0, 2.0, 6.0, 8.0]]);
+    // Efficiency, segments lost, mean queueing delay, goodput and queueing delay p95 of two replicates. A run of `c` failed.
+    let values = |efficiency: f64| json!([[efficiency, 1.0, 5.0, 9.0, 20.0], [efficiency + 1.0, 2.0, 6.0, 8.0, 30.0]]);
     let algorithms = json!(["a", "b", "c", "p"].map(algorithm));
-    let runs = json!({
-        "build": "b", "seed": 1, "sets": [], "metric": "efficiency", "replicates": 2,
+    let plan = json!({
+        "build": "b", "seed": 1, "sets": [], "metric": "efficiency",
         "algorithms": algorithms, "candidates": [1, 0, 2, 0], "random": [[true, true, true, true]],
-        "values": [[values(90.0), values(80.0), [[70.0, 1.0, 5.0, 9.0]], values(95.0)]],
+        "limits": { "most": 2, "settled": 2, "budget": null },
+    });
+    let results = json!({
+        "values": [
+            [0, 0, values(90.0)], [0, 1, values(80.0)], [0, 2, [[70.0, 1.0, 5.0, 9.0, 20.0]]], [0, 3, values(95.0)],
+        ],
         "failures": [{ "environment": 0, "algorithm": 2, "replicate": 1, "message": "too much" }],
     });
-    let found = Evaluation::new(serde_json::from_value(suite).unwrap(), serde_json::from_value(runs).unwrap());
+    let mut race =
+        Race::new(from_value(suite).unwrap(), from_value(plan).unwrap()).unwrap_or_else(|_| panic!("no budget"));
+    assert_eq!(race.wanted(), Some(Wanted { replicates: 2, algorithms: vec![0, 1, 2, 3] }));
+    race.add(from_value(results).unwrap());
+    assert_eq!(race.wanted(), None);
+    let found = race.evaluation(from_value(json!({ "invalid": [1, 4], "warnings": [] })).unwrap());
     let document = found.document();
     let of = |key: &str| -> Vec<Value> {
         document["ranking"].as_array().unwrap().iter().map(|entry| entry[key].clone()).collect()
@@ -106,12 +119,16 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     let labels: Vec<&Value> =
         document["candidates"].as_array().unwrap().iter().map(|candidate| &candidate["label"]).collect();
     assert_eq!(labels, ["a", "b", "p"]);
-    let row: Vec<Value> = found.overview()["maps"][0]["cells"][0]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|cell| cell["judgement"].clone())
-        .collect();
+    assert!(document["verdict"].as_str().unwrap().starts_with("NOT VALID (1 of 4 runs missed their times):"));
+    let overview = found.overview();
+    let lines = &overview["summary"]["lines"];
+    assert_eq!(
+        lines[0],
+        "VERDICT  NOT VALID (1 of 4 runs missed their times): a is worse than p in 1 of 1 environments and better in 0 \
+         (by score, 2 replicates, after Holm's correction)."
+    );
+    let row: Vec<Value> =
+        overview["maps"][0]["cells"][0].as_array().unwrap().iter().map(|cell| cell["judgement"].clone()).collect();
     assert_eq!(json!(row), json!(["worse", "worse", "worse", "failed", "reference"]));
 }
 

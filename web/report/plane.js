@@ -1,7 +1,8 @@
-// Throughput against delay as SVG, the same as in reports. The delay axis is reversed, so up and right is better.
+// Throughput against delay as SVG. The delay axis is reversed, so up and right is better.
 
+import { field } from "./elements.js";
 import { escaped } from "./escaping.js";
-import { general } from "./sentences.js";
+import { general } from "./figures.js";
 
 const WIDTH = 560;
 const HEIGHT = 360;
@@ -183,4 +184,13 @@ export function plane(spots, label, title) {
     `<svg class="plane" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${name}">` +
     `${[...axes(x, y, across, up, label), ...points, ...names(spots, places)].join("")}</svg>`
   );
+}
+
+/** The points as CSV. */
+export function planeCsv(spots) {
+  const rows = spots.map(({ name, delay, delay_half, throughput, throughput_half, correlation }) =>
+    [field(name), delay, delay_half, throughput, throughput_half, correlation].join(","),
+  );
+  const head = "algorithm,delay_ms,delay_half_interval_ms,throughput,throughput_half_interval,correlation";
+  return `${[head, ...rows].join("\n")}\n`;
 }
