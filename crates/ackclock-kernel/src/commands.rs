@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ackclock::sim::{FlowPlan, Plan, Traffic};
+use ackclock::sim::{FlowPlan, LinkId, Plan, Traffic};
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
 use ackclock_wire::{Side, kernels_flows, options_len};
 
@@ -126,7 +126,7 @@ fn open(index: usize, flow: &FlowPlan, algorithm: &str) -> Vec<u8> {
 /// The times of all looks.
 pub fn looks(plan: &Plan) -> Vec<Instant> {
     let (start, end) = (Instant::ZERO, Instant::ZERO + plan.duration);
-    let delay = |path: &[usize]| path.iter().map(|link| plan.links[*link].delay.as_nanos()).sum::<u64>();
+    let delay = |path: &[LinkId]| path.iter().map(|link| plan.links[*link].delay.as_nanos()).sum::<u64>();
     let shortest = kernels_flows(plan).map(|(_, flow)| delay(&flow.forward) + delay(&flow.reverse)).min();
     let tick = Duration::from_nanos(shortest.unwrap_or(0) / PER_RTT).clamp(LEAST_TICK, TICK);
     let every = |step: Duration| {

@@ -5,7 +5,8 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{
-    Direction, Outcome, OutcomeEvent, OutsidePacket, PacketKind, Plan, RunError, RunResult, Simulation, Stack, Traffic,
+    Direction, FlowId, Outcome, OutcomeEvent, OutsidePacket, PacketKind, Plan, RunError, RunResult, Simulation, Stack,
+    Traffic,
 };
 use ackclock::units::{Duration, Instant};
 use ackclock_wire::{Account, Counters, FlowWindow, Flows, Header, Place, Side, Tap, corrupt, set_ce};
@@ -186,7 +187,7 @@ impl<'a> Network<'a> {
             (false, true) => PacketKind::Request,
         };
         let packet = OutsidePacket {
-            flow: header.flow,
+            flow: FlowId::new(header.flow),
             direction: to(header.to()),
             kind,
             token: self.packets.keep(bytes, header),

@@ -57,7 +57,7 @@ fn samples(document: &Document, network: &Network) -> Result<(), Problem> {
 
 /// Bounds the recorded packet events by the packets that the bottleneck can carry.
 fn packets(document: &Document, network: &Network) -> Result<(), Problem> {
-    let Some(rate) = network.links[network.bottleneck].rate.filter(|_| document.sampling.packets) else {
+    let Some(rate) = network.link(network.bottleneck).rate.filter(|_| document.sampling.packets) else {
         return Ok(());
     };
     let packet = document.flows.iter().map(super::schema::Flow::packet_bytes).max().unwrap_or(1).max(1);

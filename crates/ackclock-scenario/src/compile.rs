@@ -16,8 +16,8 @@ use ackclock::qdisc::{Place, QueuePlan, QueueSpec};
 use ackclock::quantity::SendJitter;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
-    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkPlan, OnOffPlan,
-    Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
+    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkId, LinkPlan,
+    OnOffPlan, Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
 };
 use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant};
@@ -129,9 +129,9 @@ fn stop_of(flow: &Flow) -> Option<Instant> {
 
 /// Queue limits follow from the network in the file, so all replicates have the same buffers.
 fn shared_links(document: &Document, network: &Network, drawn: &DrawnNetwork) -> Vec<LinkPlan> {
-    let links = network.links.iter().zip(places(document, network)).enumerate();
+    let links = network.numbered_links().zip(places(document, network));
     links
-        .map(|(index, (link, place))| LinkPlan {
+        .map(|((index, link), place)| LinkPlan {
             name: link.name.clone(),
             rate: link.rate.map(|rate| if link.channel.is_some() { rate } else { drawn.rate(rate) }),
             varies: link
@@ -183,7 +183,7 @@ pub fn private_links(document: &Document, flow: &Flow, route: &Route, network: &
 }
 
 /// The path of a flow, shared with its group if both are equal.
-fn shared(path: Vec<usize>, of_group: &Arc<[usize]>) -> Arc<[usize]> {
+fn shared(path: Vec<LinkId>, of_group: &Arc<[LinkId]>) -> Arc<[LinkId]> {
     if *path == **of_group { of_group.clone() } else { path.into() }
 }
 
@@ -233,16 +233,16 @@ impl SingleFlow<'_> {
         let mut reverse = self.route.reverse.to_vec();
         let out = missing / 2;
         if needs_source {
-            forward.push(plan.links.len());
+            forward.push(LinkId::new(plan.links.len()));
             plan.links.push(self.private_link("source", out, jitter));
-            reverse.push(plan.links.len());
+            reverse.push(LinkId::new(plan.links.len()));
             plan.links.push(self.private_link("source.reverse", missing - out, Duration::ZERO));
         }
         forward.extend(&*self.route.forward);
         if network.access.is_some() {
-            forward.push(plan.links.len());
+            forward.push(LinkId::new(plan.links.len()));
             plan.links.push(self.private_link("destination", Duration::ZERO, Duration::ZERO));
-            reverse.insert(0, plan.links.len());
+            reverse.insert(0, LinkId::new(plan.links.len()));
             plan.links.push(self.private_link("destination.reverse", Duration::ZERO, Duration::ZERO));
         }
 
@@ -270,12 +270,12 @@ impl SingleFlow<'_> {
         let out = (self.base_rtt() - path_rtt) / 2;
         let mut forward = Vec::new();
         if network.access.is_some() || !out.is_zero() {
-            forward.push(plan.links.len());
+            forward.push(LinkId::new(plan.links.len()));
             plan.links.push(self.private_link("source", out, Duration::ZERO));
         }
         forward.extend(&*self.route.forward);
         if network.access.is_some() {
-            forward.push(plan.links.len());
+            forward.push(LinkId::new(plan.links.len()));
             plan.links.push(self.private_link("destination", Duration::ZERO, Duration::ZERO));
         }
         SourcePlan { name: self.name, forward: shared(forward, &self.route.forward) }
@@ -308,7 +308,8 @@ impl SingleFlow<'_> {
         match self.flow.transport.send_jitter {
             SendJitter::Time(length) => length,
             SendJitter::Packets(packets) => {
-                let packet = network.links[network.bottleneck]
+                let packet = network
+                    .link(network.bottleneck)
                     .rate
                     .map_or(Duration::ZERO, |rate| rate.transmission(self.flow.transport.data_packet_bytes()).0);
                 packet.mul_f64_floor(packets)

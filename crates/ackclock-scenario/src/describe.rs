@@ -16,8 +16,8 @@ use super::traffic::TrafficKeys;
 use ackclock::meter::Profile;
 use ackclock::quantity::RateOrZero;
 use ackclock::sim::{
-    DatagramPlan, Dcf, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan, ReorderingPlan,
-    Script,
+    DatagramPlan, Dcf, FlowPlan, ImpairmentsPlan, LinkId, LinkPlan, LossPlan, MeterPlan, MeterScope, Plan,
+    ReorderingPlan, Script,
 };
 use ackclock::variation::{Leo, Lte, OnOff, VariationPlan, Walk, WalkKind, Wifi};
 
@@ -321,7 +321,7 @@ fn describe_flows(document: &Document, plan: &Plan) -> Vec<FlowDescription> {
     flows.chain(arrivals).chain(datagrams).collect()
 }
 
-fn names(plan: &Plan, path: &[usize]) -> Vec<String> {
+fn names(plan: &Plan, path: &[LinkId]) -> Vec<String> {
     path.iter().map(|link| plan.links[*link].name.clone()).collect()
 }
 
@@ -369,7 +369,7 @@ fn notes(document: &Document, network: &Network) -> Vec<String> {
     }
     let mut crossed = vec![false; network.links.len()];
     for link in network.routes.iter().flat_map(|route| route.forward.iter().chain(&*route.reverse)) {
-        crossed[*link] = true;
+        crossed[link.number()] = true;
     }
     let idle = network.links.iter().zip(crossed).filter(|(_, crossed)| !crossed);
     let idle: Vec<&str> = idle.map(|(link, _)| link.name.as_str()).collect();

@@ -8,6 +8,7 @@ use super::network::Access;
 use super::replicates::Replicates;
 use super::topology::{Network, Route};
 use ackclock::rng::RngStreams;
+use ackclock::sim::LinkId;
 use ackclock::units::{Duration, Rate};
 use ackclock::variation::VariationPlan;
 
@@ -58,8 +59,8 @@ impl DrawnNetwork {
     }
 
     /// The drawn delay of a shared link. A station uses the delay of its channel.
-    pub fn link_delay(&self, link: usize, network: &Network) -> Duration {
-        let link = &network.links[link];
+    pub fn link_delay(&self, link: LinkId, network: &Network) -> Duration {
+        let link = network.link(link);
         if link.channel.is_some() { link.delay } else { self.delay(link.delay) }
     }
 

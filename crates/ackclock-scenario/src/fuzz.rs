@@ -40,7 +40,7 @@ fn check(scenario: &Scenario) {
         return;
     }
     let plan = scenario.plan(None, 0);
-    assert!(plan.bottleneck < plan.links.len());
+    assert!(plan.bottleneck.number() < plan.links.len());
     for flow in &plan.flows {
         let path = flow.forward.iter().chain(&*flow.reverse);
         let delays: u64 = path.map(|link| plan.links[*link].delay.as_nanos()).sum();

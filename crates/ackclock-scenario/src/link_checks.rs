@@ -17,7 +17,7 @@ pub fn check_channels(document: &Document, misfits: &mut Misfits) {
 
 /// Adds the rates of shared links that vary as they cannot.
 pub fn check_variations(document: &Document, network: &Network, misfits: &mut Misfits) {
-    for (index, link) in network.links.iter().enumerate() {
+    for (index, link) in network.numbered_links() {
         if let Some(Err((key, problem))) = link.variation() {
             let place = network.place(document, index);
             misfits.check(&format!("{place}.varies.{key}"), Err::<(), _>(problem));
@@ -27,7 +27,7 @@ pub fn check_variations(document: &Document, network: &Network, misfits: &mut Mi
 
 /// Adds the queues that do not fit their place.
 pub fn check_queues(document: &Document, network: &Network, misfits: &mut Misfits) {
-    for (index, (link, place)) in network.links.iter().zip(places(document, network)).enumerate() {
+    for ((index, link), place) in network.numbered_links().zip(places(document, network)) {
         let problem = match (link.queue.plan(&place), &link.channel) {
             (Err(problem), _) => problem,
             (Ok(plan), Some(channel)) if !plan.conserves_work() => {

@@ -5,7 +5,7 @@ use super::mistakes::Misfits;
 use super::schema::{Document, Flow};
 use super::topology::{Network, Route};
 use ackclock::quantity::{Hint, Problem};
-use ackclock::sim::{MeterPlan, MeterScope};
+use ackclock::sim::{LinkId, MeterPlan, MeterScope};
 
 /// Groups of flows that name a meter, with their index and path.
 fn flows_of<'a>(
@@ -20,10 +20,13 @@ fn flows_of<'a>(
 }
 
 /// The link whose queue a meter precedes: the named link, or the first link of its first flow.
-fn link(document: &Document, network: &Network, name: &str) -> Option<usize> {
+fn link(document: &Document, network: &Network, name: &str) -> Option<LinkId> {
     match &document.meters[name].edge().link {
-        Some(wanted) => network.links.iter().position(|link| link.name == *wanted),
-        None => flows_of(document, network, name).find_map(|(_, _, route)| route.forward.first().copied()).or(Some(0)),
+        Some(wanted) => network.numbered_links().find(|(_, link)| link.name == *wanted).map(|(id, _)| id),
+        None => {
+            let first = flows_of(document, network, name).find_map(|(_, _, route)| route.forward.first().copied());
+            Some(first.unwrap_or_default())
+        }
     }
 }
 
@@ -74,7 +77,7 @@ pub fn check_meters(document: &Document, network: &Network, misfits: &mut Misfit
             // A path that leads nowhere was reported already.
             !route.forward.is_empty() && !route.forward.contains(&link)
         }) {
-            let problem = Problem::NotAtMeter { meter: name.clone(), link: network.links[link].name.clone() };
+            let problem = Problem::NotAtMeter { meter: name.clone(), link: network.link(link).name.clone() };
             misfits.check(&format!("flows.{index}.meter"), Err::<(), _>(problem));
         }
     }
@@ -98,7 +101,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
             warnings.push(format!("the {key} of the meter {name}, {burst}, holds no packet of {packet} B"));
         }
         let from = link(document, network, name);
-        let knows = |link: &usize| network.links[*link].queue.reads_profiles();
+        let knows = |link: &LinkId| network.link(*link).queue.reads_profiles();
         let mut paths = flows_of(document, network, name).map(|(_, _, route)| &route.forward);
         let is_seen = paths.any(|path| path.iter().skip_while(|link| Some(**link) != from).any(knows));
         if !is_seen && meter.edge().red == Fate::Out {

@@ -10,10 +10,10 @@ pub fn places(document: &Document, network: &Network) -> Vec<Place> {
     let mut crossings = vec![Crossings::default(); network.links.len()];
     for (number, (flow, route)) in document.flows.iter().zip(&network.routes).enumerate() {
         for link in &*route.forward {
-            crossings[*link].add(number, flow, route, flow.packet_bytes());
+            crossings[link.number()].add(number, flow, route, flow.packet_bytes());
         }
         for link in &*route.reverse {
-            crossings[*link].add(number, flow, route, flow.transport.ack_packet_bytes());
+            crossings[link.number()].add(number, flow, route, flow.transport.ack_packet_bytes());
         }
     }
     let place = |(link, crossings): (&DirectedLink, &Crossings)| {

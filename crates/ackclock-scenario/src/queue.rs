@@ -9,6 +9,7 @@ use super::shorthand::{fill, name_to_table};
 use super::tree::Origin;
 use ackclock::qdisc::{Place, QueuePlan, QueueSpec};
 use ackclock::quantity::Problem;
+use ackclock::sim::LinkId;
 
 /// The key at which a link has its queue.
 const KEY: &str = "queue";
@@ -19,11 +20,11 @@ impl Scenario {
     ///
     /// # Errors
     /// Every mistake.
-    pub fn queue_at(&self, link: usize, place: &Place, json: &str) -> Result<QueuePlan, ScenarioError> {
+    pub fn queue_at(&self, link: LinkId, place: &Place, json: &str) -> Result<QueuePlan, ScenarioError> {
         let mut node = parse::json(json, KEY)?;
         name_to_table(&mut node);
         // A link and its reverse are adjacent, and links of one flow come after them.
-        if link < self.network.links.len() && link.is_multiple_of(2) {
+        if link.number() < self.network.links.len() && link.number().is_multiple_of(2) {
             fill(&mut node, &serde_json::json!(QueueSpec::one_bdp()));
         }
         let mut misfits = conform_at(KEY, &node, schema_of::<QueueSpec>());
@@ -63,14 +64,15 @@ mod tests {
     fn a_queue_is_a_name_or_a_table_with_the_defaults_of_its_link() {
         let scenario = scenario();
         let plan = scenario.plan(None, 0);
-        let read = |link: usize, json: &str| scenario.queue_at(link, &plan.links[link].place, json).unwrap();
+        let read = |link: LinkId, json: &str| scenario.queue_at(link, &plan.links[link].place, json).unwrap();
+        let first = LinkId::new(0);
         assert_eq!(
-            read(0, r#"{"kind": "drop-tail", "limit": "20 packets"}"#),
+            read(first, r#"{"kind": "drop-tail", "limit": "20 packets"}"#),
             QueuePlan::drop_tail(Limit::Packets(20))
         );
-        assert_eq!(read(0, "\"codel\"").in_words(), "codel, 1000 packets, target 5 ms, interval 100 ms");
+        assert_eq!(read(first, "\"codel\"").in_words(), "codel, 1000 packets, target 5 ms, interval 100 ms");
         // What the plan has, which is drop-tail everywhere: a product at the bottleneck, many packets on the way back.
-        for (link, planned) in plan.links.iter().enumerate() {
+        for (link, planned) in plan.link_ids().zip(&plan.links) {
             assert_eq!(read(link, "\"drop-tail\""), planned.queue, "{}", planned.name);
         }
         assert_ne!(plan.links[0].queue.limit(), plan.links[1].place.limit(AMPLE));
@@ -80,7 +82,7 @@ mod tests {
     fn what_is_wrong_with_it_is_said_of_its_keys() {
         let scenario = scenario();
         let place = scenario.plan(None, 0).links[0].place;
-        let wrong = |json: &str| scenario.queue_at(0, &place, json).unwrap_err();
+        let wrong = |json: &str| scenario.queue_at(LinkId::new(0), &place, json).unwrap_err();
         for (json, message) in [
             ("\"codell\"", "queue: kind: unknown queue discipline \"codell\"; did you mean \"codel\"?"),
             ("7", "queue: expected a table with a kind, found the number 7"),

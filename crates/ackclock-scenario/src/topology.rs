@@ -13,6 +13,7 @@ use super::schema::{Document, Flow};
 use super::variation::Varies;
 use ackclock::qdisc::{Misfit, QueueSpec};
 use ackclock::quantity::{Hint, Problem};
+use ackclock::sim::LinkId;
 use ackclock::units::{Duration, Rate};
 use ackclock::variation::VariationPlan;
 
@@ -32,8 +33,8 @@ pub struct Network {
     is_chain: bool,
     /// The path of each group of flows, in the order of declaration.
     pub routes: Vec<Route>,
-    /// The index of the link that summaries are about.
-    pub bottleneck: usize,
+    /// The link that summaries are about.
+    pub bottleneck: LinkId,
 }
 
 /// One direction of a shared link.
@@ -59,9 +60,9 @@ pub struct DirectedLink {
 #[derive(Clone, Debug, Default)]
 pub struct Route {
     /// Shared links that data crosses.
-    pub forward: Arc<[usize]>,
+    pub forward: Arc<[LinkId]>,
     /// Shared links that ACKs cross.
-    pub reverse: Arc<[usize]>,
+    pub reverse: Arc<[LinkId]>,
     /// Propagation there and back, access links included.
     pub path_rtt: Duration,
     /// The expected base RTT of a flow of the group: the requested RTT, or the RTT of the path.
@@ -101,8 +102,8 @@ impl Network {
             (None, false) => (links_by_name(document, misfits)?, None),
         };
         let is_chain = matches!(document.topology, Some(Topology::ParkingLot(_)));
-        let mut network = Network { links, access, is_chain, routes: Vec::new(), bottleneck: 0 };
-        let by_name = network.links.iter().enumerate().map(|(index, link)| (link.name.as_str(), index)).collect();
+        let mut network = Network { links, access, is_chain, routes: Vec::new(), bottleneck: LinkId::default() };
+        let by_name = network.numbered_links().map(|(id, link)| (link.name.as_str(), id)).collect();
         let route = |(index, flow): (usize, &Flow)| match network.route(flow, &by_name) {
             Ok(route) => route,
             Err((key, problem)) => {
@@ -115,6 +116,11 @@ impl Network {
         Some(network)
     }
 
+    /// A link.
+    pub fn link(&self, id: LinkId) -> &DirectedLink {
+        &self.links[id.number()]
+    }
+
     /// Shared links by name, and the access links as one, with their queues and impairments.
     pub fn parts(&self) -> impl Iterator<Item = (&str, &QueueSpec, &Impairments)> {
         let shared = self.links.iter().map(|link| (link.name.as_str(), &link.queue, &link.impairments));
@@ -122,33 +128,40 @@ impl Network {
         shared.chain(access)
     }
 
+    /// The links with their places.
+    pub fn numbered_links(&self) -> impl Iterator<Item = (LinkId, &DirectedLink)> {
+        self.links.iter().enumerate().map(|(number, link)| (LinkId::new(number), link))
+    }
+
     /// Where the document has the keys of a link.
-    pub fn place(&self, document: &Document, link: usize) -> String {
+    pub fn place(&self, document: &Document, link: LinkId) -> String {
         match document.topology {
             // A link and its reverse are adjacent.
-            Some(_) if link.is_multiple_of(2) => "topology".to_owned(),
+            Some(_) if link.number().is_multiple_of(2) => "topology".to_owned(),
             Some(_) => "topology.reverse".to_owned(),
-            None => format!("links.{}", self.links[link].name),
+            None => format!("links.{}", self.link(link).name),
         }
     }
 
-    fn route(&self, flow: &Flow, by_name: &BTreeMap<&str, usize>) -> Result<Route, (&'static str, Problem)> {
-        let forward = match &flow.path {
+    fn route(&self, flow: &Flow, by_name: &BTreeMap<&str, LinkId>) -> Result<Route, (&'static str, Problem)> {
+        let forward: Vec<_> = match &flow.path {
             Some(names) => self.walk(names, by_name).map_err(|problem| ("path", problem))?,
-            None if self.is_chain || self.links.len() == 2 => (0..self.links.len()).step_by(2).collect(),
+            None if self.is_chain || self.links.len() == 2 => {
+                (0..self.links.len()).step_by(2).map(LinkId::new).collect()
+            }
             None => return Err(("path", Problem::NoPath { example: self.links[0].name.clone() })),
         };
         if self.access.as_ref().is_none_or(|access| access.rate.is_none())
-            && forward.iter().all(|link| self.links[*link].rate.is_none())
+            && forward.iter().all(|link| self.link(*link).rate.is_none())
         {
             return Err(("path", Problem::NoRateOnPath));
         }
         // A link and its reverse are adjacent.
-        let reverse = match &flow.reverse_path {
+        let reverse: Vec<_> = match &flow.reverse_path {
             Some(names) => self.walk(names, by_name).map_err(|problem| ("reverse_path", problem))?,
-            None => forward.iter().rev().map(|link| link ^ 1).collect(),
+            None => forward.iter().rev().map(|link| LinkId::new(link.number() ^ 1)).collect(),
         };
-        let shared = forward.iter().chain(&reverse).map(|link| self.links[*link].delay);
+        let shared = forward.iter().chain(&reverse).map(|link| self.link(*link).delay);
         let private = self.access.iter().flat_map(|access| [access.delay; 4]);
         let path_rtt = checked_sum(shared.chain(private)).map_err(|problem| ("path", problem))?;
         let mean_rtt = match &flow.rtt {
@@ -161,7 +174,7 @@ impl Network {
         Ok(Route { forward: forward.into(), reverse: reverse.into(), path_rtt, mean_rtt })
     }
 
-    fn walk(&self, names: &[String], by_name: &BTreeMap<&str, usize>) -> Result<Vec<usize>, Problem> {
+    fn walk(&self, names: &[String], by_name: &BTreeMap<&str, LinkId>) -> Result<Vec<LinkId>, Problem> {
         let mut path = Vec::with_capacity(names.len());
         let mut crossed = BTreeMap::new();
         for name in names {
@@ -172,11 +185,11 @@ impl Network {
                 return Err(Problem::UnknownName { what: "link", name: name.clone(), hint });
             };
             // A link and its reverse are adjacent.
-            match crossed.insert(index / 2, index) {
+            match crossed.insert(index.number() / 2, index) {
                 None => path.push(index),
                 Some(before) if before == index => return Err(Problem::PathLoop { link: name.clone() }),
                 Some(before) => {
-                    let first = self.links[before].name.clone();
+                    let first = self.link(before).name.clone();
                     return Err(Problem::PathBothWays { first, second: name.clone() });
                 }
             }
@@ -188,20 +201,20 @@ impl Network {
     }
 
     /// The link called `bottleneck`, else the slowest among those that most flows cross with data.
-    fn find_bottleneck(&self, flows: &[Flow]) -> usize {
+    fn find_bottleneck(&self, flows: &[Flow]) -> LinkId {
         if let Some(named) = self.links.iter().position(|link| link.name == BOTTLENECK) {
-            return named;
+            return LinkId::new(named);
         }
         let mut crossing = vec![0u64; self.links.len()];
         let persistent = flows.iter().any(Flow::is_persistent);
         for (flow, route) in flows.iter().zip(&self.routes) {
             for link in &*route.forward {
-                crossing[*link] += if flow.is_persistent() || !persistent { u64::from(flow.count) } else { 0 };
+                crossing[link.number()] += if flow.is_persistent() || !persistent { u64::from(flow.count) } else { 0 };
             }
         }
         let slowness = |link: usize| std::cmp::Reverse(self.links[link].rate.map_or(u64::MAX, Rate::as_bps));
         let most_used = |link: &usize| (crossing[*link], slowness(*link), std::cmp::Reverse(*link));
-        (0..self.links.len()).max_by_key(most_used).unwrap_or(0)
+        LinkId::new((0..self.links.len()).max_by_key(most_used).unwrap_or(0))
     }
 }
 

@@ -182,7 +182,7 @@ fn in_order(draw: &Draw) -> Result<(), Problem> {
 
 /// Checks losses beyond their ranges.
 fn losses(document: &Document, network: &Network, misfits: &mut Misfits) {
-    for (index, link) in network.links.iter().enumerate() {
+    for (index, link) in network.numbered_links() {
         check_times(&network.place(document, index), &link.impairments, link.delay, misfits);
         let result = link.impairments.loss.check();
         if result.is_err() {
@@ -233,7 +233,7 @@ fn limits(document: &Document, network: &Network, misfits: &mut Misfits) {
 
 /// A jitter in packets needs the rate of the bottleneck, and a link has one jitter.
 fn jitters(document: &Document, network: &Network, misfits: &mut Misfits) {
-    let bottleneck = &network.links[network.bottleneck];
+    let bottleneck = network.link(network.bottleneck);
     let is_jittered = network.access.as_ref().is_some_and(|access| !access.impairments.jitter.is_zero());
     for (index, flow) in document.flows.iter().enumerate() {
         let problem = match flow.transport.send_jitter {

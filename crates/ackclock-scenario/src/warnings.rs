@@ -44,7 +44,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     };
     let mut crossing: Vec<Vec<&Flow>> = vec![Vec::new(); network.links.len()];
     for (flow, route) in flows() {
-        route.forward.iter().for_each(|link| crossing[*link].push(flow));
+        route.forward.iter().for_each(|link| crossing[link.number()].push(flow));
     }
     for (link, crossing) in network.links.iter().zip(crossing) {
         check_queue(&link.name, &link.queue, crossing);
@@ -62,10 +62,10 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     warnings.extend(flows().flat_map(|(flow, _)| cannot_undo(flow)));
     warnings.extend(flows().filter_map(|(flow, _)| no_window_rule(flow)));
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
-        let shared = route.forward.iter().map(|link| &network.links[*link]);
+        let shared = route.forward.iter().map(|link| network.link(*link));
         let mut queues: Vec<(&str, &QueueSpec)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
         queues.extend(access.map(|queue| (ACCESS, queue)));
-        let scripted = route.forward.iter().any(|link| network.links[*link].impairments.loss.marks())
+        let scripted = route.forward.iter().any(|link| network.link(*link).impairments.loss.marks())
             || network.access.as_ref().is_some_and(|access| access.impairments.loss.marks());
         let marking = queues.iter().find(|(_, queue)| queue.marks()).map(|(name, _)| *name);
         warnings.extend(deaf(flow, marking.or(scripted.then_some("its path"))));

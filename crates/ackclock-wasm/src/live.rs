@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::{Algorithm, CcSpec};
-use ackclock::sim::{PacketKind, PacketView, Plan, Progress, QueueLimit, Simulation};
+use ackclock::sim::{FlowId, LinkId, PacketKind, PacketView, Plan, Progress, QueueLimit, Simulation};
 use ackclock::units::{Duration, Instant, Rate};
 use self_cell::self_cell;
 use serde_json::Value;
@@ -79,7 +79,7 @@ impl Live {
         let flows = plan.flows.len();
         for (number, like) in spare.into_iter().enumerate() {
             within(like, flows, "flow")?;
-            plan.add_flow_like(like, &format!("added{}", number + 1));
+            plan.add_flow_like(FlowId::new(like), &format!("added{}", number + 1));
         }
         let run = Planned::new(plan, |plan| Some(Simulation::new(plan)));
         Ok(Live { scenario, seed, replicate, run, timers: Vec::new() })
@@ -118,7 +118,7 @@ impl Live {
     pub fn flow(&mut self, index: usize) -> Result<LiveFlow, JsError> {
         within(index, self.run.borrow_owner().flows.len(), "flow")?;
         self.with(|run| {
-            let view = run.flow(index);
+            let view = run.flow(FlowId::new(index));
             Ok(LiveFlow {
                 cwnd_segments: view.sender.cwnd,
                 ssthresh_segments: view.sender.ssthresh,
@@ -134,7 +134,7 @@ impl Live {
     pub fn link(&mut self, index: usize) -> Result<LiveLink, JsError> {
         within(index, self.run.borrow_owner().links.len(), "link")?;
         self.with(|run| {
-            let view = run.link(index);
+            let view = run.link(LinkId::new(index));
             Ok(LiveLink {
                 rate_bps: view.rate.map_or(f64::NAN, |rate| rate.as_bps() as f64),
                 delay_s: view.delay.as_secs_f64(),
@@ -156,7 +156,7 @@ impl Live {
     /// 5. arrival time at the far end in seconds, not a number for a queued packet
     pub fn packets(&mut self, link: usize) -> Result<Vec<f64>, JsError> {
         within(link, self.run.borrow_owner().links.len(), "link")?;
-        self.with(|run| Ok(run.packets(link).iter().flat_map(numbers_of).collect()))
+        self.with(|run| Ok(run.packets(LinkId::new(link)).iter().flat_map(numbers_of).collect()))
     }
 
     /// Changes the rate of a link, bit/s.
@@ -164,7 +164,7 @@ impl Live {
     pub fn set_rate(&mut self, link: usize, bps: f64) -> Result<(), JsError> {
         within(link, self.run.borrow_owner().links.len(), "link")?;
         let rate = Rate::from_bps(bps as u64).ok_or_else(|| JsError::new("a rate is at least 1 bit/s"))?;
-        self.with(|run| Ok(run.set_rate(link, rate)?))
+        self.with(|run| Ok(run.set_rate(LinkId::new(link), rate)?))
     }
 
     /// Changes the propagation delay of a link, s.
@@ -172,28 +172,28 @@ impl Live {
     pub fn set_delay(&mut self, link: usize, seconds: f64) -> Result<(), JsError> {
         within(link, self.run.borrow_owner().links.len(), "link")?;
         let delay = time(seconds)?;
-        self.with(|run| Ok(run.set_delay(link, delay)?))
+        self.with(|run| Ok(run.set_delay(LinkId::new(link), delay)?))
     }
 
     /// Changes the probability with which a link loses each packet.
     #[wasm_bindgen(js_name = setLoss)]
     pub fn set_loss(&mut self, link: usize, probability: f64) -> Result<(), JsError> {
         within(link, self.run.borrow_owner().links.len(), "link")?;
-        self.with(|run| Ok(run.set_loss(link, probability)?))
+        self.with(|run| Ok(run.set_loss(LinkId::new(link), probability)?))
     }
 
     /// Changes how many packets the queue of a link holds.
     #[wasm_bindgen(js_name = setLimit)]
     pub fn set_limit(&mut self, link: usize, packets: u32) -> Result<(), JsError> {
         within(link, self.run.borrow_owner().links.len(), "link")?;
-        self.with(|run| Ok(run.set_limit(link, QueueLimit::Packets(packets))?))
+        self.with(|run| Ok(run.set_limit(LinkId::new(link), QueueLimit::Packets(packets))?))
     }
 
     /// Replaces the queue of a link by another one: a name, or the table `queue`, as JSON. Returns it in words.
     #[wasm_bindgen(js_name = setQueue)]
     pub fn set_queue(&mut self, link: usize, queue: &str) -> Result<String, JsError> {
         within(link, self.run.borrow_owner().links.len(), "link")?;
-        let scenario = &self.scenario;
+        let (link, scenario) = (LinkId::new(link), &self.scenario);
         self.run.with_dependent_mut(|_, run| {
             let run = run.as_mut().ok_or_else(ended)?;
             let queue = scenario.queue_at(link, &run.place(link), queue)?;
@@ -208,21 +208,21 @@ impl Live {
     pub fn set_algorithm(&mut self, flow: usize, cc: &str) -> Result<(), JsError> {
         within(flow, self.run.borrow_owner().flows.len(), "flow")?;
         let algorithm = algorithm(cc)?;
-        self.with(|run| Ok(run.set_algorithm(flow, &algorithm)?))
+        self.with(|run| Ok(run.set_algorithm(FlowId::new(flow), &algorithm)?))
     }
 
     /// Begins one of the spare flows.
     #[wasm_bindgen(js_name = beginFlow)]
     pub fn begin_flow(&mut self, index: usize) -> Result<(), JsError> {
         within(index, self.run.borrow_owner().flows.len(), "flow")?;
-        self.with(|run| Ok(run.begin_flow(index)?))
+        self.with(|run| Ok(run.begin_flow(FlowId::new(index))?))
     }
 
     /// Ends a flow: it writes nothing more.
     #[wasm_bindgen(js_name = endFlow)]
     pub fn end_flow(&mut self, index: usize) -> Result<(), JsError> {
         within(index, self.run.borrow_owner().flows.len(), "flow")?;
-        self.with(|run| Ok(run.end_flow(index)?))
+        self.with(|run| Ok(run.end_flow(FlowId::new(index))?))
     }
 
     /// The columns of a table of the samples so far, valid until the run continues.
@@ -253,7 +253,7 @@ impl Live {
 }
 
 fn numbers_of(packet: &PacketView) -> [f64; 5] {
-    let flow = packet.flow.map_or(-1.0, |flow| flow as f64);
+    let flow = packet.flow.map_or(-1.0, |flow| flow.number() as f64);
     let kind = match packet.kind {
         PacketKind::Data => 0.0,
         PacketKind::Ack => 1.0,

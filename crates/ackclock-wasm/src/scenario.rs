@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::qdisc::{Place, QueuePlan};
-use ackclock::sim::{self, RunOf, RunResult};
+use ackclock::sim::{self, LinkId, RunOf, RunResult};
 use ackclock_scenario::ReadFiles;
 use wasm_bindgen::prelude::*;
 
@@ -124,7 +124,7 @@ impl Scenario {
         self.inner.plan(seed, replicate)
     }
 
-    pub(crate) fn queue_at(&self, link: usize, place: &Place, json: &str) -> Result<QueuePlan, JsError> {
+    pub(crate) fn queue_at(&self, link: LinkId, place: &Place, json: &str) -> Result<QueuePlan, JsError> {
         self.inner.queue_at(link, place, json).map_err(|error| JsError::new(&error.to_string()))
     }
 

@@ -6,7 +6,7 @@ use ackclock::engine::{ComponentId, EventQueue};
 use ackclock::link::{Impairable, Link, Sink};
 use ackclock::qdisc::{Ecn, Queued, Reason};
 use ackclock::rng::RngStreams;
-use ackclock::sim::Plan;
+use ackclock::sim::{LinkId, Plan};
 use ackclock::units::{Duration, Instant};
 
 use crate::flows::{Departure, Flows, Header};
@@ -115,14 +115,14 @@ impl Packets {
 /// The path of a flow.
 #[derive(Clone, Debug)]
 struct Path {
-    forward: Arc<[usize]>,
-    reverse: Arc<[usize]>,
+    forward: Arc<[LinkId]>,
+    reverse: Arc<[LinkId]>,
     flow_hash: u64,
     in_profile: bool,
 }
 
 impl Path {
-    fn links(&self, is_forward: bool) -> &[usize] {
+    fn links(&self, is_forward: bool) -> &[LinkId] {
         if is_forward { &self.forward } else { &self.reverse }
     }
 }
@@ -190,7 +190,10 @@ impl Network {
         let (rngs, end) = (RngStreams::from_root(plan.seed), Instant::ZERO + plan.duration);
         let mut is_access = vec![false; plan.links.len()];
         for flow in &plan.flows {
-            flow.forward.iter().take_while(|link| !plan.reports(**link)).for_each(|link| is_access[*link] = true);
+            flow.forward
+                .iter()
+                .take_while(|link| !plan.reports(**link))
+                .for_each(|link| is_access[link.number()] = true);
         }
         let paths = plan.flows.iter().map(|flow| Path {
             forward: flow.forward.clone(),
@@ -230,11 +233,12 @@ impl Network {
         self.enqueue(now, first, item);
     }
 
-    fn enqueue(&mut self, now: Instant, index: usize, item: Item) {
+    fn enqueue(&mut self, now: Instant, id: LinkId, item: Item) {
         if let Some(tap) = &mut self.tap {
             let packet = &self.packets.places[item.place as usize];
-            tap.see(now, Place::Start(index), packet.header.flow, &packet.bytes);
+            tap.see(now, Place::Start(id), packet.header.flow, &packet.bytes);
         }
+        let index = id.number();
         let (link, is_access) = (&mut self.links[index], self.is_access[index]);
         link.enqueue(now, item, &mut Books { packets: &mut self.packets, flows: &mut self.flows, is_access });
         self.events.set(ComponentId(index as u32), link.next_deadline());
@@ -255,13 +259,13 @@ impl Network {
             let out = link.poll(at, books);
             self.events.finish(id, link.next_deadline());
             if let Some(item) = out {
-                self.leave(at, index, item, &mut deliver);
+                self.leave(at, LinkId::new(index), item, &mut deliver);
             }
         }
     }
 
     /// A packet comes out of a link, unchanged but for its mark.
-    fn pass(&mut self, at: Instant, link: usize, mut item: Item) -> Item {
+    fn pass(&mut self, at: Instant, link: LinkId, mut item: Item) -> Item {
         self.packets.separate(&mut item);
         let packet = &mut self.packets.places[item.place as usize];
         packet.passed += 1;
@@ -276,7 +280,7 @@ impl Network {
     }
 
     /// A packet comes out of a link at its time.
-    fn leave(&mut self, at: Instant, link: usize, item: Item, deliver: &mut impl FnMut(Delivery<'_>) -> Instant) {
+    fn leave(&mut self, at: Instant, link: LinkId, item: Item, deliver: &mut impl FnMut(Delivery<'_>) -> Instant) {
         let item = self.pass(at, link, item);
         let packet = &mut self.packets.places[item.place as usize];
         let Carried { header, queueing, is_corrupted, .. } = *packet;
@@ -295,8 +299,9 @@ impl Network {
         self.packets.release(item.place);
     }
 
-    /// The link with this index in the plan, as it is at `now`.
-    pub fn link(&mut self, now: Instant, index: usize) -> &mut Link<Item> {
+    /// A link as it is at `now`.
+    pub fn link(&mut self, now: Instant, id: LinkId) -> &mut Link<Item> {
+        let index = id.number();
         let (link, is_access) = (&mut self.links[index], self.is_access[index]);
         link.advance(now, &mut Books { packets: &mut self.packets, flows: &mut self.flows, is_access });
         link

@@ -7,8 +7,8 @@ use ackclock::metric::ratio;
 use ackclock::probe::Samples;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
-    DatagramResult, FlowMeasures, FlowPlan, FlowResult, Histogram, LinkMeasures, LinkResult, OutsideFlow, Plan,
-    QueueingDelay, RunResult, SummaryMeasures, Totals,
+    DatagramResult, FlowId, FlowMeasures, FlowPlan, FlowResult, Histogram, LinkId, LinkMeasures, LinkResult,
+    OutsideFlow, Plan, QueueingDelay, RunResult, SummaryMeasures, Totals,
 };
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
 
@@ -52,11 +52,11 @@ impl Ended<'_> {
     /// The results.
     pub fn into_result(mut self) -> RunResult {
         let plan = self.plan;
-        let links: Vec<_> = (0..plan.links.len()).map(|index| self.link(index)).collect();
+        let links: Vec<_> = plan.link_ids().map(|id| self.link(id)).collect();
         let own = self.own_flows();
         let flows: Vec<_> = own.iter().map(|index| self.flow(*index)).collect();
         let all_delays = self.delays(&own);
-        let summary = self.summary(&flows, &own, &links[plan.bottleneck], &all_delays);
+        let summary = self.summary(&flows, &own, &links[plan.bottleneck.number()], &all_delays);
         let samples = Samples {
             flow_names: plan.flows[..plan.sampled_flows()].iter().map(|flow| flow.name.to_string()).collect(),
             link_names: plan.links.iter().filter(|link| !link.private).map(|link| link.name.clone()).collect(),
@@ -64,7 +64,7 @@ impl Ended<'_> {
             links: std::mem::take(&mut self.watched.samples),
             ..Samples::default()
         };
-        let packets_forwarded = self.watched.after.links[plan.bottleneck].forwarded;
+        let packets_forwarded = self.watched.after.links[plan.bottleneck.number()].forwarded;
         RunResult {
             summary,
             flows,
@@ -73,9 +73,9 @@ impl Ended<'_> {
             meters: Vec::new(),
             links: links
                 .into_iter()
-                .enumerate()
-                .filter(|(index, _)| plan.reports(*index))
-                .map(|(_, link)| link)
+                .zip(plan.link_ids())
+                .filter(|(_, id)| plan.reports(*id))
+                .map(|(link, _)| link)
                 .collect(),
             queue_delays: Histogram::from(all_delays.histogram()),
             packets_forwarded,
@@ -92,21 +92,21 @@ impl Ended<'_> {
         all
     }
 
-    fn capacity_bps(&self, link: usize) -> Option<f64> {
+    fn capacity_bps(&self, link: LinkId) -> Option<f64> {
         let rngs = RngStreams::from_root(self.plan.seed);
         self.plan.links[link].capacity_bps(rngs, self.watched.before.at..self.watched.after.at)
     }
 
-    fn link(&mut self, index: usize) -> LinkResult {
+    fn link(&mut self, id: LinkId) -> LinkResult {
         let measures = LinkMeasures {
-            plan: &self.plan.links[index],
-            queues: vec![&self.plan.links[index].queue],
-            before: self.watched.before.links[index],
-            after: self.watched.after.links[index],
-            capacity_bps: self.capacity_bps(index),
+            plan: &self.plan.links[id],
+            queues: vec![&self.plan.links[id].queue],
+            before: self.watched.before.links[id.number()],
+            after: self.watched.after.links[id.number()],
+            capacity_bps: self.capacity_bps(id),
             is_changed: false,
             window: self.window(),
-            sojourn_times: self.network.link(self.watched.after.at, index).sojourn_times(),
+            sojourn_times: self.network.link(self.watched.after.at, id).sojourn_times(),
         };
         measures.result()
     }
@@ -129,7 +129,7 @@ impl Ended<'_> {
             rtts: (index < OWN_PERCENTILES).then(|| account.rtts.histogram()),
             ..flow.measures()
         };
-        measures.result(index, flow.plan, flow.plan.cc.name().clone(), self.window())
+        measures.result(FlowId::new(index), flow.plan, flow.plan.cc.name().clone(), self.window())
     }
 
     fn summary(
@@ -272,7 +272,7 @@ impl FlowWindow<'_> {
     pub fn outside(&self, flow: usize) -> OutsideFlow {
         let Account { data_delays, ack_delay, ack_delays, rtts, .. } = self.account;
         OutsideFlow {
-            flow,
+            flow: FlowId::new(flow),
             measures: self.measures(),
             data_delays: data_delays.clone(),
             ack_delay: *ack_delay,

@@ -1,7 +1,7 @@
 //! A capture: packets that pass one place, as bytes.
 
 use ackclock::capture::{CapturedBytes, Header, pcapng_of_bytes};
-use ackclock::sim::{CapturePoint, Plan};
+use ackclock::sim::{CapturePoint, LinkId, Plan};
 use ackclock::units::Instant;
 
 use crate::side::Side;
@@ -11,10 +11,10 @@ use crate::side::Side;
 pub enum Place {
     /// They leave or come to a host.
     Host(Side),
-    /// They come out of the link with this index.
-    End(usize),
-    /// They enter the link with this index.
-    Start(usize),
+    /// They come out of this link.
+    End(LinkId),
+    /// They enter this link.
+    Start(LinkId),
 }
 
 /// The captured packets.

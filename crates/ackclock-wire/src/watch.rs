@@ -78,7 +78,7 @@ impl<'a> Watch<'a> {
             network.advance(warmup_ends.before().unwrap_or(warmup_ends), deliver);
             self.before = Some(self.snapshot(warmup_ends, network));
             network.flows.accounts.iter_mut().for_each(Account::begin);
-            (0..self.plan.links.len()).for_each(|link| network.link(warmup_ends, link).clear_sojourn_times());
+            self.plan.link_ids().for_each(|link| network.link(warmup_ends, link).clear_sojourn_times());
         }
     }
 
@@ -90,7 +90,7 @@ impl<'a> Watch<'a> {
     }
 
     fn snapshot(&self, at: Instant, network: &mut Network) -> Snapshot {
-        let links = (0..self.plan.links.len()).map(|link| network.link(at, link).counters()).collect();
+        let links = self.plan.link_ids().map(|link| network.link(at, link).counters()).collect();
         Snapshot { at, flows: network.flows.accounts.iter().map(|account| account.counters).collect(), links }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Watch<'a> {
         let sampled = &network.flows.accounts[..self.plan.sampled_flows()];
         self.wire_bytes.extend(sampled.iter().map(Account::wire_bytes));
         let varies = self.plan.links.iter().any(|link| !link.private && link.varies.is_some());
-        let shared = (0..self.plan.links.len()).filter(|link| !self.plan.links[*link].private);
+        let shared = self.plan.link_ids().filter(|link| !self.plan.links[*link].private);
         for (position, index) in shared.enumerate() {
             let link = network.link(at, index);
             let ((packets, bytes), counters) = (link.backlog(), link.counters());

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use ackclock::qdisc::Ecn;
-use ackclock::sim::{Direction, OutcomeEvent, OutsidePacket, PacketKind, Plan, Simulation, Stack};
+use ackclock::sim::{Direction, FlowId, OutcomeEvent, OutsidePacket, PacketKind, Plan, Simulation, Stack};
 use ackclock::units::{Duration, Instant};
 use ackclock_scenario::Scenario;
 use ackclock_wire::{Delivery, Network, Side};
@@ -76,7 +76,7 @@ fn from_outside(plan: &Plan) -> Arrivals {
     for (token, (at, flow, _, len)) in packets.iter().copied().enumerate() {
         go_to(at, &mut simulation);
         let packet = OutsidePacket {
-            flow,
+            flow: FlowId::new(flow),
             direction: Direction::Forward,
             kind: PacketKind::Data,
             token: token as u32,

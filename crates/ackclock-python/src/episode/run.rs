@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::CcSpec;
-use ackclock::sim::{Plan, Progress, RunError, Simulation};
+use ackclock::sim::{FlowId, Plan, Progress, RunError, Simulation};
 use ackclock::units::Duration;
 use self_cell::self_cell;
 
@@ -43,7 +43,7 @@ pub struct Out<'a> {
 /// A flow that an agent steers.
 struct Steering {
     /// Index in [`Plan::flows`].
-    flow: usize,
+    flow: FlowId,
     setting: Arc<Setting>,
     scale: Scale,
     before: Before,
@@ -70,7 +70,7 @@ impl Episode {
                 let setting = Setting::new(flow.cc_context.initial_window);
                 flow.cc = Arc::new(setting.algorithm());
                 let scale = Scale::of(flow, rate.as_bps() as f64);
-                agents.push(Steering { flow: index, setting, scale, before: Before::default() });
+                agents.push(Steering { flow: FlowId::new(index), setting, scale, before: Before::default() });
             }
         }
         plan.check_simulated().map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use super::{Draw, traffic};
 use crate::cc::{Algorithm, CcSpec};
 use crate::meter::Profile as MeterProfile;
 use crate::qdisc::Place;
-use crate::sim::{FlowPlan, ImpairmentsPlan, LinkPlan, MeterPlan, MeterScope, Plan, Sampling, Stack, Traffic};
+use crate::sim::{FlowPlan, ImpairmentsPlan, LinkId, LinkPlan, MeterPlan, MeterScope, Plan, Sampling, Stack, Traffic};
 use crate::tcp::{LossRecovery, Profile};
 use crate::units::{Duration, Instant, Rate};
 
@@ -33,6 +33,10 @@ pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
     }
     plan
 }
+
+/// The bottleneck and its reverse.
+const FORWARD: LinkId = LinkId::new(0);
+const REVERSE: LinkId = LinkId::new(1);
 
 /// A meter in front of the bottleneck. Most packets through the bottleneck pass it.
 fn add_meter(draw: &mut Draw, plan: &mut Plan) {
@@ -80,8 +84,8 @@ pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
     let flow = |name: &str| FlowPlan {
         name: name.into(),
         group: name.into(),
-        forward: [0].into(),
-        reverse: [1].into(),
+        forward: [FORWARD].into(),
+        reverse: [REVERSE].into(),
         cc: algorithm.clone(),
         cc_context: context.clone(),
         transport: transport.clone(),
@@ -103,7 +107,7 @@ pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
         arrivals: Vec::new(),
         datagrams: Vec::new(),
         meters: Vec::new(),
-        bottleneck: 0,
+        bottleneck: FORWARD,
         sampling: Sampling { interval: None, max_flows: 0, packets: false },
         capture: None,
         kernel: Default::default(),
@@ -137,7 +141,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
     let mut flows = Vec::new();
     for index in 0..draw.whole(1, 4) {
         let name = format!("flow{index}");
-        let first = links.len();
+        let first = LinkId::new(links.len());
         let access = if draw.chance(50) { Rate::from_bps(draw.scale(1e6, 1e9) as u64) } else { None };
         let side = draw.time(Duration::from_millis(20));
         for direction in ["source", "source.reverse"] {
@@ -156,8 +160,8 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         flows.push(FlowPlan {
             name: name.as_str().into(),
             group: name.into(),
-            forward: [first, 0].into(),
-            reverse: [1, first + 1].into(),
+            forward: [first, FORWARD].into(),
+            reverse: [REVERSE, LinkId::new(first.number() + 1)].into(),
             cc: cc.clone().into(),
             cc_context: cc_context.into(),
             transport: transport.into(),
@@ -181,7 +185,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         arrivals: Vec::new(),
         datagrams: Vec::new(),
         meters: Vec::new(),
-        bottleneck: 0,
+        bottleneck: FORWARD,
         sampling: Sampling { interval: Some(duration / 500), max_flows: 64, packets: false },
         capture: None,
         kernel: Default::default(),

@@ -1,5 +1,8 @@
 //! The earliest arrivals at ends that are outside of the simulation.
 
+use typed_index_collections::{TiSlice, TiVec};
+
+use super::index::LinkId;
 use super::lookahead::Lookahead;
 use super::outcome::Direction;
 use super::plan::{Plan, Stack};
@@ -9,17 +12,18 @@ use crate::units::Duration;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bounds {
     /// By direction and link of the plan: the shortest time from the link to the end of a path.
-    pub(super) rest: [Vec<Option<Duration>>; 2],
+    pub(super) rest: [TiVec<LinkId, Option<Duration>>; 2],
     /// By link: whether outcomes of all its packets of these flows are known as soon as they are in flight.
-    pub(super) are_certain: Vec<bool>,
+    pub(super) are_certain: TiVec<LinkId, bool>,
     /// By direction: the shortest time over a whole path.
     pub(super) least: [Option<Duration>; 2],
 }
 
 impl Bounds {
-    pub(super) fn new(plan: &Plan, lookahead: &[Lookahead]) -> Self {
-        let (mut rest, mut least) = ([vec![None; plan.links.len()], vec![None; plan.links.len()]], [None; 2]);
-        let mut are_certain: Vec<_> = lookahead.iter().map(|link| link.outside).collect();
+    pub(super) fn new(plan: &Plan, lookahead: &TiSlice<LinkId, Lookahead>) -> Self {
+        let unknown = TiVec::from(vec![None; plan.links.len()]);
+        let (mut rest, mut least) = ([unknown.clone(), unknown], [None; 2]);
+        let mut are_certain: TiVec<_, _> = lookahead.iter().map(|link| link.outside).collect();
         let shortest = |known: Option<Duration>, time: Duration| Some(known.map_or(time, |known| known.min(time)));
         for flow in plan.flows.iter().filter(|flow| flow.stack == Stack::Outside) {
             for (direction, path) in [(Direction::Forward, &flow.forward), (Direction::Reverse, &flow.reverse)] {

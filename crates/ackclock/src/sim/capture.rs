@@ -1,5 +1,6 @@
 //! The places where packets are captured, and the captured flows.
 
+use super::index::LinkId;
 use super::plan::{CapturePlan, CapturePoint, Plan};
 
 /// A name that does not occur in a plan.
@@ -54,7 +55,9 @@ impl Plan {
             CapturePoint::RECEIVER => CapturePoint::Receiver,
             link => {
                 let place = self.links.iter().position(|plan| plan.name == link);
-                CapturePoint::Link(place.ok_or_else(|| CaptureError::Link { known: self.capture_points() })?)
+                CapturePoint::Link(
+                    place.map(LinkId::new).ok_or_else(|| CaptureError::Link { known: self.capture_points() })?,
+                )
             }
         };
         let ends = self.ends_of_routes();
@@ -69,7 +72,7 @@ impl Plan {
         }
         let capture = CapturePlan { point, flows: flows.to_vec(), senders };
         if let CapturePoint::Link(link) = point {
-            let passes = |path: &[usize]| path.contains(&link);
+            let passes = |path: &[LinkId]| path.contains(&link);
             let chosen = ends.iter().filter(|(flow, group, _)| capture.takes(flow, group));
             if !chosen.into_iter().any(|(.., paths)| paths.iter().any(|path| passes(path))) {
                 return Err(CaptureError::NothingPasses);
@@ -80,10 +83,10 @@ impl Plan {
     }
 
     /// The link in the other direction, which has the same name with or without `.reverse`.
-    pub fn opposite(&self, link: usize) -> Option<usize> {
+    pub fn opposite(&self, link: LinkId) -> Option<LinkId> {
         let name = &self.links[link].name;
         let opposite = name.strip_suffix(".reverse").map_or_else(|| format!("{name}.reverse"), str::to_owned);
-        self.links.iter().position(|other| other.name == opposite)
+        self.links.iter().position(|other| other.name == opposite).map(LinkId::new)
     }
 
     fn capture_points(&self) -> Vec<String> {
@@ -92,7 +95,7 @@ impl Plan {
     }
 
     /// Name, group and paths of every flow and source of datagrams.
-    fn ends_of_routes(&self) -> Vec<(&str, &str, Vec<&[usize]>)> {
+    fn ends_of_routes(&self) -> Vec<(&str, &str, Vec<&[LinkId]>)> {
         let flows = self.tcp_flows().map(|flow| (&*flow.name, &*flow.group, vec![&*flow.forward, &*flow.reverse]));
         let sources = self.datagrams.iter().flat_map(|row| {
             row.sources.iter().map(|source| (source.name.as_str(), row.group.as_str(), vec![&*source.forward]))

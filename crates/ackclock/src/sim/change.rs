@@ -1,6 +1,7 @@
 //! Changes of links, queues and algorithms between two steps of a run.
 
 use super::impairments::ImpairmentsPlan;
+use super::index::{FlowId, LinkId};
 use super::ledger::AtLink;
 use super::limits::{Room, most_in_flight, planned};
 use super::network::Network;
@@ -13,7 +14,7 @@ use crate::rng::RngStreams;
 use crate::units::{Duration, Instant, Rate};
 
 impl Simulation<'_> {
-    /// Changes the rate of the link with this index in [`Plan::links`]: of transmissions that begin from now on. One in
+    /// Changes the rate of a link: of transmissions that begin from now on. One in
     /// progress keeps its time.
     ///
     /// The queue is not rebuilt, so RED, for example, keeps the old rate. Capacities in the result are means over the
@@ -24,8 +25,8 @@ impl Simulation<'_> {
     /// [`ChangeError`] if the link has no rate of its own. The link stays unchanged then.
     ///
     /// # Panics
-    /// If the plan has no link of this index.
-    pub fn set_rate(&mut self, link: usize, rate: Rate) -> Result<(), ChangeError> {
+    /// If the plan has no such link.
+    pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), ChangeError> {
         self.check_change(link)?;
         let plan = &self.plan.links[link];
         if plan.varies.is_some() {
@@ -39,7 +40,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Changes the delay of the link with this index in [`Plan::links`], for packets whose transmission begins from
+    /// Changes the delay of a link, for packets whose transmission begins from
     /// now on. A link that keeps the order of packets also keeps it here: no packet arrives before packets in flight.
     ///
     /// The base RTT in results remains the plan's.
@@ -48,8 +49,8 @@ impl Simulation<'_> {
     /// [`ChangeError`] if the link has no delay of its own. The link stays unchanged then.
     ///
     /// # Panics
-    /// If the plan has no link of this index.
-    pub fn set_delay(&mut self, link: usize, delay: Duration) -> Result<(), ChangeError> {
+    /// If the plan has no such link.
+    pub fn set_delay(&mut self, link: LinkId, delay: Duration) -> Result<(), ChangeError> {
         self.check_change(link)?;
         let rank = self.bring_up_to_date(link);
         self.network.links[rank].set_delay(delay);
@@ -66,8 +67,8 @@ impl Simulation<'_> {
     /// [`ChangeError`] if the link loses packets by another model, or is a station. The link stays unchanged then.
     ///
     /// # Panics
-    /// If the plan has no link of this index.
-    pub fn set_loss(&mut self, link: usize, probability: f64) -> Result<(), ChangeError> {
+    /// If the plan has no such link.
+    pub fn set_loss(&mut self, link: LinkId, probability: f64) -> Result<(), ChangeError> {
         self.check_change(link)?;
         if !(0.0..=1.0).contains(&probability) {
             return Err(ChangeError::NoProbability);
@@ -89,8 +90,8 @@ impl Simulation<'_> {
     /// [`ChangeError`] if the link has no queue, or if the limit is zero. The link stays unchanged then.
     ///
     /// # Panics
-    /// If the plan has no link of this index.
-    pub fn set_limit(&mut self, link: usize, limit: QueueLimit) -> Result<(), ChangeError> {
+    /// If the plan has no such link.
+    pub fn set_limit(&mut self, link: LinkId, limit: QueueLimit) -> Result<(), ChangeError> {
         self.check_change(link)?;
         if self.plan.links[link].rate.is_none() {
             return Err(ChangeError::PureDelay);
@@ -108,8 +109,8 @@ impl Simulation<'_> {
     /// link delays since then.
     ///
     /// # Panics
-    /// If the plan has no link of this index.
-    pub fn place(&self, link: usize) -> Place {
+    /// If the plan has no such link.
+    pub fn place(&self, link: LinkId) -> Place {
         let (plan, network) = (self.plan, &self.network);
         let mut place = plan.links[link].place;
         let (mut flows, mut longer) = (0, 0);
@@ -144,8 +145,8 @@ impl Simulation<'_> {
     /// [`ChangeError`] if the link has no queue. The link stays unchanged then.
     ///
     /// # Panics
-    /// If the plan has no link of this index.
-    pub fn set_queue(&mut self, link: usize, queue: QueuePlan) -> Result<(), ChangeError> {
+    /// If the plan has no such link.
+    pub fn set_queue(&mut self, link: LinkId, queue: QueuePlan) -> Result<(), ChangeError> {
         self.check_change(link)?;
         let plan = &self.plan.links[link];
         if plan.rate.is_none() {
@@ -159,7 +160,7 @@ impl Simulation<'_> {
         let rngs = RngStreams::from_root(self.plan.seed ^ now.as_nanos());
         let built = queue.build(&|purpose| rngs.stream(&plan.name, purpose));
         let Network { links, ledger, queues, .. } = &mut self.network;
-        links[rank].set_queue(now, built, &mut AtLink { ledger, link: rank as u32 });
+        links[rank].set_queue(now, built, &mut AtLink { ledger, link: rank });
         queues.push((link, queue));
         self.network.wake_changed(rank);
         self.raise_limits(link);
@@ -177,15 +178,15 @@ impl Simulation<'_> {
     /// [`ChangeError::Interrupted`].
     ///
     /// # Panics
-    /// If the plan has no flow of this index.
-    pub fn set_algorithm(&mut self, flow: usize, algorithm: &Algorithm) -> Result<(), ChangeError> {
+    /// If the plan has no such flow.
+    pub fn set_algorithm(&mut self, flow: FlowId, algorithm: &Algorithm) -> Result<(), ChangeError> {
         self.check_step()?;
         let now = self.now();
         self.ends.set_algorithm(flow, algorithm, now, &mut self.network);
         Ok(())
     }
 
-    fn check_change(&self, link: usize) -> Result<(), ChangeError> {
+    fn check_change(&self, link: LinkId) -> Result<(), ChangeError> {
         self.check_step()?;
         if self.plan.links[link].channel.is_some() {
             return Err(ChangeError::Station);
@@ -194,9 +195,9 @@ impl Simulation<'_> {
     }
 
     /// A path over this link may hold more than before.
-    fn raise_limits(&mut self, link: usize) {
+    fn raise_limits(&mut self, link: LinkId) {
         let (links, link_rank) = (&self.network.links, &self.network.link_rank);
-        let current = |plan: &Plan, index: usize| {
+        let current = |plan: &Plan, index: LinkId| {
             let (planned, link) = (planned(plan, index), &links[link_rank[index]]);
             Room { rate: link.rate().or(planned.rate), delay: link.delay(), limit: link.queue().limit() }
         };

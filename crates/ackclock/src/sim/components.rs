@@ -14,6 +14,7 @@
 //!
 //! The position of channels has no effect, because every access to a channel first begins its due transmissions.
 
+use super::index::{FlowRank, LinkRank};
 use crate::engine::ComponentId;
 
 /// The first component number of each class.
@@ -29,12 +30,12 @@ pub struct Components {
 /// The component of a component number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Component {
-    Link(usize),
-    SenderTimer(usize),
-    Application(usize),
+    Link(LinkRank),
+    SenderTimer(FlowRank),
+    Application(FlowRank),
     Arrivals(usize),
     Source(usize),
-    ReceiverTimer(usize),
+    ReceiverTimer(FlowRank),
     Channel(usize),
     Warmup,
     Sampling,
@@ -46,24 +47,24 @@ impl Components {
     }
 
     #[inline]
-    pub fn link(self, link: u32) -> ComponentId {
-        ComponentId(link)
+    pub fn link(self, link: LinkRank) -> ComponentId {
+        ComponentId(link.number() as u32)
     }
 
     #[inline]
-    pub fn sender(self, flow: usize) -> ComponentId {
-        ComponentId(self.links + flow as u32)
+    pub fn sender(self, flow: FlowRank) -> ComponentId {
+        ComponentId(self.links + flow.number() as u32)
     }
 
     /// The flow whose sender has this timer, if it is one.
     #[inline]
-    pub fn timed(self, id: ComponentId) -> Option<usize> {
+    pub fn timed(self, id: ComponentId) -> Option<FlowRank> {
         let flow = id.0.wrapping_sub(self.links);
-        (flow < self.flows).then_some(flow as usize)
+        (flow < self.flows).then_some(FlowRank::new(flow as usize))
     }
 
-    pub fn application(self, flow: usize) -> ComponentId {
-        ComponentId(self.links + self.flows + flow as u32)
+    pub fn application(self, flow: FlowRank) -> ComponentId {
+        ComponentId(self.links + self.flows + flow.number() as u32)
     }
 
     pub fn arrivals(self, group: usize) -> ComponentId {
@@ -75,12 +76,16 @@ impl Components {
     }
 
     #[inline]
-    pub fn receiver(self, flow: usize) -> ComponentId {
-        ComponentId(self.links + 2 * self.flows + self.groups + self.streams + flow as u32)
+    pub fn receiver(self, flow: FlowRank) -> ComponentId {
+        ComponentId(self.receivers() + flow.number() as u32)
+    }
+
+    fn receivers(self) -> u32 {
+        self.links + 2 * self.flows + self.groups + self.streams
     }
 
     pub fn channel(self, channel: usize) -> ComponentId {
-        ComponentId(self.receiver(self.flows as usize).0 + channel as u32)
+        ComponentId(self.receivers() + self.flows + channel as u32)
     }
 
     pub fn warmup(self) -> ComponentId {
@@ -94,17 +99,21 @@ impl Components {
     #[inline]
     pub fn component(self, id: ComponentId) -> Component {
         let ComponentId(number) = id;
-        if number < self.links { Component::Link(number as usize) } else { self.behind_links(number - self.links) }
+        if number < self.links {
+            Component::Link(LinkRank::new(number as usize))
+        } else {
+            self.behind_links(number - self.links)
+        }
     }
 
     fn behind_links(self, mut number: u32) -> Component {
         type Class = fn(usize) -> Component;
         let classes = [
-            (self.flows, Component::SenderTimer as Class),
-            (self.flows, Component::Application),
+            (self.flows, (|number| Component::SenderTimer(FlowRank::new(number))) as Class),
+            (self.flows, |number| Component::Application(FlowRank::new(number))),
             (self.groups, Component::Arrivals),
             (self.streams, Component::Source),
-            (self.flows, Component::ReceiverTimer),
+            (self.flows, |number| Component::ReceiverTimer(FlowRank::new(number))),
             (self.channels, Component::Channel),
         ];
         for (count, component) in classes {
@@ -124,13 +133,14 @@ mod tests {
     #[test]
     fn every_number_stands_for_what_it_was_made_from() {
         let components = Components { links: 3, flows: 2, groups: 1, streams: 4, channels: 2 };
+        let flow = FlowRank::new;
         let ids = [
-            (components.link(2), Component::Link(2)),
-            (components.sender(1), Component::SenderTimer(1)),
-            (components.application(0), Component::Application(0)),
+            (components.link(LinkRank::new(2)), Component::Link(LinkRank::new(2))),
+            (components.sender(flow(1)), Component::SenderTimer(flow(1))),
+            (components.application(flow(0)), Component::Application(flow(0))),
             (components.arrivals(0), Component::Arrivals(0)),
             (components.source(3), Component::Source(3)),
-            (components.receiver(1), Component::ReceiverTimer(1)),
+            (components.receiver(flow(1)), Component::ReceiverTimer(flow(1))),
             (components.channel(1), Component::Channel(1)),
             (components.warmup(), Component::Warmup),
             (components.sampling(), Component::Sampling),

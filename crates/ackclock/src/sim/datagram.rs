@@ -1,5 +1,6 @@
 //! Datagrams: the next sender, and the counters of receivers.
 
+use super::index::{FlowRank, LinkId};
 use super::ledger::{Colours, Fates};
 use super::network::{Network, Route};
 use super::packet::{Body, Datagram, Flags, PacketMeta};
@@ -54,7 +55,7 @@ impl Stream {
     }
 
     /// Its name, and its path.
-    pub(super) fn end<'plan>(&self, plan: &'plan Plan) -> (&'plan str, &'plan [usize]) {
+    pub(super) fn end<'plan>(&self, plan: &'plan Plan) -> (&'plan str, &'plan [LinkId]) {
         let source = &plan.datagrams[self.row].sources[self.number];
         (&source.name, &source.forward)
     }
@@ -80,7 +81,7 @@ impl Stream {
     }
 
     /// Sends a burst, as this flow.
-    pub(super) fn send(&mut self, now: Instant, flow: u32, burst: Burst, rows: &mut [Row], network: &mut Network) {
+    pub(super) fn send(&mut self, now: Instant, flow: FlowRank, burst: Burst, rows: &mut [Row], network: &mut Network) {
         let (route, flags) = (self.route, self.flags);
         let mut left = burst.bytes;
         while left > 0 {

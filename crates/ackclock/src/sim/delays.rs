@@ -1,7 +1,9 @@
 //! Queueing delays of packets on their paths, and round-trip times.
 
 use hdrhistogram::Histogram;
+use typed_index_collections::TiVec;
 
+use super::index::FlowId;
 use super::plan::Plan;
 use crate::link::SojournTimes;
 use crate::units::Duration;
@@ -67,7 +69,7 @@ impl PathDelays {
     }
 
     /// The histogram of each TCP flow of a plan, in its order.
-    pub(super) fn places(plan: &Plan) -> Vec<u32> {
+    pub(super) fn places(plan: &Plan) -> TiVec<FlowId, u32> {
         let of_flows = histograms_of(plan.flows.len());
         let flows = (0..plan.flows.len()).map(|flow| flow.min(OWN));
         let slots = plan
@@ -132,8 +134,8 @@ impl PathDelays {
     }
 
     /// The round-trip times of a flow of the plan, or none if the flow shares its histogram.
-    pub(super) fn rtts(&self, flow: usize) -> Option<Histogram<u64>> {
-        (flow < OWN).then(|| self.rtts[flow].histogram())
+    pub(super) fn rtts(&self, flow: FlowId) -> Option<Histogram<u64>> {
+        (flow.number() < OWN).then(|| self.rtts[flow.number()].histogram())
     }
 
     /// Of the data of all flows of the plan.
@@ -142,9 +144,9 @@ impl PathDelays {
     }
 
     /// The histogram of the data of these flows, or none if one of them has no histogram of its own.
-    pub(super) fn flows(&self, indices: &[usize]) -> Option<Histogram<u64>> {
-        let is_own = indices.iter().all(|index| *index < OWN);
-        is_own.then(|| sum(indices.iter().map(|index| &self.histograms[*index])))
+    pub(super) fn flows(&self, flows: &[FlowId]) -> Option<Histogram<u64>> {
+        let is_own = flows.iter().all(|flow| flow.number() < OWN);
+        is_own.then(|| sum(flows.iter().map(|flow| &self.histograms[flow.number()])))
     }
 
     /// The histogram of the data of a group of arrivals, or none if it has no histogram of its own.

@@ -1,5 +1,7 @@
 //! The ends of routes: senders, receivers, applications and sources react to packets and time.
 
+use typed_index_collections::{TiSlice, TiVec};
+
 use super::components::{Component, Components};
 use super::counters::FlowCounters;
 use super::datagram::{Row, Stream};
@@ -9,9 +11,10 @@ use super::error::RunError;
 use super::flow::Flow;
 use super::flow_hash::FlowHashes;
 use super::group::Group;
+use super::index::{FlowId, FlowRank, LinkRank};
 use super::limits::{most_in_flight, planned};
 use super::network::{Network, Routes};
-use super::order::{order_by_key, ranks};
+use super::order::{inverse, order_by_key};
 use super::packet::{Body, Owner, Packet};
 use super::plan::{ArrivalsPlan, FlowPlan, Plan, Stack};
 use super::source::Application;
@@ -33,14 +36,11 @@ const NEAR: usize = 1;
 /// Everything that sends and receives.
 pub(super) struct Ends<'plan> {
     plan: &'plan Plan,
-    /// In the order of their component numbers.
-    pub(super) flows: Vec<Flow>,
-    /// The index in `flows` of each TCP flow of the plan.
-    pub(super) flow_rank: Vec<usize>,
+    pub(super) flows: TiVec<FlowRank, Flow>,
+    pub(super) flow_rank: TiVec<FlowId, FlowRank>,
     /// In the order of the plan.
     pub(super) groups: Vec<Group>,
-    /// Sources of datagrams in the order of their component numbers. Their rows of results have the order of the
-    /// plan. Flows of datagrams are numbered after TCP flows.
+    /// Sources of datagrams by rank. Their rows of results have the order of the plan.
     pub(super) streams: Vec<Stream>,
     pub(super) rows: Vec<Row>,
     pub(super) delays: PathDelays,
@@ -54,15 +54,14 @@ impl<'plan> Ends<'plan> {
     where
         'plan: 'routes,
     {
-        let tcp_flows: Vec<&FlowPlan> = plan.tcp_flows().collect();
-        let flow_order = order_by_key(rngs, tcp_flows.iter().map(|flow| &*flow.name));
-        let flow_rank = ranks(&flow_order);
+        let tcp_flows: TiVec<FlowId, &FlowPlan> = plan.tcp_flows().collect();
+        let flow_order: TiVec<FlowRank, FlowId> = order_by_key(rngs, tcp_flows.iter().map(|flow| &*flow.name));
+        let flow_rank = inverse(&flow_order);
         let places = PathDelays::places(plan);
         let mut hashes = FlowHashes::default();
-        let mut flows: Vec<Flow> = flow_order
-            .iter()
-            .enumerate()
-            .map(|(number, index)| {
+        let mut flows: TiVec<FlowRank, Flow> = flow_order
+            .iter_enumerated()
+            .map(|(rank, index)| {
                 let idle;
                 let mut flow = tcp_flows[*index];
                 if flow.stack == Stack::Outside {
@@ -79,7 +78,7 @@ impl<'plan> Ends<'plan> {
                 let flags = hashes.flags(key, flow.in_profile);
                 let application = Application::new(flow, rngs);
                 let place = places[*index];
-                let mut flow_state = Flow::new(flow, key, number as u32, flags, application, [forward, reverse], place);
+                let mut flow_state = Flow::new(flow, key, rank, flags, application, [forward, reverse], place);
                 flow_state.sender.set_most_outstanding(most_in_flight(plan, flow, planned));
                 flow_state
             })
@@ -98,14 +97,24 @@ impl<'plan> Ends<'plan> {
         Ends { plan, flows, flow_rank, groups, streams, rows, delays: PathDelays::new(plan), error: None }
     }
 
-    /// The flow with this index among the TCP flows of the plan.
-    pub(super) fn flow(&self, index: usize) -> &Flow {
-        &self.flows[self.flow_rank[index]]
+    /// A flow of the plan, or a slot.
+    pub(super) fn flow(&self, id: FlowId) -> &Flow {
+        &self.flows[self.flow_rank[id]]
+    }
+
+    /// The rank of a source of datagrams.
+    fn rank_of_stream(&self, index: usize) -> FlowRank {
+        FlowRank::new(self.flows.len() + index)
+    }
+
+    /// Sources of datagrams with their ranks.
+    pub(super) fn ranked_streams(&self) -> impl Iterator<Item = (FlowRank, &Stream)> {
+        self.streams.iter().enumerate().map(|(index, stream)| (self.rank_of_stream(index), stream))
     }
 
     /// A flow that waits to be told begins now.
-    pub(super) fn begin_flow(&mut self, index: usize, now: Instant, network: &mut Network) -> Result<(), ChangeError> {
-        let (plan, rank) = (&self.plan.flows[index], self.flow_rank[index]);
+    pub(super) fn begin_flow(&mut self, id: FlowId, now: Instant, network: &mut Network) -> Result<(), ChangeError> {
+        let (plan, rank) = (&self.plan.flows[id], self.flow_rank[id]);
         let flow = &mut self.flows[rank];
         if flow.has_begun() {
             return Err(ChangeError::Begun);
@@ -118,8 +127,8 @@ impl<'plan> Ends<'plan> {
     }
 
     /// The application of a flow writes nothing from now on.
-    pub(super) fn end_flow(&mut self, index: usize, now: Instant, network: &mut Network) -> Result<(), ChangeError> {
-        let rank = self.flow_rank[index];
+    pub(super) fn end_flow(&mut self, id: FlowId, now: Instant, network: &mut Network) -> Result<(), ChangeError> {
+        let rank = self.flow_rank[id];
         let flow = &mut self.flows[rank];
         if flow.started > now {
             return Err(ChangeError::NotBegun);
@@ -130,31 +139,31 @@ impl<'plan> Ends<'plan> {
     }
 
     /// Applies the requests of a flow's algorithm, and polls the sender now.
-    pub(super) fn refresh_flow(&mut self, index: usize, now: Instant, network: &mut Network) {
-        self.change_sender(index, now, network, |sender, _| sender.refresh(now));
+    pub(super) fn refresh_flow(&mut self, id: FlowId, now: Instant, network: &mut Network) {
+        self.change_sender(id, now, network, |sender, _| sender.refresh(now));
     }
 
     /// Another algorithm takes over a flow.
-    pub(super) fn set_algorithm(&mut self, index: usize, algorithm: &Algorithm, now: Instant, network: &mut Network) {
-        let seed = RngStreams::from_root(self.plan.seed).key(&self.plan.flows[index].name);
-        self.change_sender(index, now, network, |sender, plan| sender.set_algorithm(now, plan, seed, algorithm));
-        self.flows[self.flow_rank[index]].on_new_algorithm();
+    pub(super) fn set_algorithm(&mut self, id: FlowId, algorithm: &Algorithm, now: Instant, network: &mut Network) {
+        let seed = RngStreams::from_root(self.plan.seed).key(&self.plan.flows[id].name);
+        self.change_sender(id, now, network, |sender, plan| sender.set_algorithm(now, plan, seed, algorithm));
+        self.flows[self.flow_rank[id]].on_new_algorithm();
     }
 
     /// A sender that has not finished is changed, and polled now.
     fn change_sender(
         &mut self,
-        index: usize,
+        id: FlowId,
         now: Instant,
         network: &mut Network,
         change: impl FnOnce(&mut SendingEnd, &FlowPlan),
     ) {
-        let rank = self.flow_rank[index];
+        let rank = self.flow_rank[id];
         let flow = &mut self.flows[rank];
         if flow.finished.is_some() {
             return;
         }
-        change(&mut flow.sender, &self.plan.flows[index]);
+        change(&mut flow.sender, &self.plan.flows[id]);
         if flow.started <= now {
             network.events.set(network.components.sender(rank), Some(now));
         }
@@ -162,11 +171,11 @@ impl<'plan> Ends<'plan> {
 
     /// The components that begin by themselves, and their times.
     pub(super) fn first_deadlines(&self, components: Components) -> Vec<(ComponentId, Option<Instant>)> {
-        let applications = self.flows.iter().map(|flow| flow.application.next_deadline()).enumerate();
+        let applications = self.flows.iter_enumerated().map(|(rank, flow)| (rank, flow.application.next_deadline()));
         let arrivals = self.groups.iter().map(Group::next_deadline).enumerate();
         let emissions = self.streams.iter().map(Stream::next_deadline).enumerate();
         applications
-            .map(|(index, at)| (components.application(index), at))
+            .map(|(rank, at)| (components.application(rank), at))
             .chain(arrivals.map(|(index, at)| (components.arrivals(index), at)))
             .chain(emissions.map(|(index, at)| (components.source(index), at)))
             .collect()
@@ -174,7 +183,7 @@ impl<'plan> Ends<'plan> {
 
     /// The next packet that comes to the end of its route ahead of time: when, and by which link.
     #[inline(always)]
-    pub(super) fn next_ahead(&self, network: &mut Network) -> Option<(Instant, u32, Packet)> {
+    pub(super) fn next_ahead(&self, network: &mut Network) -> Option<(Instant, LinkRank, Packet)> {
         let (flows, has_slots) = (&self.flows, !self.groups.is_empty());
         network.next_ahead(|at, flow, body, is_last| {
             let Some(flow) = flows.get(flow) else { return true };
@@ -244,7 +253,7 @@ impl<'plan> Ends<'plan> {
 
     /// A packet has reached the end of its route, over this link.
     #[inline]
-    pub(super) fn on_arrival(&mut self, now: Instant, link: u32, packet: Packet, network: &mut Network) {
+    pub(super) fn on_arrival(&mut self, now: Instant, link: LinkRank, packet: Packet, network: &mut Network) {
         let (owner, body) = network.open(now, packet);
         let index = owner.flow();
         match body {
@@ -272,7 +281,7 @@ impl<'plan> Ends<'plan> {
             }
             Body::Quic(quic) => self.on_quic(now, link, packet, owner, quic, network),
             Body::Datagram(datagram) => {
-                let stream = &mut self.streams[index - self.flows.len()];
+                let stream = &mut self.streams[index.number() - self.flows.len()];
                 stream.on_datagram(now, &datagram, &mut self.rows);
             }
             Body::Request { number, .. } => self.on_request(now, index, number, network),
@@ -285,7 +294,7 @@ impl<'plan> Ends<'plan> {
     fn on_quic(
         &mut self,
         now: Instant,
-        link: u32,
+        link: LinkRank,
         packet: Packet,
         owner: Owner,
         body: quic::Packet,
@@ -319,7 +328,7 @@ impl<'plan> Ends<'plan> {
 
     /// Notes the round-trip time that a sender took from an ACK. `before` are its totals before the ACK.
     #[inline]
-    fn note_rtt(&mut self, index: usize, before: (u64, u64)) {
+    fn note_rtt(&mut self, index: FlowRank, before: (u64, u64)) {
         let flow = &self.flows[index];
         let (sum_ns, count) = flow.sender.rtt().totals();
         // An ACK yields one measurement at most.
@@ -330,7 +339,7 @@ impl<'plan> Ends<'plan> {
 
     /// Data have arrived, and this is the answer to it.
     #[inline]
-    fn after_data(&mut self, now: Instant, index: usize, ack: Option<Answer>, network: &mut Network) {
+    fn after_data(&mut self, now: Instant, index: FlowRank, ack: Option<Answer>, network: &mut Network) {
         let flow = &mut self.flows[index];
         let responds = flow.receiver.delivered() >= flow.awaited;
         let has_timer = ack.is_none() || flow.receiver.acts_by_itself();
@@ -347,7 +356,7 @@ impl<'plan> Ends<'plan> {
 
     /// An acknowledgement has arrived.
     #[inline]
-    fn after_ack(&mut self, now: Instant, index: usize, network: &mut Network) {
+    fn after_ack(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
         let flow = &mut self.flows[index];
         if flow.finished.is_none() && flow.sender.is_done() {
             self.on_done(now, index);
@@ -358,11 +367,11 @@ impl<'plan> Ends<'plan> {
     /// Prefetches the body of a packet that leaves a link soon. With many flows, it also prefetches the state of
     /// their ends.
     #[inline]
-    fn ask_ahead(&self, network: &Network, link: u32, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
+    fn ask_ahead(&self, network: &Network, link: LinkRank, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
         if !PREFETCHES {
             return;
         }
-        let link = &network.links[link as usize];
+        let link = &network.links[link];
         let Some(far) = link.under_way(FAR) else { return };
         network.ledger.bodies.prefetch(far.body());
         if are_many(&self.flows) {
@@ -374,14 +383,14 @@ impl<'plan> Ends<'plan> {
 
     /// The sender of a flow was told of something, or is a new one, and may send.
     #[inline]
-    fn after_news(&mut self, now: Instant, index: usize, network: &mut Network) {
+    fn after_news(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
         network.trace_sender(now, index, &self.flows[index].sender);
         self.send_all(now, index, network);
     }
 
     /// Sends all permitted packets of a flow at `now`.
     #[inline]
-    fn send_all(&mut self, now: Instant, index: usize, network: &mut Network) {
+    fn send_all(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
         let flow = &mut self.flows[index];
         flow.send_all(now, network);
         network.events.set(network.components.sender(index), flow.sender.next_deadline());
@@ -392,9 +401,9 @@ impl<'plan> Ends<'plan> {
 
     /// Ends the run because the window of a flow grows without bound, or its algorithm cannot continue.
     #[cold]
-    fn give_up_on(&mut self, now: Instant, index: usize, network: &mut Network) {
-        let number = self.flow_rank.iter().position(|rank| *rank == index);
-        let flow = number.and_then(|number| self.plan.tcp_flows().nth(number));
+    fn give_up_on(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
+        let id = self.flow_rank.iter().position(|rank| *rank == index);
+        let flow = id.and_then(|id| self.plan.tcp_flows().nth(id));
         let flow = flow.map(|flow| flow.name.to_string()).unwrap_or_default();
         let (sender, at) = (&self.flows[index].sender, now.since(Instant::ZERO));
         let error = match sender.cc().fault() {
@@ -407,7 +416,7 @@ impl<'plan> Ends<'plan> {
 
     /// A source of datagrams sends the packets that are due.
     fn emit(&mut self, now: Instant, id: ComponentId, index: usize, network: &mut Network) {
-        let flow = (self.flows.len() + index) as u32;
+        let flow = self.rank_of_stream(index);
         let stream = &mut self.streams[index];
         let burst = stream.next_burst();
         network.events.finish(id, stream.next_deadline());
@@ -417,7 +426,7 @@ impl<'plan> Ends<'plan> {
     }
 
     /// A transfer arrives. Returns the idle slot that takes it, if there is one.
-    fn arrive(&mut self, now: Instant, index: usize) -> Option<usize> {
+    fn arrive(&mut self, now: Instant, index: usize) -> Option<FlowRank> {
         let (number, bytes) = self.groups[index].arrive(now)?;
         let flow_index = self.groups[index].flows()[number as usize];
         let plan = &self.plan.arrivals[index].slots[number as usize];
@@ -428,7 +437,7 @@ impl<'plan> Ends<'plan> {
 
     /// Everything that a flow has written is acknowledged.
     #[cold]
-    fn on_done(&mut self, now: Instant, index: usize) {
+    fn on_done(&mut self, now: Instant, index: FlowRank) {
         let flow = &mut self.flows[index];
         if !flow.application.ends() {
             return;
@@ -440,7 +449,7 @@ impl<'plan> Ends<'plan> {
     }
 
     /// The client at the receiver asks.
-    fn send_request(&mut self, now: Instant, index: usize, number: u64, network: &mut Network) {
+    fn send_request(&mut self, now: Instant, index: FlowRank, number: u64, network: &mut Network) {
         let flow = &self.flows[index];
         let Application::Web(web) = &flow.application else { return };
         let len = web.request_len();
@@ -450,7 +459,7 @@ impl<'plan> Ends<'plan> {
 
     /// A request has come to its server.
     #[cold]
-    fn on_request(&mut self, now: Instant, index: usize, number: u64, network: &mut Network) {
+    fn on_request(&mut self, now: Instant, index: FlowRank, number: u64, network: &mut Network) {
         let flow = &mut self.flows[index];
         let Application::Web(web) = &mut flow.application else { return };
         let Some(bytes) = web.on_request(number) else { return };
@@ -461,7 +470,7 @@ impl<'plan> Ends<'plan> {
 
     /// A whole answer has come to its client, or a keystroke to its receiver.
     #[cold]
-    fn on_response(&mut self, now: Instant, index: usize, network: &mut Network) {
+    fn on_response(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
         let flow = &mut self.flows[index];
         if let Application::Interactive(interactive) = &mut flow.application {
             interactive.on_delivered(now, flow.receiver.delivered());
@@ -476,20 +485,24 @@ impl<'plan> Ends<'plan> {
         }
     }
 
-    fn schedule_receiver(&self, index: usize, network: &mut Network) {
+    fn schedule_receiver(&self, index: FlowRank, network: &mut Network) {
         network.events.set(network.components.receiver(index), self.flows[index].receiver.next_deadline());
     }
 }
 
 /// The groups of arrivals before the first one, whose slots know their group.
-fn groups_of(plan: &Plan, flows: &mut [Flow], flow_rank: &[usize], rngs: &RngStreams) -> Vec<Group> {
-    let mut first = plan.flows.len();
+fn groups_of(
+    plan: &Plan,
+    flows: &mut TiSlice<FlowRank, Flow>,
+    flow_rank: &TiSlice<FlowId, FlowRank>,
+    rngs: &RngStreams,
+) -> Vec<Group> {
+    let mut slots = flow_rank.iter().skip(plan.flows.len());
     let group = |(index, arrivals): (usize, &ArrivalsPlan)| {
-        let group = Group::new(arrivals, first, flow_rank, rngs);
+        let group = Group::new(arrivals, slots.by_ref().take(arrivals.slots.len()).copied().collect(), rngs);
         for (flow, slot) in group.slots(index) {
             flows[flow].slot = Some(slot);
         }
-        first += arrivals.slots.len();
         group
     };
     plan.arrivals.iter().enumerate().map(group).collect()
@@ -497,7 +510,7 @@ fn groups_of(plan: &Plan, flows: &mut [Flow], flow_rank: &[usize], rngs: &RngStr
 
 /// Whether flows are too many for the caches near the processor.
 #[inline]
-fn are_many(flows: &[Flow]) -> bool {
+fn are_many(flows: &TiSlice<FlowRank, Flow>) -> bool {
     flows.len() > CACHED_FLOWS
 }
 
@@ -507,5 +520,5 @@ fn numbered_sources(plan: &Plan, rngs: &RngStreams) -> Vec<(usize, usize)> {
     let numbered: Vec<_> =
         rows.flat_map(|(row, datagrams)| (0..datagrams.sources.len()).map(move |number| (row, number))).collect();
     let names = numbered.iter().map(|(row, number)| plan.datagrams[*row].sources[*number].name.as_str());
-    order_by_key(rngs, names).into_iter().map(|index| numbered[index]).collect()
+    order_by_key::<usize, usize>(rngs, names).into_iter().map(|index| numbered[index]).collect()
 }

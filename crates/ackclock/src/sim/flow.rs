@@ -2,6 +2,7 @@
 
 use super::delays::QueueingDelay;
 use super::endpoint::{Answer, Outgoing, ReceivingEnd, SendingEnd};
+use super::index::FlowRank;
 use super::measures::OutsideFlow;
 use super::network::{Network, Route};
 use super::outcome::Direction;
@@ -30,8 +31,7 @@ pub(super) struct Flow {
     pub(super) base: u64,
     /// The client waits until so many bytes have come.
     pub(super) awaited: u64,
-    /// As the simulation numbers it.
-    number: u32,
+    rank: FlowRank,
     /// Of every packet that sets out.
     flags: Flags,
     pub(super) reverse: Route,
@@ -60,7 +60,7 @@ impl Flow {
     pub(super) fn new(
         plan: &FlowPlan,
         key: u64,
-        number: u32,
+        rank: FlowRank,
         flags: Flags,
         application: Application,
         [forward, reverse]: [Route; 2],
@@ -69,7 +69,7 @@ impl Flow {
         let overhead = plan.transport.data_overhead();
         let sender = SendingEnd::new(plan, key);
         Flow {
-            number,
+            rank,
             codepoint: sender.cc().codepoint(),
             sender,
             receiver: ReceivingEnd::new(plan),
@@ -145,7 +145,7 @@ impl Flow {
     #[inline]
     pub(super) fn meta(&self, route: Route, wire_len: u32) -> PacketMeta {
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
-        PacketMeta { flow: self.number, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
+        PacketMeta { flow: self.rank, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
     }
 
     /// The sender has another algorithm.

@@ -3,8 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use typed_index_collections::TiSlice;
+
 use super::counters::FlowCounters;
 use super::flow::Flow;
+use super::index::FlowRank;
 use super::plan::ArrivalsPlan;
 use super::source::Arrivals;
 use super::transfer::{Slot, TransferLog};
@@ -15,8 +18,8 @@ use crate::units::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Group {
     arrivals: Arrivals,
-    /// Which flow each slot is.
-    flows: Vec<usize>,
+    /// The flow of each slot.
+    flows: Vec<FlowRank>,
     /// The lowest is on top.
     idle: BinaryHeap<Reverse<u32>>,
     pub(super) log: TransferLog,
@@ -28,13 +31,12 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The state before the first arrival. `first` is the number of its first slot among all TCP flows of the plan.
-    pub(super) fn new(plan: &ArrivalsPlan, first: usize, flow_rank: &[usize], rngs: &RngStreams) -> Self {
-        let count = plan.slots.len();
+    /// The state before the first arrival. `flows` are the flows of its slots.
+    pub(super) fn new(plan: &ArrivalsPlan, flows: Vec<FlowRank>, rngs: &RngStreams) -> Self {
         Group {
             arrivals: Arrivals::new(plan, rngs),
-            flows: flow_rank[first..first + count].to_vec(),
-            idle: (0..count as u32).map(Reverse).collect(),
+            idle: (0..flows.len() as u32).map(Reverse).collect(),
+            flows,
             log: TransferLog::default(),
             ended: FlowCounters::default(),
             active_since: Instant::ZERO,
@@ -43,7 +45,7 @@ impl Group {
     }
 
     /// The slots by number, for flows that know their group.
-    pub(super) fn slots(&self, group: usize) -> impl Iterator<Item = (usize, Slot)> {
+    pub(super) fn slots(&self, group: usize) -> impl Iterator<Item = (FlowRank, Slot)> {
         self.flows
             .iter()
             .enumerate()
@@ -75,7 +77,7 @@ impl Group {
     }
 
     /// The flows of all slots.
-    pub(super) fn flows(&self) -> &[usize] {
+    pub(super) fn flows(&self) -> &[FlowRank] {
         &self.flows
     }
 
@@ -100,7 +102,7 @@ impl Group {
     }
 
     /// The counters of all transfers, completed and in progress.
-    pub(super) fn counters(&self, flows: &mut [Flow], now: Instant) -> FlowCounters {
+    pub(super) fn counters(&self, flows: &mut TiSlice<FlowRank, Flow>, now: Instant) -> FlowCounters {
         let mut sum = self.ended;
         for index in &self.flows {
             let flow = &mut flows[*index];

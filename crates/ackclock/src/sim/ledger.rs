@@ -2,7 +2,10 @@
 
 use std::ops::{AddAssign, Range};
 
-use super::order::ranks;
+use typed_index_collections::{TiSlice, TiVec};
+
+use super::index::{FlowRank, LinkId, LinkRank};
+use super::order::inverse;
 use super::outcome::{OutcomeEvent, Outcomes};
 use super::packet::{Bodies, Body, BodyId, Kind, Packet};
 use super::plan::Plan;
@@ -76,22 +79,21 @@ pub(super) struct Ledger {
     pub(super) tracer: Option<Box<Tracer>>,
     /// Of packets of flows whose ends are outside.
     pub(super) outcomes: Outcomes,
-    /// By index in the network, the index of each link in the plan.
-    link_of: Vec<usize>,
+    link_of: TiVec<LinkRank, LinkId>,
     /// The window of measurement.
     window: Range<Instant>,
-    /// By flow, datagrams after TCP: data lost within the window, separate from rare outcomes.
-    lost: Vec<u64>,
-    accounts: Vec<Account>,
-    /// By flow, or empty without a meter.
-    colours: Vec<Colours>,
-    /// For each link, whether it lies before the first shared one of its flow.
-    is_access: Vec<bool>,
+    /// Data lost within the window, separate from rare outcomes.
+    lost: TiVec<FlowRank, u64>,
+    accounts: TiVec<FlowRank, Account>,
+    /// Empty without a meter.
+    colours: TiVec<FlowRank, Colours>,
+    /// Whether a link lies before the first shared one of its flow.
+    is_access: TiVec<LinkRank, bool>,
 }
 
 impl Ledger {
-    pub(super) fn new(plan: &Plan, link_rank: &[usize], flows: usize) -> Self {
-        let mut is_access = vec![false; plan.links.len()];
+    pub(super) fn new(plan: &Plan, link_rank: &TiSlice<LinkId, LinkRank>, flows: usize) -> Self {
+        let mut is_access = TiVec::from(vec![false; plan.links.len()]);
         for flow in plan.tcp_flows() {
             let access = flow.forward.iter().take_while(|link| !plan.reports(**link));
             access.for_each(|link| is_access[link_rank[*link]] = true);
@@ -99,12 +101,12 @@ impl Ledger {
         Ledger {
             bodies: Bodies::default(),
             outcomes: Outcomes::default(),
-            link_of: ranks(link_rank),
+            link_of: inverse(link_rank),
             tracer: plan.is_traced().then(|| Box::new(Tracer::new(flows, plan.sampling.packets))),
             window: Instant::ZERO + plan.warmup..Instant::ZERO + plan.duration,
-            lost: vec![0; flows],
-            accounts: vec![Account::default(); flows],
-            colours: vec![Colours::default(); if plan.meters.is_empty() { 0 } else { flows }],
+            lost: vec![0; flows].into(),
+            accounts: vec![Account::default(); flows].into(),
+            colours: vec![Colours::default(); if plan.meters.is_empty() { 0 } else { flows }].into(),
             is_access,
         }
     }
@@ -120,20 +122,20 @@ impl Ledger {
     }
 
     /// The outcomes of a flow's packets within the window.
-    pub(super) fn fates(&self, flow: usize) -> Fates {
+    pub(super) fn fates(&self, flow: FlowRank) -> Fates {
         Fates { lost: self.lost[flow], ..self.accounts[flow].within }
     }
 
     /// The colours that a meter gave to a flow's data within the window.
-    pub(super) fn colours(&self, flow: usize) -> Colours {
+    pub(super) fn colours(&self, flow: FlowRank) -> Colours {
         self.colours.get(flow).copied().unwrap_or_default()
     }
 
     /// Data packets of each flow that are in flight at `now`, the beginning or the end of the window.
-    pub(super) fn in_flight(&self, now: Instant) -> Vec<u64> {
-        let mut in_flight = vec![0; self.accounts.len()];
+    pub(super) fn in_flight(&self, now: Instant) -> TiVec<FlowRank, u64> {
+        let mut in_flight = TiVec::from(vec![0; self.accounts.len()]);
         self.bodies.for_each(|flow, body| in_flight[flow] += u64::from(body.kind() == Kind::Data));
-        for (flow, account) in self.accounts.iter().enumerate() {
+        for (flow, account) in self.accounts.iter_enumerated() {
             let mut later = account.after;
             if now < self.window.end {
                 later += self.fates(flow);
@@ -144,7 +146,7 @@ impl Ledger {
     }
 
     /// The outcomes at this time, unless it is before the window.
-    fn fates_at(&mut self, at: Instant, flow: usize) -> Option<&mut Fates> {
+    fn fates_at(&mut self, at: Instant, flow: FlowRank) -> Option<&mut Fates> {
         let account = &mut self.accounts[flow];
         if at >= self.window.end {
             Some(&mut account.after)
@@ -154,7 +156,7 @@ impl Ledger {
     }
 
     /// A packet with wrong bits has come to its host.
-    pub(super) fn discard(&mut self, at: Instant, flow: usize, kind: Kind) {
+    pub(super) fn discard(&mut self, at: Instant, flow: FlowRank, kind: Kind) {
         if let Some(fates) = self.fates_at(at, flow) {
             fates.corrupted += u64::from(kind == Kind::Data);
             fates.acks_corrupted += u64::from(kind == Kind::Ack);
@@ -183,11 +185,11 @@ impl Ledger {
 
     /// Records the event of a packet if packets are traced.
     #[inline]
-    pub(super) fn trace(&mut self, now: Instant, link: u32, packet: Packet, event: PacketEvent) {
+    pub(super) fn trace(&mut self, now: Instant, link: LinkRank, packet: Packet, event: PacketEvent) {
         if let Some(tracer) = &mut self.tracer {
             tracer.packet(now, link, packet, event, &self.bodies);
             if let Body::Outside(body) = self.bodies.get(packet.body()) {
-                let (link, is_marked) = (self.link_of[link as usize], packet.ecn() == Ecn::Ce);
+                let (link, is_marked) = (self.link_of[link], packet.ecn() == Ecn::Ce);
                 match event {
                     PacketEvent::Enter => {
                         self.outcomes.add(now, body.token, OutcomeEvent::Enters { link, is_marked });
@@ -210,7 +212,7 @@ impl Ledger {
     }
 
     /// A meter drops a packet in front of this link.
-    pub(super) fn policed(&mut self, at: Instant, link: u32, packet: Packet) {
+    pub(super) fn policed(&mut self, at: Instant, link: LinkRank, packet: Packet) {
         self.trace(at, link, packet, PacketEvent::Police);
         if self.window.contains(&at) {
             let flow = self.bodies.flow(packet.body());
@@ -239,7 +241,7 @@ impl Ledger {
 
 impl Sinks<Packet> for Ledger {
     fn at(&mut self, link: usize) -> impl Sink<Packet> {
-        AtLink { ledger: self, link: link as u32 }
+        AtLink { ledger: self, link: LinkRank::new(link) }
     }
 }
 
@@ -247,13 +249,13 @@ impl Sinks<Packet> for Ledger {
 #[derive(Debug)]
 pub(super) struct AtLink<'ledger> {
     pub(super) ledger: &'ledger mut Ledger,
-    pub(super) link: u32,
+    pub(super) link: LinkRank,
 }
 
 impl Sink<Packet> for AtLink<'_> {
     fn dropped(&mut self, at: Instant, packet: Packet, _reason: Reason) {
         self.ledger.trace(at, self.link, packet, PacketEvent::Drop);
-        self.ledger.gone(at, packet.body(), self.ledger.is_access[self.link as usize]);
+        self.ledger.gone(at, packet.body(), self.ledger.is_access[self.link]);
     }
 
     fn marked(&mut self, at: Instant, packet: &Packet, _reason: Reason) {

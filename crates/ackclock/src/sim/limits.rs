@@ -1,5 +1,6 @@
 //! How much may be in flight. A window that grows without bound must not take the memory of the machine.
 
+use super::index::LinkId;
 use super::plan::{FlowPlan, Plan};
 use crate::link::DelayCourse;
 use crate::qdisc::Limit;
@@ -25,7 +26,7 @@ pub(super) struct Room {
 }
 
 /// Segments that a path holds: queued, and in flight in both directions at the rate of its slowest link.
-fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> Room) -> u64 {
+fn holds(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, LinkId) -> Room) -> u64 {
     let wire = u64::from(flow.transport.mss + flow.transport.header + flow.transport.framing);
     let links = || flow.forward.iter().map(|link| current(plan, *link));
     let queues = links().map(|link| match link.limit {
@@ -49,12 +50,12 @@ fn bdp(rate: Rate, delay: Duration, wire: u64) -> u64 {
 }
 
 /// The room of a link as the plan has it.
-pub(super) fn planned(plan: &Plan, link: usize) -> Room {
+pub(super) fn planned(plan: &Plan, link: LinkId) -> Room {
     let link = &plan.links[link];
     Room { rate: link.rate, delay: link.delay, limit: link.queue.limit() }
 }
 
 /// Segments that a flow may have in flight, where `current` tells the room of each link of the plan.
-pub(super) fn most_in_flight(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, usize) -> Room) -> u32 {
+pub(super) fn most_in_flight(plan: &Plan, flow: &FlowPlan, current: impl Fn(&Plan, LinkId) -> Room) -> u32 {
     holds(plan, flow, current).saturating_mul(TIMES).clamp(LEAST, MOST_IN_FLIGHT) as u32
 }

@@ -10,6 +10,9 @@
 //! traffic declare it in `Traffic::receiver_only_answers` and `Traffic::sender_reacts_only_to_acks`, impairments in
 //! `ImpairmentsPlan::reorders`. Each of them lists all kinds, so that a new kind does not compile without a decision.
 
+use typed_index_collections::{TiSlice, TiVec};
+
+use super::index::{FlowId, LinkId};
 use super::plan::{FlowPlan, Plan, Stack};
 use crate::tcp::Transport;
 
@@ -48,11 +51,11 @@ struct Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     /// The sender of this flow.
-    Sender(usize),
+    Sender(FlowId),
     Source,
-    Link(usize),
+    Link(LinkId),
     /// Receivers of the packets that leave this link.
-    ReceiversOf(usize),
+    ReceiversOf(LinkId),
     Several,
 }
 
@@ -72,15 +75,15 @@ impl Known {
 }
 
 /// The permitted lookahead at each link of a plan.
-pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
+pub(super) fn look_ahead(plan: &Plan) -> TiVec<LinkId, Lookahead> {
     // A trace, or a capture, shows the window at the time of each arrival.
     if plan.is_traced() {
-        return vec![Lookahead::default(); plan.links.len()];
+        return vec![Lookahead::default(); plan.links.len()].into();
     }
-    let contends = |link: usize| plan.links[link].channel.is_some();
-    let mut links = vec![Known::default(); plan.links.len()];
+    let contends = |link: LinkId| plan.links[link].channel.is_some();
+    let mut links = TiVec::from(vec![Known::default(); plan.links.len()]);
     for (number, flow) in plan.tcp_flows().enumerate() {
-        let last = feed(&mut links, Feeder::Sender(number), &flow.forward);
+        let last = feed(&mut links, Feeder::Sender(FlowId::new(number)), &flow.forward);
         feed(&mut links, Feeder::ReceiversOf(last), &flow.reverse);
     }
     for source in plan.datagrams.iter().flat_map(|row| &row.sources) {
@@ -101,7 +104,8 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
             in_order && !contends(flow.reverse[0]) && answers_at_once(flow),
             is_sampled || plan.reports(flow.reverse[0]),
         );
-        let alone = links[flow.forward[0]].feeder == Some(Feeder::Sender(number)) && !plan.reports(flow.forward[0]);
+        let alone = links[flow.forward[0]].feeder == Some(Feeder::Sender(FlowId::new(number)))
+            && !plan.reports(flow.forward[0]);
         links[self::last(&flow.reverse)].ends(alone && reacts_only_to_acks(flow), is_sampled);
     }
     for row in &plan.datagrams {
@@ -111,8 +115,8 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
         ends.for_each(|link| links[link].ends(together, false));
     }
 
-    let mut lookahead = vec![Lookahead::default(); links.len()];
-    for (index, link) in links.iter().enumerate() {
+    let mut lookahead = TiVec::from(vec![Lookahead::default(); links.len()]);
+    for (index, link) in links.iter_enumerated() {
         lookahead[index].ends =
             link.ends > 0 && !link.in_time && !contends(index) && !plan.links[index].impairments.reorders();
         lookahead[index].shows = link.shows;
@@ -133,7 +137,7 @@ pub(super) fn look_ahead(plan: &Plan) -> Vec<Lookahead> {
 }
 
 /// Records the feeders of the links of a path, and returns the last link.
-fn feed(links: &mut [Known], mut feeder: Feeder, path: &[usize]) -> usize {
+fn feed(links: &mut TiSlice<LinkId, Known>, mut feeder: Feeder, path: &[LinkId]) -> LinkId {
     for link in path {
         links[*link].fed_by(feeder);
         feeder = Feeder::Link(*link);
@@ -141,7 +145,7 @@ fn feed(links: &mut [Known], mut feeder: Feeder, path: &[usize]) -> usize {
     last(path)
 }
 
-fn last(path: &[usize]) -> usize {
+fn last(path: &[LinkId]) -> LinkId {
     *path.last().expect("invariant: a path has a link")
 }
 

@@ -4,6 +4,9 @@ use super::counters::FlowCounters;
 use super::delays::QueueingDelay;
 use super::ends::Ends;
 use super::flow::Flow;
+use typed_index_collections::{TiSlice, TiVec};
+
+use super::index::{FlowId, FlowRank, LinkId, LinkRank};
 use super::ledger::{Colours, Fates};
 use super::measures::{FlowMeasures, LinkMeasures, SummaryMeasures, p95_s};
 use super::network::{Network, Packets};
@@ -29,11 +32,11 @@ pub(super) struct Run<'a, 'plan> {
 #[derive(Debug, Default)]
 pub(super) struct Measurement {
     since: Instant,
-    flows: Vec<FlowCounters>,
+    flows: TiVec<FlowRank, FlowCounters>,
     groups: Vec<FlowCounters>,
-    links: Vec<LinkCounters>,
-    /// Data packets of each flow in flight, datagrams after TCP.
-    in_flight: Vec<u64>,
+    links: TiVec<LinkRank, LinkCounters>,
+    /// Data packets in flight.
+    in_flight: TiVec<FlowRank, u64>,
 }
 
 /// A group of transfers, added up.
@@ -136,9 +139,9 @@ impl Measurement {
         let plan = run.plan;
         let end = Instant::ZERO + plan.duration;
         let in_flight = run.network.ledger.in_flight(end);
-        let begun: Vec<_> = (0..plan.flows.len()).filter(|index| run.ends.flow(*index).has_begun()).collect();
+        let begun: Vec<_> = plan.flow_ids().filter(|index| run.ends.flow(*index).has_begun()).collect();
         let flows: Vec<_> = begun.into_iter().map(|index| self.flow(&mut run, index, &in_flight, end)).collect();
-        let shared = (0..plan.links.len()).filter(|index| plan.reports(*index));
+        let shared = plan.link_ids().filter(|index| plan.reports(*index));
         let links = shared.map(|index| self.link(&run, index, end)).collect();
         let bottleneck = run.network.link_rank[plan.bottleneck];
         RunResult {
@@ -159,9 +162,11 @@ impl Measurement {
 
     /// A row for each group of flows that transfer, and for each group of arrivals.
     fn transfers(&self, run: &mut Run, end: Instant) -> Vec<TransferResult> {
-        let mut rows: Vec<(&str, Transfers, Vec<usize>)> = Vec::new();
+        let mut rows: Vec<(&str, Transfers, Vec<FlowId>)> = Vec::new();
         let plan = run.plan;
-        for (index, flow_plan) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.traffic.transfers().is_some()) {
+        for (index, flow_plan) in
+            plan.flow_ids().zip(&plan.flows).filter(|(_, flow)| flow.traffic.transfers().is_some())
+        {
             if !run.ends.flow(index).has_begun() {
                 continue;
             }
@@ -217,7 +222,7 @@ impl Measurement {
         rows.into_iter().map(|(group, transfers, _)| transfers.result(group, secs)).collect()
     }
 
-    fn flow(&self, run: &mut Run, index: usize, in_flight: &[u64], end: Instant) -> FlowResult {
+    fn flow(&self, run: &mut Run, index: FlowId, in_flight: &TiSlice<FlowRank, u64>, end: Instant) -> FlowResult {
         let flow_plan = &run.plan.flows[index];
         let rank = run.ends.flow_rank[index];
         let fates = run.network.ledger.fates(rank);
@@ -272,7 +277,7 @@ impl Measurement {
         measures.result(index, flow_plan, flow_plan.cc.name().clone(), end.since(self.since))
     }
 
-    fn link(&self, run: &Run, index: usize, end: Instant) -> LinkResult {
+    fn link(&self, run: &Run, index: LinkId, end: Instant) -> LinkResult {
         let rank = run.network.link_rank[index];
         let (plan, link) = (run.plan, &run.network.links[rank]);
         let later = run.network.queues.iter().filter(|(link, _)| *link == index).map(|(_, queue)| queue);
@@ -290,7 +295,7 @@ impl Measurement {
     }
 
     /// The mean of the available capacity, or none for a pure delay.
-    fn capacity_bps(&self, run: &Run, link: usize, end: Instant) -> Option<f64> {
+    fn capacity_bps(&self, run: &Run, link: LinkId, end: Instant) -> Option<f64> {
         let plan = run.plan;
         if let Some(mean) = run.network.rates.mean_bps(link, self.since, end) {
             return Some(mean);
@@ -304,7 +309,7 @@ impl Measurement {
         let volumes: Vec<_> = flows
             .iter()
             .map(|flow| {
-                let rank = run.ends.flow_rank[flow.id];
+                let rank = run.ends.flow_rank[FlowId::new(flow.id)];
                 let (state, before) = (&run.ends.flows[rank], &self.flows[rank]);
                 queueing_delay.add(state.queueing_delay);
                 let (delivered, wire_bytes) = state.volume();
@@ -336,9 +341,9 @@ impl Measurement {
                 sums[meter] += ledger.colours(*rank);
             }
         }
-        for (number, stream) in run.ends.streams.iter().enumerate() {
+        for (rank, stream) in run.ends.ranked_streams() {
             if let Some(meter) = run.plan.datagrams[stream.row()].meter {
-                sums[meter] += ledger.colours(run.ends.flows.len() + number);
+                sums[meter] += ledger.colours(rank);
             }
         }
         let rows = run.plan.meters.iter().zip(sums);
@@ -362,10 +367,10 @@ impl Measurement {
 fn datagram_results(run: &Run) -> Vec<DatagramResult> {
     let Run { plan, ends, network } = run;
     let mut sums = vec![(Fates::default(), Colours::default()); ends.rows.len()];
-    for (index, stream) in ends.streams.iter().enumerate() {
+    for (rank, stream) in ends.ranked_streams() {
         let (fates, colours) = &mut sums[stream.row()];
-        *fates += network.ledger.fates(ends.flows.len() + index);
-        *colours += network.ledger.colours(ends.flows.len() + index);
+        *fates += network.ledger.fates(rank);
+        *colours += network.ledger.colours(rank);
     }
     let rows = ends.rows.iter().zip(&sums).enumerate();
     rows.map(|(id, (row, (fates, colours)))| row.result(id, plan, fates, colours)).collect()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hdrhistogram::Histogram as Recorded;
 
 use super::delays::QueueingDelay;
+use super::index::FlowId;
 use super::plan::{FlowPlan, LinkPlan, Plan, Traffic};
 use super::result::{
     Attempts, ColourCounts, FlowResult, Histogram, ImpairmentCounts, LinkResult, Reasons, Summary, TransferTimes,
@@ -169,14 +170,14 @@ pub struct FlowMeasures {
 }
 
 impl FlowMeasures {
-    /// The row of the flow with this index in the plan, for this algorithm and this length of the window.
-    pub fn result(self, id: usize, plan: &FlowPlan, cc: Arc<str>, window: Duration) -> FlowResult {
+    /// The row of this flow, for this algorithm and this length of the window.
+    pub fn result(self, id: FlowId, plan: &FlowPlan, cc: Arc<str>, window: Duration) -> FlowResult {
         let rate = |bytes: u64, time: Duration| ratio(8.0 * bytes as f64, time.as_secs_f64()).unwrap_or(0.0);
         let is_complete = matches!(plan.traffic, Traffic::Transfer { .. }) && self.completion.is_some();
         let own = if is_complete { self.active } else { window };
         let (sent, measurements) = (self.sent, self.rtt_count);
         FlowResult {
-            id,
+            id: id.number(),
             name: plan.name.clone(),
             group: plan.group.clone(),
             cc,
@@ -222,8 +223,8 @@ impl FlowMeasures {
 /// The measures of a flow whose ends are outside of the simulation, within the window.
 #[derive(Clone, Debug, Default)]
 pub struct OutsideFlow {
-    /// Index in [`Plan::flows`].
-    pub flow: usize,
+    /// The flow.
+    pub flow: FlowId,
     /// The counters. The histograms below replace its percentiles.
     pub measures: FlowMeasures,
     /// Queueing delays of data.

@@ -1,5 +1,8 @@
 //! Meters in front of links: the flows that share them, and their counters.
 
+use typed_index_collections::TiSlice;
+
+use super::index::{LinkId, LinkRank};
 use super::ledger::Colours;
 use super::packet::Packet;
 use super::plan::{MeterPlan, MeterScope, Plan};
@@ -12,8 +15,8 @@ use crate::units::Instant;
 #[derive(Debug)]
 pub(super) struct Meters {
     plan: Vec<MeterPlan>,
-    /// For each of `plan`, the index of its link in the network.
-    links: Vec<u32>,
+    /// For each of `plan`, its link.
+    links: Vec<LinkRank>,
     /// Each with the index of its plan.
     meters: Vec<(usize, Meter)>,
     policed: Volume,
@@ -21,9 +24,9 @@ pub(super) struct Meters {
 
 impl Meters {
     /// The meters of aggregates.
-    pub(super) fn new(plan: &Plan, link_rank: &[usize]) -> Self {
+    pub(super) fn new(plan: &Plan, link_rank: &TiSlice<LinkId, LinkRank>) -> Self {
         Meters {
-            links: plan.meters.iter().map(|meter| link_rank[meter.link] as u32).collect(),
+            links: plan.meters.iter().map(|meter| link_rank[meter.link]).collect(),
             meters: plan.meters.iter().map(|meter| Meter::new(meter.profile)).enumerate().collect(),
             plan: plan.meters.clone(),
             policed: Volume::default(),
@@ -39,8 +42,8 @@ impl Meters {
         self.meters.len() as u32 - 1
     }
 
-    /// The link that a meter precedes, by its index in the network.
-    pub(super) fn link(&self, meter: u32) -> u32 {
+    /// The link that a meter precedes.
+    pub(super) fn link(&self, meter: u32) -> LinkRank {
         self.links[self.meters[meter as usize].0]
     }
 

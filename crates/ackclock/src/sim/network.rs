@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use typed_index_collections::{TiSlice, TiVec};
+
 use super::components::Components;
 use super::endpoint::SendingEnd;
+use super::index::{FlowRank, LinkId, LinkRank};
 use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
 use super::meter::Meters;
-use super::order::{order_by_key, ranks};
+use super::order::{inverse, order_by_key};
 use super::outcome::OutcomeEvent;
 use super::packet::{Body, Kind, OutsideBody, Owner, Packet, PacketMeta};
 use super::plan::{ChannelPlan, LinkPlan, Plan};
@@ -32,7 +35,7 @@ pub(super) type Route = u32;
 enum Hop {
     /// Over this link.
     Link {
-        link: u32,
+        link: LinkRank,
         /// Packets enter it ahead of time.
         takes_ahead: bool,
         drive: Drive,
@@ -78,24 +81,22 @@ struct Station {
 pub(super) struct Network {
     pub(super) events: EventQueue,
     pub(super) components: Components,
-    /// In the order of their component numbers.
-    pub(super) links: Vec<Packets>,
-    /// The index in `links` of each link of the plan.
-    pub(super) link_rank: Vec<usize>,
+    pub(super) links: TiVec<LinkRank, Packets>,
+    pub(super) link_rank: TiVec<LinkId, LinkRank>,
     /// The rates of links that were changed.
     pub(super) rates: ChangedRates,
-    /// Queues that took the place of others, with the links of the plan.
-    pub(super) queues: Vec<(usize, QueuePlan)>,
+    /// Queues that took the place of others, with their links.
+    pub(super) queues: Vec<(LinkId, QueuePlan)>,
     /// In the order of their component numbers.
     channels: Vec<Channel<Packet>>,
-    /// For each of `links` that is a station. Empty without channels.
-    stations: Vec<Option<Station>>,
-    /// For each of `links`: whether packets may leave it ahead of time, without an event.
-    hands_over: Vec<bool>,
-    /// For each of `links`: whether packets in flight arrive for certain at ends outside of the simulation.
-    is_certain: Vec<bool>,
+    /// For each link that is a station. Empty without channels.
+    stations: TiVec<LinkRank, Option<Station>>,
+    /// Whether packets may leave a link ahead of time, without an event.
+    hands_over: TiVec<LinkRank, bool>,
+    /// Whether packets in flight on a link arrive for certain at ends outside of the simulation.
+    is_certain: TiVec<LinkRank, bool>,
     /// Links that hand over and were touched since somebody looked.
-    touched: Vec<u32>,
+    touched: Vec<LinkRank>,
     /// Events from this time on wait: the end of a step, or the time of an error.
     pub(super) until: Instant,
     /// The last moment of the warm-up, and then of the run: nothing that ends a route happens ahead of it.
@@ -119,32 +120,43 @@ pub(super) struct Network {
 pub(super) struct Routes<'plan> {
     hops: Vec<Hop>,
     /// By path, and by the meter on it.
-    known: BTreeMap<(&'plan [usize], Option<u32>), Route>,
+    known: BTreeMap<(&'plan [LinkId], Option<u32>), Route>,
     meters: Meters,
-    links: &'plan [LinkPlan],
-    /// The index of each link of the plan, and its permitted lookahead.
-    link_rank: &'plan [usize],
-    lookahead: &'plan [Lookahead],
+    links: &'plan TiSlice<LinkId, LinkPlan>,
+    link_rank: &'plan TiSlice<LinkId, LinkRank>,
+    /// The permitted lookahead at each link.
+    lookahead: &'plan TiSlice<LinkId, Lookahead>,
 }
 
 impl<'plan> Routes<'plan> {
-    pub(super) fn new(plan: &'plan Plan, link_rank: &'plan [usize], lookahead: &'plan [Lookahead]) -> Self {
+    pub(super) fn new(
+        plan: &'plan Plan,
+        link_rank: &'plan TiSlice<LinkId, LinkRank>,
+        lookahead: &'plan TiSlice<LinkId, Lookahead>,
+    ) -> Self {
         let meters = Meters::new(plan, link_rank);
-        Routes { hops: Vec::new(), known: BTreeMap::new(), meters, links: &plan.links, link_rank, lookahead }
+        Routes {
+            hops: Vec::new(),
+            known: BTreeMap::new(),
+            meters,
+            links: TiSlice::from_ref(&plan.links),
+            link_rank,
+            lookahead,
+        }
     }
 
     /// The route over these links of the plan, at least one.
-    pub(super) fn over(&mut self, path: &'plan [usize]) -> Route {
+    pub(super) fn over(&mut self, path: &'plan [LinkId]) -> Route {
         self.metered(path, None)
     }
 
     /// The same of one more flow, past the meter with this index in the plan.
-    pub(super) fn past(&mut self, meter: Option<usize>, path: &'plan [usize]) -> Route {
+    pub(super) fn past(&mut self, meter: Option<usize>, path: &'plan [LinkId]) -> Route {
         let meter = meter.map(|index| self.meters.place(index));
         self.metered(path, meter)
     }
 
-    fn metered(&mut self, path: &'plan [usize], meter: Option<u32>) -> Route {
+    fn metered(&mut self, path: &'plan [LinkId], meter: Option<u32>) -> Route {
         *self.known.entry((path, meter)).or_insert_with(|| {
             let first = self.hops.len() as Route;
             let mut end = Hop::End { ahead: false, shows: false, shared: false, outside: false };
@@ -155,7 +167,7 @@ impl<'plan> Routes<'plan> {
                     (true, None) => Drive::Ahead,
                     (false, None) => Drive::Events,
                 };
-                let link = self.link_rank[*index] as u32;
+                let link = self.link_rank[*index];
                 self.hops.push(match meter.filter(|meter| self.meters.link(*meter) == link) {
                     Some(meter) => {
                         debug_assert!(!takes, "invariant: nothing enters ahead of time what is reported");
@@ -177,12 +189,12 @@ impl Network {
         plan: &Plan,
         rngs: RngStreams,
         components: Components,
-        link_order: &[usize],
+        link_order: &TiSlice<LinkRank, LinkId>,
         routes: Routes,
     ) -> Self {
         let ledger = Ledger::new(plan, routes.link_rank, components.flows as usize + components.streams as usize);
         let end = Instant::ZERO + plan.duration;
-        let links: Vec<_> = link_order.iter().map(|index| build_link(&plan.links[*index], rngs, end)).collect();
+        let links: TiVec<_, _> = link_order.iter().map(|index| build_link(&plan.links[*index], rngs, end)).collect();
         let (channels, stations) = build_channels(plan, rngs, link_order);
         Network {
             events: EventQueue::new(components.count(), end),
@@ -211,7 +223,7 @@ impl Network {
 
     /// Whose timer is likely to expire after the event that is dealt with now.
     #[inline]
-    pub(super) fn next_sender(&self) -> Option<usize> {
+    pub(super) fn next_sender(&self) -> Option<FlowRank> {
         self.components.timed(self.events.peek_next()?)
     }
 
@@ -243,23 +255,23 @@ impl Network {
     /// Transmissions on a channel are due.
     pub(super) fn on_channel(&mut self, now: Instant, id: ComponentId, channel: usize) {
         self.events.finish(id, None);
-        self.channels[channel].advance(now, &mut self.links, &mut self.ledger);
+        self.channels[channel].advance(now, self.links.as_mut(), &mut self.ledger);
         self.wake_stations(channel);
     }
 
     /// A packet enters the link of a station.
-    fn enter_station(&mut self, now: Instant, link: u32, packet: Packet) {
-        let Station { channel, place } = self.stations[link as usize].expect("invariant: a channel has its stations");
-        self.channels[channel].enqueue(now, place, packet, &mut self.links, &mut self.ledger);
+    fn enter_station(&mut self, now: Instant, link: LinkRank, packet: Packet) {
+        let Station { channel, place } = self.stations[link].expect("invariant: a channel has its stations");
+        self.channels[channel].enqueue(now, place, packet, self.links.as_mut(), &mut self.ledger);
         self.wake_stations(channel);
     }
 
     /// A channel may have given packets to links, and its next transmission may have moved.
     fn wake_stations(&mut self, channel: usize) {
         let state = &mut self.channels[channel];
-        while let Some(link) = state.next_news() {
+        while let Some(link) = state.next_news().map(LinkRank::new) {
             if let Some(deadline) = self.links[link].next_deadline() {
-                self.events.schedule(self.components.link(link as u32), deadline);
+                self.events.schedule(self.components.link(link), deadline);
             }
         }
         self.events.set(self.components.channel(channel), state.next_start());
@@ -275,22 +287,22 @@ impl Network {
 
     /// Brings all links up to date.
     pub(super) fn advance(&mut self, now: Instant) {
-        for link in 0..self.links.len() {
+        for link in self.links.keys() {
             self.advance_link(now, link);
         }
     }
 
     /// Brings a link up to date. Packets in flight on it may leave ahead of time.
-    pub(super) fn advance_link(&mut self, now: Instant, link: usize) {
+    pub(super) fn advance_link(&mut self, now: Instant, link: LinkRank) {
         if self.is_certain[link] {
-            self.touched.push(link as u32);
+            self.touched.push(link);
         }
-        self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link: link as u32 });
+        self.links[link].advance(now, &mut AtLink { ledger: &mut self.ledger, link });
     }
 
     /// Visits the packets at a link: flow, kind, packet, and arrival time at the far end. Queued packets have no
     /// arrival time.
-    pub(super) fn visit(&self, link: usize, mut see: impl FnMut(usize, Kind, &Packet, Option<Instant>)) {
+    pub(super) fn visit(&self, link: LinkRank, mut see: impl FnMut(FlowRank, Kind, &Packet, Option<Instant>)) {
         let bodies = &self.ledger.bodies;
         self.links[link].visit(|packet, arrives| {
             see(bodies.flow(packet.body()), bodies.get(packet.body()).kind(), packet, arrives);
@@ -321,10 +333,10 @@ impl Network {
 
     /// Processes a due link. Returns the packet that reached the end of its route.
     #[inline(always)]
-    pub(super) fn on_link(&mut self, now: Instant, id: ComponentId, link: u32) -> Option<Packet> {
-        let state = &mut self.links[link as usize];
+    pub(super) fn on_link(&mut self, now: Instant, id: ComponentId, link: LinkRank) -> Option<Packet> {
+        let state = &mut self.links[link];
         let mut arrived = state.poll(now, &mut AtLink { ledger: &mut self.ledger, link });
-        if self.hands_over[link as usize] {
+        if self.hands_over[link] {
             self.events.finish(id, None);
             self.touched.push(link);
         } else {
@@ -346,13 +358,13 @@ impl Network {
     #[inline(always)]
     pub(super) fn next_ahead(
         &mut self,
-        may_arrive: impl Fn(Instant, usize, &Body, bool) -> bool,
-    ) -> Option<(Instant, u32, Packet)> {
+        may_arrive: impl Fn(Instant, FlowRank, &Body, bool) -> bool,
+    ) -> Option<(Instant, LinkRank, Packet)> {
         loop {
             let link = self.touched.pop()?;
             let (hops, bodies) = (&self.hops, &self.ledger.bodies);
             let (horizon, sample_horizon, step_horizon) = (self.horizon, self.sample_horizon, self.step_horizon);
-            let state = &mut self.links[link as usize];
+            let state = &mut self.links[link];
             let taken = state.take_ahead(|at, packet, is_last| match hops[packet.next_hop()] {
                 Hop::Link { takes_ahead: true, .. } if at <= step_horizon => Ahead::Take,
                 Hop::End { outside: true, .. } if matches!(bodies.get(packet.body()), Body::Outside(_)) => Ahead::Take,
@@ -414,17 +426,17 @@ impl Network {
     }
 
     /// The delay of a link has changed, so remaining packets may leave sooner.
-    pub(super) fn wake_changed(&mut self, link: usize) {
+    pub(super) fn wake_changed(&mut self, link: LinkRank) {
         if self.hands_over[link] {
-            self.wake(link as u32);
+            self.wake(link);
         } else if let Some(at) = self.links[link].next_deadline() {
-            self.events.schedule(self.components.link(link as u32), at);
+            self.events.schedule(self.components.link(link), at);
         }
     }
 
     /// A time before which no packet comes out of this link that has not been handed over. With `are_certain`, all
     /// packets in flight that count have been.
-    pub(super) fn next_news(&self, link: usize, are_certain: bool) -> Option<Instant> {
+    pub(super) fn next_news(&self, link: LinkRank, are_certain: bool) -> Option<Instant> {
         let state = &self.links[link];
         if are_certain {
             return state.next_commitment();
@@ -437,8 +449,8 @@ impl Network {
 
     /// Schedules the remaining packets of a link after an access.
     #[inline]
-    fn wake(&mut self, link: u32) {
-        if let Some(at) = self.links[link as usize].next_arrival() {
+    fn wake(&mut self, link: LinkRank) {
+        if let Some(at) = self.links[link].next_arrival() {
             self.events.schedule(self.components.link(link), at);
         }
     }
@@ -460,14 +472,14 @@ impl Network {
 
     /// A packet enters a link.
     #[inline(always)]
-    fn enter(&mut self, now: Instant, link: u32, drive: Drive, mut packet: Packet) {
+    fn enter(&mut self, now: Instant, link: LinkRank, drive: Drive, mut packet: Packet) {
         packet.enter_hop();
         self.ledger.trace(now, link, packet, PacketEvent::Enter);
         if drive == Drive::Channel {
             self.enter_station(now, link, packet);
             return;
         }
-        let state = &mut self.links[link as usize];
+        let state = &mut self.links[link];
         // While packets are in flight a wake-up is pending.
         let is_news = state.is_idle() || state.reorders();
         state.enqueue(now, packet, &mut AtLink { ledger: &mut self.ledger, link });
@@ -503,14 +515,14 @@ impl Network {
 
     /// The sender of a flow, after an event.
     #[inline]
-    pub(super) fn trace_sender(&mut self, now: Instant, flow: usize, sender: &SendingEnd) {
+    pub(super) fn trace_sender(&mut self, now: Instant, flow: FlowRank, sender: &SendingEnd) {
         if let Some(tracer) = &mut self.ledger.tracer {
             tracer.sender(now, flow, sender);
         }
     }
 
     /// A flow begins its next connection. `base` is the offset of its first byte.
-    pub(super) fn trace_connection(&mut self, flow: usize, base: u64) {
+    pub(super) fn trace_connection(&mut self, flow: FlowRank, base: u64) {
         let tracer = self.ledger.tracer.as_deref_mut();
         if let Some(recorder) = tracer.and_then(|tracer| tracer.recorder.as_mut()) {
             recorder.connected(flow, base);
@@ -519,7 +531,7 @@ impl Network {
 
     /// Timers of the sender of a flow go off.
     #[inline]
-    pub(super) fn trace_timers(&mut self, now: Instant, flow: usize, timers: impl Iterator<Item = Timer>) {
+    pub(super) fn trace_timers(&mut self, now: Instant, flow: FlowRank, timers: impl Iterator<Item = Timer>) {
         if let Some(tracer) = &mut self.ledger.tracer {
             timers.for_each(|timer| tracer.timer(now, flow, timer));
         }
@@ -532,22 +544,31 @@ fn build_link(plan: &LinkPlan, rngs: RngStreams, end: Instant) -> Packets {
 }
 
 /// The channels of a plan with their stations in the order of the links, and the station of each link.
-fn build_channels(plan: &Plan, rngs: RngStreams, link_order: &[usize]) -> (Vec<Channel<Packet>>, Vec<Option<Station>>) {
+fn build_channels(
+    plan: &Plan,
+    rngs: RngStreams,
+    link_order: &TiSlice<LinkRank, LinkId>,
+) -> (Vec<Channel<Packet>>, TiVec<LinkRank, Option<Station>>) {
     if plan.channels.is_empty() {
-        return (Vec::new(), Vec::new());
+        return (Vec::new(), TiVec::new());
     }
-    let order = order_by_key(&rngs, plan.channels.iter().map(|channel| channel.name.as_str()));
-    let channel_rank = ranks(&order);
+    let order: TiVec<usize, usize> = order_by_key(&rngs, plan.channels.iter().map(|channel| channel.name.as_str()));
+    let channel_rank = inverse(&order);
     let mut configs: Vec<Vec<StationConfig>> = vec![Vec::new(); order.len()];
-    let station = |(link, index): (usize, &usize)| {
+    let station = |(link, index): (LinkRank, &LinkId)| {
         let LinkPlan { name, rate, channel, .. } = &plan.links[*index];
         let channel = channel_rank[(*channel)?];
         let rate = rate.expect("invariant: a station has a rate");
         let stream = |purpose| rngs.stream(name, purpose);
-        configs[channel].push(StationConfig { link, rate, backoff: stream("backoff"), errors: stream("frame errors") });
+        configs[channel].push(StationConfig {
+            link: link.number(),
+            rate,
+            backoff: stream("backoff"),
+            errors: stream("frame errors"),
+        });
         Some(Station { channel, place: configs[channel].len() - 1 })
     };
-    let stations = link_order.iter().enumerate().map(station).collect();
+    let stations = link_order.iter_enumerated().map(station).collect();
     let channel = |(index, stations): (&usize, Vec<StationConfig>)| {
         let ChannelPlan { dcf, .. } = &plan.channels[*index];
         Channel::new(dcf.clone(), stations)

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::index::LinkId;
 use crate::units::{Duration, Instant};
 
 /// The direction of a packet of a flow.
@@ -45,15 +46,15 @@ pub enum OutcomeEvent {
     },
     /// It enters a link. Reported with a capture only.
     Enters {
-        /// Index in [`Plan::links`](super::Plan::links).
-        link: usize,
+        /// The link.
+        link: LinkId,
         /// Whether it is marked.
         is_marked: bool,
     },
     /// It comes out of a link. Reported with a capture only.
     Leaves {
-        /// Index in [`Plan::links`](super::Plan::links).
-        link: usize,
+        /// The link.
+        link: LinkId,
         /// Whether it is marked.
         is_marked: bool,
     },

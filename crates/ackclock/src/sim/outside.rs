@@ -7,6 +7,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::error::RunError;
+use super::index::FlowId;
 use super::measures::{FlowMeasures, OutsideFlow};
 use super::outcome::{Direction, Outcome};
 use super::packet::{Body, Kind, OutsideBody};
@@ -18,8 +19,8 @@ use crate::units::{Duration, Instant};
 /// A packet of a flow whose ends are outside.
 #[derive(Clone, Copy, Debug)]
 pub struct OutsidePacket {
-    /// Index in [`Plan::flows`](super::Plan::flows).
-    pub flow: usize,
+    /// The flow.
+    pub flow: FlowId,
     /// Where it goes.
     pub direction: Direction,
     /// Its kind for counters.
@@ -52,7 +53,7 @@ impl Simulation<'_> {
     /// A time before which no packet arrives in this direction without a known outcome, unless an end sends more.
     /// None if no such packet is on its way.
     pub fn earliest_news(&self, direction: Direction) -> Option<Instant> {
-        let rest = self.bounds.rest[direction as usize].iter().enumerate();
+        let rest = self.bounds.rest[direction as usize].iter_enumerated();
         let news = rest.filter_map(|(link, rest)| {
             let at = self.network.next_news(self.network.link_rank[link], self.bounds.are_certain[link])?;
             Some(at + (*rest)?)

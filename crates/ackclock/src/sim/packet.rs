@@ -1,5 +1,6 @@
 //! Packets: a small value that links move, and its body, which stays in place.
 
+use super::index::FlowRank;
 use crate::link::Impairable;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Queued};
@@ -152,8 +153,8 @@ impl Impairable for Packet {
 /// The properties of a new packet other than its body.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketMeta {
-    /// Whose it is: a flow, or after all flows a source of datagrams.
-    pub flow: u32,
+    /// Whose it is.
+    pub flow: FlowRank,
     /// Index of its first hop in the table of routes.
     pub route: u32,
     /// The common flags of all packets of the flow.
@@ -277,15 +278,15 @@ impl Owner {
     /// Flows are numbered below.
     pub const FLOWS: usize = 1 << Self::FLOW_BITS;
 
-    fn new(flow: u32) -> Self {
-        debug_assert!((flow as usize) < Self::FLOWS, "invariant: a plan has no more flows");
-        Owner(u64::from(flow))
+    fn new(flow: FlowRank) -> Self {
+        debug_assert!(flow.number() < Self::FLOWS, "invariant: a plan has no more flows");
+        Owner(flow.number() as u64)
     }
 
-    /// The flow, as the simulation numbers it.
+    /// The flow.
     #[inline]
-    pub fn flow(self) -> usize {
-        (self.0 & (Self::FLOWS as u64 - 1)) as usize
+    pub fn flow(self) -> FlowRank {
+        FlowRank::new((self.0 & (Self::FLOWS as u64 - 1)) as usize)
     }
 
     /// The queueing delay of the packet so far.
@@ -312,9 +313,9 @@ pub struct Bodies {
 }
 
 impl Bodies {
-    /// Keeps a body of this flow, as the simulation numbers them, until it is taken.
+    /// Keeps a body of this flow until it is taken.
     #[inline(always)]
-    pub fn keep(&mut self, flow: u32, body: Body) -> BodyId {
+    pub fn keep(&mut self, flow: FlowRank, body: Body) -> BodyId {
         self.keep_of(Owner::new(flow), body)
     }
 
@@ -354,7 +355,7 @@ impl Bodies {
 
     /// The flow that a packet belongs to.
     #[inline]
-    pub fn flow(&self, id: BodyId) -> usize {
+    pub fn flow(&self, id: BodyId) -> FlowRank {
         self.owner(id).flow()
     }
 
@@ -411,7 +412,7 @@ impl Bodies {
     }
 
     /// Calls `visit` with the flow and the body of everything that is kept.
-    pub fn for_each(&self, mut visit: impl FnMut(usize, &Body)) {
+    pub fn for_each(&self, mut visit: impl FnMut(FlowRank, &Body)) {
         let mut is_kept = vec![true; self.places.len()];
         self.free.iter().for_each(|id| is_kept[id.place()] = false);
         for (place, _) in is_kept.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
@@ -429,7 +430,7 @@ mod tests {
     #[test]
     fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
         let flags = Flags::new(0x1abc_def0, true);
-        let cover = PacketMeta { flow: 0, route: u32::MAX - 1, flags, ecn: Ecn::Ect1, wire_len: 65_535 };
+        let cover = PacketMeta { flow: FlowRank::new(0), route: u32::MAX - 1, flags, ecn: Ecn::Ect1, wire_len: 65_535 };
         let mut packet = Packet::new(BodyId(u32::MAX), &cover);
         let told = |packet: &Packet| (packet.wire_len(), packet.flow_hash(), packet.in_profile());
         assert_eq!(
@@ -457,27 +458,27 @@ mod tests {
     fn places_are_used_again() {
         let body = |seq| Body::Data(DataSegment { seq, len: 1, sent_at: Instant::ZERO, ecn: DataEcn::default() });
         let mut bodies = Bodies::default();
-        let (first, second) = (bodies.keep(0, body(1)), bodies.keep(7, body(2)));
+        let (first, second) = (bodies.keep(FlowRank::new(0), body(1)), bodies.keep(FlowRank::new(7), body(2)));
         assert!(matches!(bodies.take(first), Body::Data(DataSegment { seq: 1, .. })));
-        assert_eq!(bodies.keep(8, body(3)), first);
+        assert_eq!(bodies.keep(FlowRank::new(8), body(3)), first);
         bodies.add_queueing_delay(second, Duration::from_nanos(40));
         let copy = bodies.keep_copy(second);
         assert!(matches!(bodies.take(second), Body::Data(DataSegment { seq: 2, .. })));
         bodies.add_queueing_delay(copy, Duration::from_nanos(2));
-        let owners = [first, copy].map(|id| (bodies.flow(id), bodies.owner(id).queueing_delay().as_nanos()));
+        let owners = [first, copy].map(|id| (bodies.flow(id).number(), bodies.owner(id).queueing_delay().as_nanos()));
         assert_eq!(owners, [(8, 0), (7, 42)]);
         let mut kept = Vec::new();
-        bodies.for_each(|flow, body| kept.push((flow, body.position().0)));
+        bodies.for_each(|flow, body| kept.push((flow.number(), body.position().0)));
         assert_eq!((kept, bodies.places()), (vec![(8, 3), (7, 2)], 3));
     }
 
     #[test]
     fn a_packet_that_waits_for_hours_keeps_its_flow() {
-        let mut owner = Owner::new(Owner::FLOWS as u32 - 1);
+        let mut owner = Owner::new(FlowRank::new(Owner::FLOWS - 1));
         for hours in [1, 3] {
             owner.add_queueing_delay(Duration::from_secs(3600));
             assert_eq!(
-                (owner.flow(), owner.queueing_delay() >= Duration::from_secs(3600)),
+                (owner.flow().number(), owner.queueing_delay() >= Duration::from_secs(3600)),
                 (Owner::FLOWS - 1, true),
                 "{hours}"
             );

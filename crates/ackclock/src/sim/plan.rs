@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::distribution::Distribution;
 use super::impairments::ImpairmentsPlan;
+use super::index::{FlowId, LinkId};
 use super::population::SourcePopulation;
 use crate::cc::{Algorithm, CcContext, CcSpec, ForeignValue};
 use crate::link::{Dcf, Impairable, Link, LinkConfig};
@@ -38,7 +39,7 @@ pub struct Plan {
     /// Meters, which flows and datagrams point to.
     pub meters: Vec<MeterPlan>,
     /// The link of `links` whose queue and utilisation the summary reports.
-    pub bottleneck: usize,
+    pub bottleneck: LinkId,
     /// Samples over time.
     pub sampling: Sampling,
     /// Packets to capture, by default none.
@@ -79,20 +80,20 @@ impl Plan {
         Ok(())
     }
 
-    /// Adds a flow like the one with this index, with its own copies of private links. It sends nothing until
-    /// [`Simulation::begin_flow`](super::Simulation::begin_flow). Returns its index in `flows`.
+    /// Adds a flow like this one, with its own copies of private links. It sends nothing until
+    /// [`Simulation::begin_flow`](super::Simulation::begin_flow). Returns its place in `flows`.
     ///
     /// # Panics
-    /// If the plan has none of this index.
-    pub fn add_flow_like(&mut self, index: usize, name: &str) -> usize {
-        let like = self.flows[index].clone();
-        let mut own = |path: &[usize]| -> Arc<[usize]> {
+    /// If `flows` has none of this place.
+    pub fn add_flow_like(&mut self, id: FlowId, name: &str) -> FlowId {
+        let like = self.flows[id].clone();
+        let mut own = |path: &[LinkId]| -> Arc<[LinkId]> {
             path.iter()
                 .map(|link| match self.links[*link].name.strip_prefix(&*like.name) {
                     Some(part) if self.links[*link].private => {
                         let name = format!("{name}{part}");
                         self.links.push(LinkPlan { name, ..self.links[*link].clone() });
-                        self.links.len() - 1
+                        LinkId::new(self.links.len() - 1)
                     }
                     _ => *link,
                 })
@@ -100,7 +101,7 @@ impl Plan {
         };
         let (forward, reverse) = (own(&like.forward), own(&like.reverse));
         self.flows.push(FlowPlan { name: name.into(), forward, reverse, start: FlowPlan::ON_REQUEST, ..like });
-        self.flows.len() - 1
+        FlowId::new(self.flows.len() - 1)
     }
 
     /// The number of `flows`, from the first one on, that are sampled.
@@ -113,8 +114,18 @@ impl Plan {
         self.sampling.packets || self.capture.is_some()
     }
 
+    /// All of `links` by their places.
+    pub fn link_ids(&self) -> impl DoubleEndedIterator<Item = LinkId> + use<> {
+        (0..self.links.len()).map(LinkId::new)
+    }
+
+    /// All of `flows` by their places.
+    pub fn flow_ids(&self) -> impl Iterator<Item = FlowId> + use<> {
+        (0..self.flows.len()).map(FlowId::new)
+    }
+
     /// True for a link that appears in the results.
-    pub fn reports(&self, link: usize) -> bool {
+    pub fn reports(&self, link: LinkId) -> bool {
         !self.links[link].private || link == self.bottleneck
     }
 }
@@ -185,8 +196,8 @@ pub struct ChannelPlan {
 pub struct MeterPlan {
     /// Its name.
     pub name: String,
-    /// Index of the link, which flows share.
-    pub link: usize,
+    /// The link, which flows share.
+    pub link: LinkId,
     /// The profile.
     pub profile: Profile,
     /// Whether all its flows share the buckets, or each has its own.
@@ -214,10 +225,10 @@ pub struct FlowPlan {
     pub name: Arc<str>,
     /// Name of the group it was declared in.
     pub group: Arc<str>,
-    /// Links from the sender to the receiver, as indices.
-    pub forward: Arc<[usize]>,
-    /// Links from the receiver to the sender, as indices.
-    pub reverse: Arc<[usize]>,
+    /// Links from the sender to the receiver.
+    pub forward: Arc<[LinkId]>,
+    /// Links from the receiver to the sender.
+    pub reverse: Arc<[LinkId]>,
     /// The algorithm. Flows of a group share it.
     pub cc: Arc<Algorithm>,
     /// The settings of the algorithm. Flows of a group share them.
@@ -245,7 +256,7 @@ impl FlowPlan {
     pub const ON_REQUEST: Instant = Instant::MAX;
 
     /// Whether its packets, or its ACKs, cross a link.
-    pub(super) fn crosses(&self, link: usize) -> bool {
+    pub(super) fn crosses(&self, link: LinkId) -> bool {
         self.forward.contains(&link) || self.reverse.contains(&link)
     }
 }
@@ -398,8 +409,8 @@ pub struct DatagramPlan {
 pub struct SourcePlan {
     /// Unique name. Orders events and seeds its random numbers.
     pub name: String,
-    /// Links to the receiver, as indices.
-    pub forward: Arc<[usize]>,
+    /// Links to the receiver.
+    pub forward: Arc<[LinkId]>,
 }
 
 impl DatagramPlan {
@@ -505,8 +516,8 @@ pub enum CapturePoint {
     Sender,
     /// The receivers.
     Receiver,
-    /// Where the link with this index ends, and the link of the other direction begins.
-    Link(usize),
+    /// Where this link ends, and the link of the other direction begins.
+    Link(LinkId),
 }
 
 /// The samples over time.

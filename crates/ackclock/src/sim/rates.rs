@@ -2,28 +2,29 @@
 
 use std::collections::BTreeMap;
 
+use super::index::LinkId;
 use crate::units::{Instant, Rate};
 
 /// The rates of links that were changed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChangedRates {
-    /// By index in the plan: from when on which rate, from the start of the run.
-    links: BTreeMap<usize, Vec<(Instant, Rate)>>,
+    /// From when on which rate, from the start of the run.
+    links: BTreeMap<LinkId, Vec<(Instant, Rate)>>,
 }
 
 impl ChangedRates {
     /// Changes the present rate of a link from `now` on, which is not before the last change.
-    pub(super) fn change(&mut self, link: usize, planned: Rate, now: Instant, rate: Rate) {
+    pub(super) fn change(&mut self, link: LinkId, planned: Rate, now: Instant, rate: Rate) {
         self.links.entry(link).or_insert_with(|| vec![(Instant::ZERO, planned)]).push((now, rate));
     }
 
     /// Whether a link was ever changed.
-    pub(super) fn knows(&self, link: usize) -> bool {
+    pub(super) fn knows(&self, link: LinkId) -> bool {
         self.links.contains_key(&link)
     }
 
     /// The mean rate of a link between two times, if it was ever changed.
-    pub(super) fn mean_bps(&self, link: usize, since: Instant, until: Instant) -> Option<f64> {
+    pub(super) fn mean_bps(&self, link: LinkId, since: Instant, until: Instant) -> Option<f64> {
         let rates = self.links.get(&link)?;
         let ends = rates.iter().skip(1).map(|(at, _)| *at).chain([Instant::MAX]);
         let bits = rates.iter().zip(ends).map(|((begin, rate), end)| {
@@ -44,10 +45,10 @@ mod tests {
         let at = |secs| Instant::ZERO + Duration::from_secs(secs);
         let rate = |bps| Rate::from_bps(bps).unwrap();
         let mut rates = ChangedRates::default();
-        rates.change(3, rate(100), at(2), rate(400));
-        rates.change(3, rate(100), at(4), rate(700));
-        assert_eq!(rates.mean_bps(0, at(0), at(9)), None);
-        let mean = |since, until| rates.mean_bps(3, at(since), at(until)).unwrap();
+        rates.change(LinkId::new(3), rate(100), at(2), rate(400));
+        rates.change(LinkId::new(3), rate(100), at(4), rate(700));
+        assert_eq!(rates.mean_bps(LinkId::new(0), at(0), at(9)), None);
+        let mean = |since, until| rates.mean_bps(LinkId::new(3), at(since), at(until)).unwrap();
         assert_eq!([mean(0, 2), mean(0, 4), mean(1, 3), mean(3, 5), mean(5, 6)], [100.0, 250.0, 250.0, 550.0, 700.0]);
     }
 }

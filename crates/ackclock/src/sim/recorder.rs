@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use typed_index_collections::{TiSlice, TiVec};
+
 use super::endpoint::SendingEnd;
+use super::index::{FlowId, FlowRank, LinkId, LinkRank};
 use super::packet::{Bodies, Body, BodyId, Kind, Packet};
 use super::plan::{CapturePlan, CapturePoint, Plan, Stack};
 use crate::capture::{Connection, Declared, Lost, Packet as Seen, Recording, Segment, SenderState};
@@ -17,22 +20,21 @@ pub(super) struct Recorder {
     point: Point,
     /// Whether the states of senders are captured.
     has_senders: bool,
-    /// Flows by the numbers of the simulation, datagrams last.
-    flows: Vec<Recorded>,
+    flows: TiVec<FlowRank, Recorded>,
     /// Properties that bodies lack, by their places.
     sent: Vec<Sent>,
     recording: Recording,
 }
 
-/// The place, links by their ranks.
+/// The place.
 #[derive(Clone, Copy, Debug)]
 enum Point {
     Sender,
     Receiver,
     /// Where one link ends and another one, in the other direction, begins.
     Link {
-        ends: u32,
-        begins: Option<u32>,
+        ends: LinkRank,
+        begins: Option<LinkRank>,
     },
 }
 
@@ -40,9 +42,9 @@ enum Point {
 #[derive(Debug)]
 struct Recorded {
     is_chosen: bool,
-    /// The last links by their ranks. A source of datagrams has no reverse path.
-    last_forward: u32,
-    last_reverse: Option<u32>,
+    /// The last links. A source of datagrams has no reverse path.
+    last_forward: LinkRank,
+    last_reverse: Option<LinkRank>,
     /// The common properties of its connections.
     model: Connection,
     /// The offset of the first byte of each connection, and the index of the connection in the recording.
@@ -76,18 +78,19 @@ impl Recorder {
     pub(super) fn new(
         plan: &Plan,
         capture: &CapturePlan,
-        flow_rank: &[usize],
-        streams: &[(&str, &[usize])],
-        link_rank: &[usize],
+        flow_rank: &TiSlice<FlowId, FlowRank>,
+        streams: &[(&str, &[LinkId])],
+        link_rank: &TiSlice<LinkId, LinkRank>,
     ) -> Self {
-        let mut flows: Vec<Option<Recorded>> = Vec::new();
+        let mut flows: TiVec<FlowRank, Option<Recorded>> = TiVec::new();
         flows.resize_with(flow_rank.len(), || None);
-        for (index, flow) in plan.tcp_flows().enumerate() {
+        for ((index, rank), flow) in flow_rank.iter_enumerated().zip(plan.tcp_flows()) {
             // Their owner captures the packets of ends outside.
             let is_chosen = flow.stack != Stack::Outside && capture.takes(&flow.name, &flow.group);
             let paths = [&*flow.forward, &*flow.reverse];
-            let model = connection(plan, capture.point, (flow.name.clone(), index), paths, Some(&flow.transport));
-            flows[flow_rank[index]] = Some(Recorded::new(is_chosen, paths, link_rank, model));
+            let model =
+                connection(plan, capture.point, (flow.name.clone(), index.number()), paths, Some(&flow.transport));
+            flows[*rank] = Some(Recorded::new(is_chosen, paths, link_rank, model));
         }
         flows.extend(streams.iter().enumerate().map(|(index, (name, path))| {
             let group = plan.datagrams.iter().find(|row| row.sources.iter().any(|source| source.name == **name));
@@ -96,7 +99,7 @@ impl Recorder {
             let model = connection(plan, capture.point, ((*name).into(), flow_rank.len() + index), paths, None);
             Some(Recorded::new(is_chosen, paths, link_rank, model))
         }));
-        let rank = |link: usize| link_rank[link] as u32;
+        let rank = |link: LinkId| link_rank[link];
         let point = match capture.point {
             CapturePoint::Sender => Point::Sender,
             CapturePoint::Receiver => Point::Receiver,
@@ -113,7 +116,7 @@ impl Recorder {
     }
 
     /// The next connection of a flow begins. `base` is the offset of its first byte.
-    pub(super) fn connected(&mut self, flow: usize, base: u64) {
+    pub(super) fn connected(&mut self, flow: FlowRank, base: u64) {
         let flow = &mut self.flows[flow];
         flow.connections.push((base, None));
         (flow.asked, flow.served, flow.ack, flow.echo, flow.losses) = (0, 0, None, None, 0);
@@ -158,7 +161,7 @@ impl Recorder {
 
     /// A packet enters a link.
     #[cold]
-    pub(super) fn entered(&mut self, now: Instant, link: u32, packet: Packet, bodies: &Bodies) {
+    pub(super) fn entered(&mut self, now: Instant, link: LinkRank, packet: Packet, bodies: &Bodies) {
         let number = bodies.flow(packet.body());
         if matches!(self.point, Point::Link { begins, .. } if begins == Some(link)) && self.flows[number].is_chosen {
             self.see(now, number, packet, bodies);
@@ -167,7 +170,7 @@ impl Recorder {
 
     /// A packet comes out of a link.
     #[cold]
-    pub(super) fn left(&mut self, now: Instant, link: u32, packet: Packet, bodies: &Bodies) {
+    pub(super) fn left(&mut self, now: Instant, link: LinkRank, packet: Packet, bodies: &Bodies) {
         let number = bodies.flow(packet.body());
         let flow = &mut self.flows[number];
         if !flow.is_chosen {
@@ -211,7 +214,7 @@ impl Recorder {
 
     /// The state of the sender of a flow after an event.
     #[cold]
-    pub(super) fn sender(&mut self, now: Instant, flow: usize, sender: &SendingEnd) {
+    pub(super) fn sender(&mut self, now: Instant, flow: FlowRank, sender: &SendingEnd) {
         let flow = &mut self.flows[flow];
         if !self.has_senders || !flow.is_chosen {
             return;
@@ -259,7 +262,7 @@ impl Recorder {
     }
 
     /// The connection of a packet is in the recording from its first packet on.
-    fn open(&mut self, now: Instant, number: usize, packet: Packet, bodies: &Bodies) {
+    fn open(&mut self, now: Instant, number: FlowRank, packet: Packet, bodies: &Bodies) {
         let (flow, connections) = (&mut self.flows[number], &mut self.recording.connections);
         let last = flow.connection_of(bodies.get(packet.body()));
         if flow.connections[last].1.is_none() {
@@ -270,7 +273,7 @@ impl Recorder {
     }
 
     /// A packet is at the place of the capture. A host does not take one with wrong bits.
-    fn see(&mut self, now: Instant, number: usize, packet: Packet, bodies: &Bodies) {
+    fn see(&mut self, now: Instant, number: FlowRank, packet: Packet, bodies: &Bodies) {
         let (flow, body) = (&self.flows[number], bodies.get(packet.body()));
         let (base, Some(connection)) = flow.connections[flow.connection_of(body)] else { return };
         let Sent { at: sent_at, other, echo, ack } = self.sent[packet.body().place()];
@@ -313,8 +316,13 @@ impl Recorder {
 }
 
 impl Recorded {
-    fn new(is_chosen: bool, [forward, reverse]: [&[usize]; 2], link_rank: &[usize], model: Connection) -> Self {
-        let last = |path: &[usize]| path.last().map(|link| link_rank[*link] as u32);
+    fn new(
+        is_chosen: bool,
+        [forward, reverse]: [&[LinkId]; 2],
+        link_rank: &TiSlice<LinkId, LinkRank>,
+        model: Connection,
+    ) -> Self {
+        let last = |path: &[LinkId]| path.last().map(|link| link_rank[*link]);
         Recorded {
             is_chosen,
             last_forward: last(forward).expect("invariant: a path has a link"),
@@ -355,11 +363,11 @@ fn connection(
     plan: &Plan,
     point: CapturePoint,
     (flow, number): (Arc<str>, usize),
-    [forward, reverse]: [&[usize]; 2],
+    [forward, reverse]: [&[LinkId]; 2],
     transport: Option<&Arc<Transport>>,
 ) -> Connection {
-    let propagation = |links: &[usize]| links.iter().fold(Duration::ZERO, |sum, link| sum + plan.links[*link].delay);
-    let up_to = |link: usize, path: &[usize]| path.iter().position(|other| *other == link).map(|place| place + 1);
+    let propagation = |links: &[LinkId]| links.iter().fold(Duration::ZERO, |sum, link| sum + plan.links[*link].delay);
+    let up_to = |link: LinkId, path: &[LinkId]| path.iter().position(|other| *other == link).map(|place| place + 1);
     let distance = match point {
         CapturePoint::Sender => Duration::ZERO,
         CapturePoint::Receiver => propagation(forward),

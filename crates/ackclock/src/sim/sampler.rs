@@ -1,6 +1,7 @@
 //! Samples over time: the first flows and the shared links, at even intervals.
 
 use super::ends::Ends;
+use super::index::{FlowId, LinkId};
 use super::network::Network;
 use super::plan::Plan;
 use super::source::Application;
@@ -15,9 +16,8 @@ use crate::variation::Variation;
 pub(super) struct Sampler {
     interval: Duration,
     samples: Samples,
-    /// Indices into the plan.
-    flows: Vec<usize>,
-    links: Vec<usize>,
+    flows: Vec<FlowId>,
+    links: Vec<LinkId>,
     /// The capacity of each of these links. Empty without a varying link.
     capacities: Vec<Capacity>,
     /// The time of the last sample.
@@ -44,15 +44,15 @@ impl Capacity {
 impl Sampler {
     pub(super) fn new(plan: &Plan) -> Self {
         let Some(interval) = plan.sampling.interval else { return Sampler::default() };
-        let flows: Vec<_> = (0..plan.sampled_flows()).collect();
-        let links: Vec<_> = (0..plan.links.len()).filter(|link| !plan.links[*link].private).collect();
+        let flows: Vec<_> = plan.flow_ids().take(plan.sampled_flows()).collect();
+        let links: Vec<_> = plan.link_ids().filter(|link| !plan.links[*link].private).collect();
         let samples = Samples {
             flow_names: flows.iter().map(|flow| plan.flows[*flow].name.to_string()).collect(),
             link_names: links.iter().map(|link| plan.links[*link].name.clone()).collect(),
             ..Samples::default()
         };
         let end = Instant::ZERO + plan.duration;
-        let capacity = |link: &usize| {
+        let capacity = |link: &LinkId| {
             let link = &plan.links[*link];
             let variation = link.variation(RngStreams::from_root(plan.seed), end);
             variation.map_or(Capacity::Even(link.rate), |variation| Capacity::Varying(Box::new(variation)))
@@ -62,8 +62,8 @@ impl Sampler {
         Sampler { interval, samples, flows, links, capacities, last: Instant::ZERO }
     }
 
-    /// The links in samples, by their index in the plan. They must be up to date.
-    pub(super) fn links(&self) -> &[usize] {
+    /// The links in samples. They must be up to date.
+    pub(super) fn links(&self) -> &[LinkId] {
         &self.links
     }
 

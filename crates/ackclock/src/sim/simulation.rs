@@ -2,15 +2,18 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use typed_index_collections::TiVec;
+
 use super::bounds::Bounds;
 use super::components::{Component, Components};
 use super::ends::Ends;
 use super::error::RunError;
+use super::index::{FlowId, FlowRank, LinkId, LinkRank};
 use super::limits::{MOST_PACKETS, MOST_RECORDED};
 use super::lookahead::look_ahead;
 use super::measure::{Measurement, Run};
 use super::network::{Network, Routes};
-use super::order::{order_by_key, ranks};
+use super::order::{inverse, order_by_key};
 use super::plan::Plan;
 use super::recorder::Recorder;
 use super::result::RunResult;
@@ -51,8 +54,8 @@ impl<'plan> Simulation<'plan> {
     /// A run at its start.
     pub fn new(plan: &'plan Plan) -> Self {
         let rngs = RngStreams::from_root(plan.seed);
-        let link_order = order_by_key(&rngs, plan.links.iter().map(|link| link.name.as_str()));
-        let (link_rank, lookahead) = (ranks(&link_order), look_ahead(plan));
+        let link_order = order_by_key::<LinkRank, LinkId>(&rngs, plan.links.iter().map(|link| link.name.as_str()));
+        let (link_rank, lookahead) = (inverse(&link_order), look_ahead(plan));
         let bounds = Bounds::new(plan, &lookahead);
         let mut routes = Routes::new(plan, &link_rank, &lookahead);
         let ends = Ends::new(plan, &rngs, &mut routes);
@@ -144,8 +147,8 @@ impl<'plan> Simulation<'plan> {
             self.ends.prefetch_timed(&self.network);
             match self.network.components.component(id) {
                 Component::Link(link) => {
-                    if let Some(packet) = self.network.on_link(now, id, link as u32) {
-                        self.ends.on_arrival(now, link as u32, packet, &mut self.network);
+                    if let Some(packet) = self.network.on_link(now, id, link) {
+                        self.ends.on_arrival(now, link, packet, &mut self.network);
                     }
                 }
                 other => self.on_event(now, id, other),
@@ -230,7 +233,7 @@ impl<'plan> Simulation<'plan> {
     /// use std::sync::atomic::AtomicBool;
     ///
     /// use ackclock_scenario::Scenario;
-    /// use ackclock::sim::{Progress, Simulation};
+    /// use ackclock::sim::{FlowId, Progress, Simulation};
     /// use ackclock::units::{Duration, Instant, Rate};
     ///
     /// let text = "
@@ -249,11 +252,11 @@ impl<'plan> Simulation<'plan> {
     ///
     /// // The first two seconds; then the bottleneck loses nine tenths of its rate.
     /// assert_eq!(simulation.step(at(2), &stop), Ok(Progress::Paused));
-    /// let before = simulation.flow(0).delivered_bytes;
+    /// let before = simulation.flow(FlowId::new(0)).delivered_bytes;
     /// simulation.set_rate(plan.bottleneck, Rate::from_bps(1_000_000).unwrap()).unwrap();
     /// assert_eq!(simulation.step(at(3), &stop), Ok(Progress::Paused));
     /// assert_eq!(simulation.now(), at(3));
-    /// assert!(simulation.flow(0).delivered_bytes - before < 200_000);
+    /// assert!(simulation.flow(FlowId::new(0)).delivered_bytes - before < 200_000);
     /// assert!(simulation.link(plan.bottleneck).backlog_packets > 0);
     ///
     /// let result = simulation.finish(&stop).unwrap();
@@ -284,12 +287,12 @@ impl<'plan> Simulation<'plan> {
         Ok(())
     }
 
-    /// The flow with this index in [`Plan::flows`].
+    /// A flow.
     ///
     /// # Panics
-    /// If the plan has none of this index.
-    pub fn flow(&self, index: usize) -> FlowView {
-        let flow = self.ends.flow(index);
+    /// If the plan has none.
+    pub fn flow(&self, id: FlowId) -> FlowView {
+        let flow = self.ends.flow(id);
         FlowView {
             sender: flow.sender.info(),
             counters: flow.sender.counters(),
@@ -304,10 +307,10 @@ impl<'plan> Simulation<'plan> {
     /// [`ChangeError`] if it has begun already.
     ///
     /// # Panics
-    /// If the plan has no flow of this index.
-    pub fn begin_flow(&mut self, index: usize) -> Result<(), ChangeError> {
+    /// If the plan has no such flow.
+    pub fn begin_flow(&mut self, id: FlowId) -> Result<(), ChangeError> {
         self.check_step()?;
-        self.ends.begin_flow(index, self.now, &mut self.network)
+        self.ends.begin_flow(id, self.now, &mut self.network)
     }
 
     /// Ends a flow now: its application stops writing. Data that it has written are still sent.
@@ -316,10 +319,10 @@ impl<'plan> Simulation<'plan> {
     /// [`ChangeError`] if it has not begun.
     ///
     /// # Panics
-    /// If the plan has no flow of this index.
-    pub fn end_flow(&mut self, index: usize) -> Result<(), ChangeError> {
+    /// If the plan has no such flow.
+    pub fn end_flow(&mut self, id: FlowId) -> Result<(), ChangeError> {
         self.check_step()?;
-        self.ends.end_flow(index, self.now, &mut self.network)
+        self.ends.end_flow(id, self.now, &mut self.network)
     }
 
     /// Applies the requests of a flow's algorithm from now on, instead of from its next event on. Call it after a
@@ -330,39 +333,39 @@ impl<'plan> Simulation<'plan> {
     /// [`ChangeError::Interrupted`].
     ///
     /// # Panics
-    /// If the plan has no flow of this index.
-    pub fn refresh_flow(&mut self, index: usize) -> Result<(), ChangeError> {
+    /// If the plan has no such flow.
+    pub fn refresh_flow(&mut self, id: FlowId) -> Result<(), ChangeError> {
         self.check_step()?;
-        self.ends.refresh_flow(index, self.now, &mut self.network);
+        self.ends.refresh_flow(id, self.now, &mut self.network);
         Ok(())
     }
 
-    /// The link with this index in [`Plan::links`].
+    /// A link.
     ///
     /// # Panics
-    /// If the plan has none of this index.
-    pub fn link(&mut self, index: usize) -> LinkView {
-        let rank = self.bring_up_to_date(index);
+    /// If the plan has none.
+    pub fn link(&mut self, id: LinkId) -> LinkView {
+        let rank = self.bring_up_to_date(id);
         let link = &self.network.links[rank];
         let (backlog_packets, backlog_bytes) = link.backlog();
         LinkView { rate: link.rate(), delay: link.delay(), backlog_packets, backlog_bytes, counters: link.counters() }
     }
 
-    /// The packets at the link with this index in [`Plan::links`]. Queued packets come first, of each flow in the
+    /// The packets at a link. Queued packets come first, of each flow in the
     /// order of arrival. Then come packets in flight, in the order of their arrival at the far end. A station of a
     /// channel shows its transmitted packets.
     ///
     /// # Panics
-    /// If the plan has none of this index.
-    pub fn packets(&mut self, index: usize) -> Vec<PacketView> {
-        let rank = self.bring_up_to_date(index);
-        let mut index_of = vec![None; self.ends.flow_rank.len()];
-        for (index, rank) in self.ends.flow_rank.iter().take(self.plan.flows.len()).enumerate() {
-            index_of[*rank] = Some(index);
+    /// If the plan has none.
+    pub fn packets(&mut self, id: LinkId) -> Vec<PacketView> {
+        let rank = self.bring_up_to_date(id);
+        let mut id_of: TiVec<FlowRank, _> = vec![None; self.ends.flow_rank.len()].into();
+        for id in self.plan.flow_ids() {
+            id_of[self.ends.flow_rank[id]] = Some(id);
         }
         let mut packets = Vec::new();
         self.network.visit(rank, |flow, kind, packet, arrives| {
-            let (flow, marked) = (index_of.get(flow).copied().flatten(), packet.ecn() == Ecn::Ce);
+            let (flow, marked) = (id_of.get(flow).copied().flatten(), packet.ecn() == Ecn::Ce);
             packets.push(PacketView { flow, kind, wire_bytes: packet.wire_len(), marked, arrives });
         });
         packets
@@ -377,8 +380,8 @@ impl<'plan> Simulation<'plan> {
         if self.is_amid_step() { Err(ChangeError::Interrupted) } else { Ok(()) }
     }
 
-    /// Processes all events of a link before now. Returns its index in the network.
-    pub(super) fn bring_up_to_date(&mut self, link: usize) -> usize {
+    /// Processes all events of a link before now. Returns its rank.
+    pub(super) fn bring_up_to_date(&mut self, link: LinkId) -> LinkRank {
         let rank = self.network.link_rank[link];
         if let Some(last) = self.now().before() {
             self.network.advance_link(last, rank);

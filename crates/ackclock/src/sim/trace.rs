@@ -1,6 +1,10 @@
 //! Records every packet at every link, every change of a window, and the timers of senders, for detailed analysis.
 
+use typed_index_collections::{TiSlice, TiVec};
+
 use super::endpoint::SendingEnd;
+use super::index::{FlowId, FlowRank, LinkId, LinkRank};
+use super::order::inverse;
 use super::packet::{Bodies, Body, BodyId, Packet};
 use super::plan::Plan;
 use super::recorder::Recorder;
@@ -18,8 +22,8 @@ pub(super) struct Tracer {
     has_rows: bool,
     rows: Vec<Row>,
     /// For each flow, the end of the sent data and the last window.
-    sent_to: Vec<u64>,
-    cwnd: Vec<f64>,
+    sent_to: TiVec<FlowRank, u64>,
+    cwnd: TiVec<FlowRank, f64>,
     /// For each body, whether it was sent before.
     resent: Vec<bool>,
 }
@@ -27,8 +31,8 @@ pub(super) struct Tracer {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     time: Instant,
-    link: u32,
-    flow: u32,
+    link: LinkRank,
+    flow: FlowRank,
     event: PacketEvent,
     seq: u64,
     len: u32,
@@ -42,15 +46,15 @@ struct Row {
 
 impl Row {
     /// Something that happens to a flow, and to no packet.
-    fn of_flow(time: Instant, flow: usize, event: PacketEvent) -> Self {
-        let (flow, retransmission, cwnd) = (flow as u32, false, 0.0);
-        Row { time, link: 0, flow, event, seq: 0, len: 0, wire_len: 0, retransmission, cwnd, timer: None }
+    fn of_flow(time: Instant, flow: FlowRank, event: PacketEvent) -> Self {
+        let (link, retransmission, cwnd) = (LinkRank::new(0), false, 0.0);
+        Row { time, link, flow, event, seq: 0, len: 0, wire_len: 0, retransmission, cwnd, timer: None }
     }
 }
 
 impl Tracer {
     pub(super) fn new(flows: usize, has_rows: bool) -> Self {
-        let (sent_to, cwnd) = (vec![0; flows], vec![0.0; flows]);
+        let (sent_to, cwnd) = (vec![0; flows].into(), vec![0.0; flows].into());
         Tracer { recorder: None, has_rows, rows: Vec::new(), sent_to, cwnd, resent: Vec::new() }
     }
 
@@ -94,7 +98,14 @@ impl Tracer {
 
     /// Something happens to a packet at a link.
     #[cold]
-    pub(super) fn packet(&mut self, time: Instant, link: u32, packet: Packet, event: PacketEvent, bodies: &Bodies) {
+    pub(super) fn packet(
+        &mut self,
+        time: Instant,
+        link: LinkRank,
+        packet: Packet,
+        event: PacketEvent,
+        bodies: &Bodies,
+    ) {
         if let Some(recorder) = &mut self.recorder {
             match event {
                 PacketEvent::Enter => recorder.entered(time, link, packet, bodies),
@@ -117,7 +128,7 @@ impl Tracer {
 
     /// The sender of a flow, after an event.
     #[cold]
-    pub(super) fn sender(&mut self, time: Instant, flow: usize, sender: &SendingEnd) {
+    pub(super) fn sender(&mut self, time: Instant, flow: FlowRank, sender: &SendingEnd) {
         if let Some(recorder) = &mut self.recorder {
             recorder.sender(time, flow, sender);
         }
@@ -130,7 +141,7 @@ impl Tracer {
 
     /// A timer of the sender of a flow goes off.
     #[cold]
-    pub(super) fn timer(&mut self, time: Instant, flow: usize, timer: Timer) {
+    pub(super) fn timer(&mut self, time: Instant, flow: FlowRank, timer: Timer) {
         if self.has_rows {
             self.rows.push(Row { timer: Some(timer), ..Row::of_flow(time, flow, PacketEvent::Timer) });
         }
@@ -140,16 +151,16 @@ impl Tracer {
     pub(super) fn into_table(
         mut self,
         plan: &Plan,
-        flow_rank: &[usize],
+        flow_rank: &TiSlice<FlowId, FlowRank>,
         streams: &[&str],
-        link_rank: &[usize],
+        link_rank: &TiSlice<LinkId, LinkRank>,
     ) -> PacketTrace {
         // A loss is known before its time, also at the end of the run.
         self.rows.sort_by_key(|row| row.time);
         self.rows.retain(|row| row.time < Instant::ZERO + plan.duration);
         self.cwnd.fill(0.0);
         let (mut flow_of, link_of) = (inverse(flow_rank), inverse(link_rank));
-        flow_of.extend(flow_rank.len() as u32..(flow_rank.len() + streams.len()) as u32);
+        flow_of.extend((flow_rank.len()..flow_rank.len() + streams.len()).map(FlowId::new));
         let flows = plan.tcp_flows().map(|flow| &*flow.name);
         let mut table = PacketTrace {
             flow_names: flows.chain(streams.iter().copied()).map(str::to_owned).collect(),
@@ -157,13 +168,13 @@ impl Tracer {
             ..PacketTrace::default()
         };
         for row in &self.rows {
-            let cwnd = &mut self.cwnd[row.flow as usize];
+            let cwnd = &mut self.cwnd[row.flow];
             if row.event == PacketEvent::Window {
                 *cwnd = row.cwnd;
             }
             table.time_ns.push(row.time.as_nanos());
-            table.link.push(link_of[row.link as usize]);
-            table.flow.push(flow_of[row.flow as usize]);
+            table.link.push(link_of[row.link].number() as u32);
+            table.flow.push(flow_of[row.flow].number() as u32);
             table.event.push(row.event as u8);
             table.seq.push(row.seq);
             table.len.push(row.len);
@@ -174,13 +185,4 @@ impl Tracer {
         }
         table
     }
-}
-
-/// The index in the plan of each rank.
-fn inverse(ranks: &[usize]) -> Vec<u32> {
-    let mut inverse = vec![0; ranks.len()];
-    for (index, rank) in ranks.iter().enumerate() {
-        inverse[*rank] = index as u32;
-    }
-    inverse
 }

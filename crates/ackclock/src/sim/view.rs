@@ -1,5 +1,6 @@
 //! The visible state of a run between two steps, and the reasons that prevent a change.
 
+use super::index::FlowId;
 use super::packet::Kind as PacketKind;
 use crate::link::LinkCounters;
 use crate::tcp::{SenderCounters, SenderInfo};
@@ -45,8 +46,8 @@ pub struct LinkView {
 /// A packet at a link between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketView {
-    /// The flow: an index in [`Plan::flows`](super::Plan::flows), or none for other packets.
-    pub flow: Option<usize>,
+    /// The flow, if it is one of [`Plan::flows`](super::Plan::flows).
+    pub flow: Option<FlowId>,
     /// The contents.
     pub kind: PacketKind,
     /// Bytes on the wire.

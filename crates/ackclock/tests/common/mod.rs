@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use ackclock::cc::{CcContext, CcSpec};
 use ackclock::qdisc::Place;
 use ackclock::sim::{
-    self, FlowPlan, ImpairmentsPlan, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling, Stack,
-    Traffic,
+    self, FlowPlan, ImpairmentsPlan, LinkId, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling,
+    Stack, Traffic,
 };
 use ackclock::tcp::Transport;
 use ackclock::units::{Duration, Instant, Rate};
@@ -103,8 +103,8 @@ impl Dumbbell {
             flows.push(FlowPlan {
                 name: name.as_str().into(),
                 group: name.as_str().into(),
-                forward: [first, 0, first + 2].into(),
-                reverse: [first + 3, 1, first + 1].into(),
+                forward: [first, 0, first + 2].map(LinkId::new).into(),
+                reverse: [first + 3, 1, first + 1].map(LinkId::new).into(),
                 cc: setup.cc.clone().into(),
                 cc_context: CcContext::new(2.0).into(),
                 transport: setup.transport.clone().into(),
@@ -127,7 +127,7 @@ impl Dumbbell {
             arrivals: Vec::new(),
             datagrams: Vec::new(),
             meters: Vec::new(),
-            bottleneck: 0,
+            bottleneck: LinkId::new(0),
             sampling: Sampling { interval: Some(self.duration / 1000), max_flows: 64, packets: false },
             capture: None,
             kernel: Default::default(),

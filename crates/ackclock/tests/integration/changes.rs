@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ackclock::cc::{Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl};
 use ackclock::qdisc::disciplines;
-use ackclock::sim::{ChangeError, LossPlan, PacketKind, PacketView, Plan, QueueLimit, Simulation, run};
+use ackclock::sim::{ChangeError, FlowId, LinkId, LossPlan, PacketKind, PacketView, Plan, QueueLimit, Simulation, run};
 use ackclock::units::{Duration, Instant};
 use ackclock_scenario::Scenario;
 
@@ -173,12 +173,12 @@ fn packets_are_seen_where_they_are() {
     plan.flows[0].cc = Arc::new(Algorithm::new("four", |_: CcContext| Fixed(4.0)));
     let [there, back] = [plan.flows[0].forward[0], plan.flows[0].reverse[0]];
     let mut simulation = Simulation::new(&plan);
-    let mut seen = |micros: u64, link: usize| {
+    let mut seen = |micros: u64, link: LinkId| {
         simulation.step(at(micros), &NEVER).unwrap();
         simulation.packets(link)
     };
     let data = |arrives: Option<u64>| PacketView {
-        flow: Some(0),
+        flow: Some(FlowId::new(0)),
         kind: PacketKind::Data,
         wire_bytes: 1500,
         marked: false,
@@ -190,7 +190,7 @@ fn packets_are_seen_where_they_are() {
     assert_eq!(seen(2_500, back), []);
     assert_eq!(seen(11_500, there), [data(Some(12_000)), data(Some(13_000)), data(Some(14_000))]);
     let acks = seen(11_500, back);
-    assert_eq!((acks.len(), acks[0].flow, acks[0].kind), (1, Some(0), PacketKind::Ack));
+    assert_eq!((acks.len(), acks[0].flow, acks[0].kind), (1, Some(FlowId::new(0)), PacketKind::Ack));
     // 40 bytes at 12 Mbit/s, and 10 ms.
     assert_eq!((acks[0].wire_bytes, acks[0].arrives), (40, Some(at(11_000 + 10_000) + Duration::from_nanos(26_666))));
 }
@@ -209,7 +209,7 @@ fn what_is_seen_at_a_link_is_its_backlog_and_what_will_come_out() {
         for step in 1..80 {
             let now = at(100_003 * step);
             simulation.step(now, &NEVER).unwrap();
-            for index in 0..plan.links.len() {
+            for index in plan.link_ids() {
                 let (link, packets) = (simulation.link(index), simulation.packets(index));
                 let (queued, sent): (Vec<_>, Vec<_>) = packets.into_iter().partition(|packet| packet.arrives.is_none());
                 let bytes = queued.iter().map(|packet| u64::from(packet.wire_bytes)).sum();
@@ -219,11 +219,11 @@ fn what_is_seen_at_a_link_is_its_backlog_and_what_will_come_out() {
                 marked += sent.iter().filter(|packet| packet.marked).count();
             }
             // Every byte of the window is somewhere: what is sent and was not dropped is data or will be an ACK.
-            let seen = |simulation: &mut Simulation, flow: usize| -> usize {
-                let all = (0..plan.links.len()).flat_map(|index| simulation.packets(index));
+            let seen = |simulation: &mut Simulation, flow: FlowId| -> usize {
+                let all = plan.link_ids().flat_map(|index| simulation.packets(index));
                 all.filter(|packet| packet.flow == Some(flow) && packet.kind == PacketKind::Data).count()
             };
-            for flow in 0..plan.flows.len() {
+            for flow in plan.flow_ids() {
                 assert!(seen(&mut simulation, flow) <= simulation.flow(flow).sender.unacked as usize, "{queue:?}");
             }
         }
@@ -262,7 +262,7 @@ fn an_algorithm_that_is_set_before_a_flow_begins_is_that_of_the_plan() {
         for (old, new) in [("aimd", "bbr3"), ("bbr1", "cubic"), ("cubic", "bbr1")] {
             let [plan, planned] = [plan_with(old, profile), plan_with(new, profile)];
             let mut simulation = Simulation::new(&plan);
-            (0..plan.flows.len()).for_each(|flow| simulation.set_algorithm(flow, &algorithm(new)).unwrap());
+            plan.flow_ids().for_each(|flow| simulation.set_algorithm(flow, &algorithm(new)).unwrap());
             assert_eq!(outcome(simulation), outcome(Simulation::new(&planned)), "{old} to {new}, {profile}");
         }
     }
@@ -275,7 +275,7 @@ fn an_algorithm_without_memory_that_takes_over_from_itself_changes_nothing() {
     let mut simulation = Simulation::new(&plan);
     for step in 1..70 {
         simulation.step(at(100_003 * step), &NEVER).unwrap();
-        (0..plan.flows.len()).for_each(|flow| simulation.set_algorithm(flow, &algorithm("reno")).unwrap());
+        plan.flow_ids().for_each(|flow| simulation.set_algorithm(flow, &algorithm("reno")).unwrap());
     }
     assert_eq!(outcome(simulation), outcome(Simulation::new(&plan)));
 }
@@ -293,7 +293,7 @@ fn an_algorithm_takes_over_the_window_and_goes_on_with_it() {
                 for (step, millis) in [1200, 1350, 1500, 2500, 4100].into_iter().enumerate() {
                     simulation.step(at(1000 * millis), &NEVER).unwrap();
                     let taken = algorithm([new, old][step % 2]);
-                    for flow in 0..plan.flows.len() {
+                    for flow in plan.flow_ids() {
                         let before = simulation.flow(flow).sender;
                         simulation.set_algorithm(flow, &taken).unwrap();
                         let after = simulation.flow(flow).sender;
@@ -356,11 +356,11 @@ fn who_takes_over_is_told_rates_that_are_too_low_for_a_round_trip_and_never_too_
         let plan = plan(&sets);
         let mut simulation = Simulation::new(&plan);
         simulation.step(at(900_000), &NEVER).unwrap();
-        let rtt = simulation.flow(0).sender.srtt;
+        let rtt = simulation.flow(FlowId::new(0)).sender.srtt;
         let seen = Arc::new(Mutex::new(Vec::new()));
         let told = seen.clone();
         let watch = Algorithm::new("watch", move |context: CcContext| Watch(context.initial_window, told.clone()));
-        simulation.set_algorithm(0, &watch).unwrap();
+        simulation.set_algorithm(FlowId::new(0), &watch).unwrap();
         simulation.finish(&NEVER).unwrap();
         let seen = seen.lock().unwrap();
         type Told = Vec<(Instant, f64)>;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ackclock::contract::check_run;
-use ackclock::sim::{Plan, QueueLimit, RunResult};
+use ackclock::sim::{LinkId, Plan, QueueLimit, RunResult};
 use ackclock_scenario::Scenario;
 
 fn plan(text: &str, sets: &[&str]) -> Plan {
@@ -175,8 +175,9 @@ fn the_order_of_declaration_does_not_matter() {
     let mut turned = plan.clone();
     turned.links.reverse();
     let last = plan.links.len() - 1;
-    let turn = |path: &[usize]| path.iter().map(|link| last - link).collect();
-    turned.bottleneck = last - plan.bottleneck;
+    let turned_id = |link: LinkId| LinkId::new(last - link.number());
+    let turn = |path: &[LinkId]| path.iter().map(|link| turned_id(*link)).collect();
+    turned.bottleneck = turned_id(plan.bottleneck);
     for flow in turned.flows.iter_mut().chain(turned.arrivals.iter_mut().flat_map(|group| &mut group.slots)) {
         (flow.forward, flow.reverse) = (turn(&flow.forward), turn(&flow.reverse));
     }

@@ -6,8 +6,8 @@ use crate::common::{Dumbbell, FlowSetup, run};
 use ackclock::cc::{Ack, Algorithm, CcSpec, Congestion, CongestionControl, algorithms};
 use ackclock::contract::random_plan;
 use ackclock::sim::{
-    self, DatagramResult, Emission, FlowPlan, FlowResult, LossPlan, Plan, QueuePlan, RunResult, Sampling, Summary,
-    Traffic,
+    self, DatagramResult, Emission, FlowPlan, FlowResult, LinkId, LossPlan, Plan, QueuePlan, RunResult, Sampling,
+    Summary, Traffic,
 };
 use ackclock::tcp::{LossRecovery, Transport};
 use ackclock::units::{Duration, Rate};
@@ -255,11 +255,11 @@ fn the_configuration_of_a_flow_does_not_reach_a_flow_on_another_path() {
         for flow in &mut other.flows {
             flow.name = format!("other.{}", flow.name).into();
             for path in [&mut flow.forward, &mut flow.reverse] {
-                *path = path.iter().map(|link| link + links).collect();
+                *path = path.iter().map(|link| LinkId::new(link.number() + links)).collect();
             }
             flow.meter = flow.meter.map(|meter| meter + plan.meters.len());
         }
-        other.meters.iter_mut().for_each(|meter| meter.link += links);
+        other.meters.iter_mut().for_each(|meter| meter.link = LinkId::new(meter.link.number() + links));
         plan.meters.append(&mut other.meters);
         plan.links.append(&mut other.links);
         plan.flows.append(&mut other.flows);

@@ -244,8 +244,8 @@ fn ahead_or_event_by_event(flows: usize, impairments: &ImpairmentsPlan) {
     let mut witness = plan.flows[0].clone();
     witness.name = "witness".into();
     witness.start = ackclock::units::Instant::ZERO + plan.duration * 2;
-    witness.forward = (0..plan.links.len()).rev().collect();
-    witness.reverse = (0..plan.links.len()).collect();
+    witness.forward = plan.link_ids().rev().collect();
+    witness.reverse = plan.link_ids().collect();
     plan.flows.push(witness);
     let event_by_event = run(&plan);
     assert!(event_by_event.events > ahead.events);

@@ -164,7 +164,7 @@ fn what_a_queue_is_derived_from_is_the_link_as_it_is() {
     assert_eq!(format!("{:?}", simulation.place(plan.bottleneck)), format!("{:?}", plan.links[plan.bottleneck].place));
     simulation.step(at(2000), &NEVER).unwrap();
     let there = plan.bottleneck;
-    let back = plan.links.iter().position(|link| link.name == "bottleneck.reverse").unwrap();
+    let back = plan.link_ids().find(|link| plan.links[*link].name == "bottleneck.reverse").unwrap();
     simulation.set_rate(there, Rate::from_bps(2_000_000).unwrap()).unwrap();
     let longer = Duration::from_millis(30);
     for link in [there, back] {

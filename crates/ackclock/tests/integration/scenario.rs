@@ -76,7 +76,7 @@ fn permuted_flows_draw_the_same_by_name() {
     for (one, other) in [(0, 1), (1, 0)] {
         let (one, other) = (&forth.flows[one], &back.flows[other]);
         assert_eq!((&one.name, one.start, one.base_rtt), (&other.name, other.start, other.base_rtt));
-        let names = |plan: &ackclock::sim::Plan, path: &[usize]| {
+        let names = |plan: &ackclock::sim::Plan, path: &[ackclock::sim::LinkId]| {
             path.iter().map(|link| (plan.links[*link].name.clone(), plan.links[*link].delay)).collect::<Vec<_>>()
         };
         assert_eq!(names(&forth, &one.forward), names(&back, &other.forward));

@@ -9,8 +9,8 @@ use ackclock::contract::{queue_kinds, random_plan};
 use ackclock::qdisc::QueueSpec;
 use ackclock::rng::{Rng, RngStreams};
 use ackclock::sim::{
-    ChangeError, Distribution, FlowPlan, Plan, Progress, QueueLimit, QueuePlan, RunError, RunResult, Simulation,
-    Traffic, WebPlan,
+    ChangeError, Distribution, FlowId, FlowPlan, Plan, Progress, QueueLimit, QueuePlan, RunError, RunResult,
+    Simulation, Traffic, WebPlan,
 };
 use ackclock::units::{Duration, Instant, Rate};
 use ackclock_scenario::Scenario;
@@ -76,8 +76,8 @@ fn traced(plan: &Plan) -> Plan {
 
 /// Everything that can be seen of a run between two steps.
 fn seen(plan: &Plan, simulation: &mut Simulation) -> String {
-    let flows: Vec<_> = (0..plan.flows.len()).map(|index| simulation.flow(index)).collect();
-    let links: Vec<_> = (0..plan.links.len()).map(|index| simulation.link(index)).collect();
+    let flows: Vec<_> = plan.flow_ids().map(|index| simulation.flow(index)).collect();
+    let links: Vec<_> = plan.link_ids().map(|index| simulation.link(index)).collect();
     // Rows of samples stay as they are.
     let samples = simulation.samples();
     let rows = (samples.flows.time_ns.len(), samples.links.time_ns.len());
@@ -88,7 +88,7 @@ fn seen(plan: &Plan, simulation: &mut Simulation) -> String {
 /// keep theirs.
 fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
     let mut changes = 0;
-    for index in 0..plan.links.len() {
+    for index in plan.link_ids() {
         let link = simulation.link(index);
         if rng.next_u64().is_multiple_of(3) {
             let delay = Duration::from_nanos(link.delay.as_nanos() * (rng.next_u64() % 300) / 100);
@@ -116,7 +116,7 @@ fn change(plan: &Plan, simulation: &mut Simulation, rng: &mut Rng) -> u32 {
             changes += queue.map_or(0, |queue| u32::from(simulation.set_queue(index, queue).is_ok()));
         }
     }
-    for index in 0..plan.flows.len() {
+    for index in plan.flow_ids() {
         if rng.next_u64().is_multiple_of(3) {
             let name = ["reno", "cubic", "bbr1", "bbr3", "aild"][rng.next_u64() as usize % 5];
             let algorithm = CcSpec::by_name(name).unwrap().into();
@@ -253,7 +253,7 @@ fn a_longer_or_faster_path_may_have_more_in_flight() {
     plan.flows[0].cc_context = CcContext::new(1e300).into();
     let limit = |rate: u64, delay: Duration| {
         let mut simulation = Simulation::new(&plan);
-        for link in 0..plan.links.len() {
+        for link in plan.link_ids() {
             simulation.set_rate(link, Rate::from_bps(rate).unwrap()).unwrap();
             simulation.set_delay(link, delay).unwrap();
         }
@@ -288,11 +288,11 @@ fn what_has_no_rate_or_delay_of_its_own_is_not_changed() {
 
     let varies = |plan: &Plan| plan.links.iter().any(|link| link.varies.is_some());
     let varying = (0..45).map(plan_of).find(varies).unwrap();
-    let link = varying.links.iter().position(|link| link.varies.is_some()).unwrap();
+    let link = varying.link_ids().find(|link| varying.links[*link].varies.is_some()).unwrap();
     assert_eq!(Simulation::new(&varying).set_rate(link, rate), Err(ChangeError::Varies));
 
     let home = home();
-    let link = home.links.iter().position(|link| link.channel.is_some()).unwrap();
+    let link = home.link_ids().find(|link| home.links[*link].channel.is_some()).unwrap();
     let mut simulation = Simulation::new(&home);
     assert_eq!(simulation.set_rate(link, rate), Err(ChangeError::Station));
     assert_eq!(simulation.set_delay(link, Duration::ZERO), Err(ChangeError::Station));
@@ -309,7 +309,7 @@ fn a_step_that_was_interrupted_can_be_taken_again() {
     let end = Instant::ZERO + plan.duration;
     assert_eq!(simulation.step(end, &AtomicBool::new(true)), Err(RunError::Interrupted));
     assert_eq!(simulation.now(), Instant::ZERO);
-    assert_eq!(simulation.set_delay(0, Duration::ZERO), Err(ChangeError::Interrupted));
+    assert_eq!(simulation.set_delay(plan.bottleneck, Duration::ZERO), Err(ChangeError::Interrupted));
     assert_eq!(simulation.step(Instant::from_nanos(1), &NEVER), Ok(Progress::Ended));
     assert_eq!(simulation.step(end, &NEVER), Ok(Progress::Ended));
     let result = simulation.finish(&NEVER).unwrap();
@@ -317,7 +317,7 @@ fn a_step_that_was_interrupted_can_be_taken_again() {
 }
 
 /// A plan with a transfer, a bulk flow and a web client that begin at `start`. One further flow never begins.
-fn joined(start: Instant) -> (Plan, [usize; 3]) {
+fn joined(start: Instant) -> (Plan, [FlowId; 3]) {
     let text = include_str!("../../../../bench/golden/dumbbell.toml");
     let access = "topology.access={ rate = '100 Mbit/s', delay = '1 ms' }";
     let mut plan = Scenario::from_toml(text, "golden.toml", &["duration=8 s", access]).unwrap().plan(None, 0);
@@ -327,7 +327,7 @@ fn joined(start: Instant) -> (Plan, [usize; 3]) {
         response: Distribution::fixed(20_000.0),
     }));
     let traffic = [Traffic::Bulk, Traffic::Transfer { bytes: 300_000 }, web];
-    let added = [0, 1, 2].map(|number| plan.add_flow_like(0, &format!("more.{number}")));
+    let added = [0, 1, 2].map(|number| plan.add_flow_like(FlowId::new(0), &format!("more.{number}")));
     for (index, traffic) in added.into_iter().zip(traffic) {
         plan.flows[index].traffic = traffic;
         plan.flows[index].start = start;
@@ -348,9 +348,12 @@ fn a_flow_that_is_begun_is_one_that_starts_then() {
         simulation.begin_flow(index).unwrap();
         assert_eq!(simulation.begin_flow(index), Err(ChangeError::Begun));
     }
-    assert_eq!(simulation.begin_flow(0), Err(ChangeError::Begun));
+    assert_eq!(simulation.begin_flow(FlowId::new(0)), Err(ChangeError::Begun));
     let begun = simulation.finish(&NEVER).unwrap();
-    assert!(begun.flows[added[0]].goodput_bps > 100_000.0 && begun.flows[added[1]].completion_time_s.is_some());
+    assert!(
+        begun.flows[added[0].number()].goodput_bps > 100_000.0
+            && begun.flows[added[1].number()].completion_time_s.is_some()
+    );
     assert_eq!(without_work(begun), without_work(planned));
 }
 
@@ -360,7 +363,7 @@ fn a_flow_that_never_begins_is_in_no_result() {
     let result = Simulation::new(&plan).finish(&NEVER).unwrap();
     assert_eq!(result.flows.len(), plan.flows.len() - added.len());
     let mut without = plan.clone();
-    without.flows.truncate(added[0]);
+    without.flows.truncate(added[0].number());
     let alone = Simulation::new(&without).finish(&NEVER).unwrap();
     assert_eq!(format!("{:?}", result.summary), format!("{:?}", alone.summary));
     assert_eq!(format!("{:?}", result.transfers), format!("{:?}", alone.transfers));
@@ -376,11 +379,11 @@ fn a_flow_that_is_ended_sends_what_it_has_written_and_no_more() {
     simulation.step(at(5000), &NEVER).unwrap();
     let then: Vec<_> = added.iter().map(|index| simulation.flow(*index).delivered_bytes).collect();
     assert!(then.iter().all(|bytes| *bytes > 0));
-    let others = simulation.flow(0).delivered_bytes;
+    let others = simulation.flow(FlowId::new(0)).delivered_bytes;
     simulation.step(at(8000), &NEVER).unwrap();
     let later: Vec<_> = added.iter().map(|index| simulation.flow(*index).delivered_bytes).collect();
     assert_eq!(then, later);
-    assert!(simulation.flow(0).delivered_bytes > others);
+    assert!(simulation.flow(FlowId::new(0)).delivered_bytes > others);
 }
 
 /// A window that is set from outside of the run.
@@ -415,11 +418,11 @@ fn a_refreshed_flow_sends_at_once_what_its_algorithm_asks_for() {
         let mut unacked_after = |window_now: u64, millis: u64, refreshes: bool| {
             window.store(window_now, Ordering::Relaxed);
             if refreshes {
-                simulation.refresh_flow(0).unwrap();
+                simulation.refresh_flow(FlowId::new(0)).unwrap();
             }
             let at = Instant::ZERO + Duration::from_millis(millis);
             simulation.step(at, &NEVER).unwrap();
-            (simulation.flow(0).sender.unacked, simulation.flow(0).sender.cwnd)
+            (simulation.flow(FlowId::new(0)).sender.unacked, simulation.flow(FlowId::new(0)).sender.cwnd)
         };
         // Before its start, at its start, and between events; without a refresh the next ACK, after a second, would be the first.
         assert_eq!(unacked_after(6, 10, true), (6, 6.0), "{profile}");
@@ -438,7 +441,7 @@ fn refreshing_what_asks_for_the_same_changes_nothing() {
             plain.step(at, &NEVER).unwrap();
             refreshed.step(at, &NEVER).unwrap();
             assert_eq!(seen(&plan, &mut plain), seen(&plan, &mut refreshed), "run {case}");
-            (0..plan.flows.len()).for_each(|flow| refreshed.refresh_flow(flow).unwrap());
+            plan.flow_ids().for_each(|flow| refreshed.refresh_flow(flow).unwrap());
         }
     }
 }
