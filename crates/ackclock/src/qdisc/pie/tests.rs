@@ -203,7 +203,7 @@ impl Pseudocode for Docsis {
             } else if qdelay > 0.200 {
                 self.drop_prob += 0.02;
             }
-            self.drop_prob = self.drop_prob.max(0.0).min(PROB_LOW * MEAN_PKTSIZE / 64.0);
+            self.drop_prob = self.drop_prob.clamp(0.0, PROB_LOW * MEAN_PKTSIZE / 64.0);
         }
         let quiet = qdelay < 0.5 * LATENCY_TARGET
             && self.qdelay_old < 0.5 * LATENCY_TARGET
