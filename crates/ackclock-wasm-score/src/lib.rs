@@ -43,7 +43,7 @@ impl Race {
 
     /// Ends the race. The result contains `document`, the output of `ackclock evaluate --json`, and `overview`, its summary.
     pub fn evaluation(self, notes: &str) -> Result<String, JsError> {
-        let found = self.0.evaluation(read::<Notes>(notes)?);
+        let found = score::Evaluation::new(self.0, read::<Notes>(notes)?);
         Ok(json!({ "document": found.document(), "overview": found.overview() }).to_string())
     }
 }

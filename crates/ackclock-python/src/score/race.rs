@@ -43,7 +43,7 @@ impl Race {
     fn evaluation_json(&mut self, py: Python<'_>, notes: &str) -> PyResult<String> {
         let (race, notes) = (self.0.take().ok_or_else(over)?, read::<Notes>(notes)?);
         let told = |race: score::Race| {
-            let found = race.evaluation(notes);
+            let found = score::Evaluation::new(race, notes);
             json!({ "document": found.document(), "overview": found.overview() }).to_string()
         };
         Ok(py.detach(|| told(race)))

@@ -1,18 +1,16 @@
 //! Compares algorithms with the panel of a suite. The result is the document that `ackclock evaluate --json` prints.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::board::{Board, EnvironmentResult, Score, scores};
-use super::environment::{Environment, Metric, WATCH, common};
+use super::environment::{Metric, WATCH, common};
 use super::estimate::CONFIDENCE;
-use super::objective::{ALPHA, Best, Costs, Objective, Stored, least_difference};
+use super::objective::{ALPHA, least_difference};
 use super::race::{Difference, Measure, Place, Race, Round, place_of};
 use super::regret::{Regret, Table, regrets};
-use super::rivals::{Algorithm, Contender, Neighbours, Rival, band, rivals, starves};
+use super::rivals::{Algorithm, Contender, Rival, band, rivals, starves};
 use super::runs::{Failure, Notes, Tried};
+use super::suite::Entry;
 use super::sum::mean;
 use super::verdict::{sentences, verdict};
 
@@ -20,46 +18,6 @@ use super::verdict::{sentences, verdict};
 const SCHEMA: u32 = 1;
 /// The number of candidates, from the top of the ranking, whose scores appear in full.
 const SHOWN: usize = 3;
-
-/// The parts of a suite that scores need.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Suite {
-    name: String,
-    version: u32,
-    pub(super) environments: Vec<Entry>,
-    pub(super) panel: Vec<Algorithm>,
-    pub(super) baseline: Baseline,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Entry {
-    #[serde(flatten)]
-    pub environment: Environment,
-    question: String,
-    pub neighbours: Option<Neighbours>,
-}
-
-/// The baseline of regret: stored scores, or the best of the table if `reason` rules them out.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Baseline {
-    title: String,
-    pub stored: bool,
-    algorithms: Vec<String>,
-    reason: String,
-    /// The least mean costs, by metric and environment.
-    pub best: Best,
-    /// The largest mean costs, which cap the weights of environments.
-    #[serde(default)]
-    pub worst: Best,
-    /// Costs of the best algorithm per replicate, by environment and metric.
-    #[serde(default)]
-    best_costs: Costs,
-    /// The seed of the stored runs.
-    #[serde(default)]
-    seed: Option<u64>,
-    /// Costs of the reference per replicate, by metric and environment.
-    reference_costs: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
-}
 
 /// A finished comparison of candidates with a panel.
 pub struct Evaluation {
@@ -80,7 +38,7 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// Scores and ranks all runs of a race that is over.
-    pub(super) fn new(race: Race, notes: Notes) -> Self {
+    pub fn new(race: Race, notes: Notes) -> Self {
         let measure = race.measure();
         let tried: Vec<Tried> = (0..race.entrants.len()).map(|at| race.tried(at, &measure)).collect();
         let ranking = race.ranking(&tried);
@@ -382,63 +340,4 @@ fn board(race: &Race, shown: &[usize]) -> Board {
         reference,
         results: race.suite.environments.iter().enumerate().map(result).collect(),
     }
-}
-
-/// Costs in the environments without a failed run.
-pub(super) fn costs_of(environments: &[Environment], values: &[Option<Vec<Vec<f64>>>]) -> Costs {
-    let of = |(environment, rows): (&Environment, &Option<Vec<Vec<f64>>>)| {
-        let metrics = environment.metrics().into_iter().zip(rows.as_ref()?);
-        let costs = metrics.map(|(metric, values)| (metric.name, metric.better.costs(values)));
-        Some((environment.id.clone(), costs.collect()))
-    };
-    environments.iter().zip(values).filter_map(of).collect()
-}
-
-/// The contribution of the stored best scores per replicate, if the replicates of the panel are stored.
-pub(super) fn stored_parts(baseline: &Baseline, objective: &Objective, best: &Best, seed: u64) -> Option<Stored> {
-    if !baseline.stored || baseline.best_costs.is_empty() {
-        return None;
-    }
-    let parts = objective.parts(&baseline.best_costs, best).into_iter().map(|(_, values)| values).collect();
-    Some(Stored { parts, paired: baseline.seed == Some(seed) })
-}
-
-/// The least mean costs, by metric and environment.
-pub fn best_of<'a>(every: impl Iterator<Item = &'a Costs>) -> Best {
-    extreme(every, f64::min)
-}
-
-/// The largest mean costs, by metric and environment.
-pub fn worst_of<'a>(every: impl Iterator<Item = &'a Costs>) -> Best {
-    extreme(every, f64::max)
-}
-
-fn extreme<'a>(every: impl Iterator<Item = &'a Costs>, chosen: fn(f64, f64) -> f64) -> Best {
-    let mut found = Best::new();
-    for costs in every {
-        for (environment, row) in costs {
-            for (name, values) in row {
-                let cost = mean(values);
-                let there = found.entry(name.clone()).or_default().entry(environment.clone()).or_insert(cost);
-                *there = chosen(*there, cost);
-            }
-        }
-    }
-    found
-}
-
-/// The costs per replicate of the algorithm with the least mean, by environment and metric.
-pub fn costs_of_best(every: &[Costs]) -> Costs {
-    let mut found = Costs::new();
-    for costs in every {
-        for (environment, row) in costs {
-            for (name, values) in row {
-                let there = found.entry(environment.clone()).or_default();
-                if there.get(name).is_none_or(|known| mean(values) < mean(known)) {
-                    there.insert(name.clone(), values.clone());
-                }
-            }
-        }
-    }
-    found
 }

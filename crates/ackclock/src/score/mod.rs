@@ -18,6 +18,7 @@ mod race;
 mod regret;
 mod rivals;
 mod runs;
+mod suite;
 mod sum;
 mod summary;
 #[cfg(test)]
@@ -34,7 +35,7 @@ pub use environment::{Better, Environment, Metric, WATCH, Watch, common, goodput
 pub use estimate::{
     CONFIDENCE, Estimate, Judgement, against_stored, compared, estimate, paired_difference, student_t_quantile,
 };
-pub use evaluation::{Evaluation, Suite, best_of, costs_of_best, worst_of};
+pub use evaluation::Evaluation;
 pub use multiple::holm;
 pub use objective::{ALPHA, Best, Costs, Objective, SHARES, Scored, Stored, least_difference};
 pub use race::{Race, paired_bound};
@@ -43,6 +44,7 @@ pub use rivals::{
     Algorithm, Band, Beside, Contender, FAIR, Neighbours, Rival, STARVED, Starved, band, harm, rest_of, rivals, starves,
 };
 pub use runs::{Failure, Notes, Plan, Results, Wanted};
+pub use suite::{Suite, best_of, costs_of_best, worst_of};
 pub use sum::{mean, sum};
 pub use summary::{cell_text, counts};
 pub use text::share_text;

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use super::environment::Environment;
 use super::estimate::estimate;
-use super::evaluation::{Evaluation, Suite, best_of, costs_of, stored_parts, worst_of};
 use super::objective::{ALPHA, Best, Costs, Objective, Scored, Stored};
 use super::rivals::Algorithm;
-use super::runs::{Failure, Notes, Plan, Results, Tried, Wanted};
+use super::runs::{Failure, Plan, Results, Tried, Wanted};
+use super::suite::{Suite, best_of, costs_of, stored_parts, worst_of};
 use super::sum::sum;
 
 /// The number of replicates in the first round. With fewer, intervals are too wide to drop candidates.
@@ -177,11 +177,6 @@ impl Race {
         self.alive.retain(|at| !dropped.contains(at));
         self.rounds.push(Round { replicates, candidates, alpha, work, dropped, failed });
         self.next = self.following(replicates);
-    }
-
-    /// Scores and ranks all runs of a race that is over.
-    pub fn evaluation(self, notes: Notes) -> Evaluation {
-        Evaluation::new(self, notes)
     }
 
     /// The reason for the end of the race.

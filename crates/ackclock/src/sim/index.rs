@@ -3,10 +3,6 @@
 //! A rank orders components by the keys of their names, so that permuted plans give permuted results. A vector of the
 //! simulation accepts only indices of its own type.
 
-use std::ops::{Index, IndexMut};
-
-use super::plan::{FlowPlan, LinkPlan};
-
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident;)*) => {
         $(
@@ -54,31 +50,4 @@ index! {
     FlowRank;
     /// The place of a link in the order of components.
     LinkRank;
-}
-
-/// The vectors of a plan, by the index of their elements.
-macro_rules! indexed {
-    ($($index:ident => $element:ident;)*) => {
-        $(
-            impl Index<$index> for Vec<$element> {
-                type Output = $element;
-
-                #[inline]
-                fn index(&self, index: $index) -> &$element {
-                    &self[index.number()]
-                }
-            }
-
-            impl IndexMut<$index> for Vec<$element> {
-                fn index_mut(&mut self, index: $index) -> &mut $element {
-                    &mut self[index.number()]
-                }
-            }
-        )*
-    };
-}
-
-indexed! {
-    FlowId => FlowPlan;
-    LinkId => LinkPlan;
 }

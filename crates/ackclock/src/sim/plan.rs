@@ -1,7 +1,7 @@
 //! A compiled run: dense ids, integers, no units to parse. `scenario` compiles it, `Simulation` runs it.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
 
 use super::distribution::Distribution;
@@ -529,4 +529,31 @@ pub struct Sampling {
     pub max_flows: usize,
     /// Whether every packet is traced at every link, and every change of a window.
     pub packets: bool,
+}
+
+/// The vectors of a plan, by the index of their elements.
+macro_rules! indexed {
+    ($($index:ident => $element:ident;)*) => {
+        $(
+            impl Index<$index> for Vec<$element> {
+                type Output = $element;
+
+                #[inline]
+                fn index(&self, index: $index) -> &$element {
+                    &self[index.number()]
+                }
+            }
+
+            impl IndexMut<$index> for Vec<$element> {
+                fn index_mut(&mut self, index: $index) -> &mut $element {
+                    &mut self[index.number()]
+                }
+            }
+        )*
+    };
+}
+
+indexed! {
+    FlowId => FlowPlan;
+    LinkId => LinkPlan;
 }

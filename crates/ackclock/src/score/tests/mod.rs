@@ -100,7 +100,7 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     assert_eq!(race.wanted(), Some(Wanted { replicates: 2, algorithms: vec![0, 1, 2, 3] }));
     race.add(from_value(results).unwrap());
     assert_eq!(race.wanted(), None);
-    let found = race.evaluation(from_value(json!({ "invalid": [1, 4], "warnings": [] })).unwrap());
+    let found = Evaluation::new(race, from_value(json!({ "invalid": [1, 4], "warnings": [] })).unwrap());
     let document = found.document();
     let of = |key: &str| -> Vec<Value> {
         document["ranking"].as_array().unwrap().iter().map(|entry| entry[key].clone()).collect()
