@@ -21,7 +21,7 @@ USES = {
     "text": "",
     "metrics": "_core",
     "statistics": "_core",
-    "page": "_core errors statistics text",
+    "page": "_core errors text",
     "arguments": "errors",
     "files": "errors text",
     "foreign": "_core errors text files",

@@ -133,7 +133,8 @@ export interface Evaluation {
       shares: { share: Estimate; part: "starved" | "less" | "fair" | "more" }[];
     }[];
     /**
-     * Efficiency in % against queueing delay in ms, means over environments, geometric for delays. Algorithms with a failed run are omitted.
+     * Efficiency in % against queueing delay in ms, means over environments, geometric for delays. Algorithms with a
+     * failed run are omitted.
      */
     plane: Spot[];
     /** Goodput in Mbit/s against queueing delay, by environment. */

@@ -106,26 +106,27 @@ class Track:
         `runners`: with the places of their algorithms. `samples`: whether to sample the first replicate.
         `alone`: whether a failed run raises `RunError`.
         """
-        places: dict[str, tuple[int, int, int]] = {}
+        # Environments with the same scenario share their runs.
+        places: dict[str, list[tuple[int, int, int]]] = {}
         jobs: list[Job] = []
         for algorithm, runner in runners:
             for place, job in self.jobs(runner, replicates, samples):
-                places[job.key] = (place, algorithm, job.replicate)
+                places.setdefault(job.key, []).append((place, algorithm, job.replicate))
                 jobs.append(job)
             runner.replicates = replicates
-        rows: dict[str, list[float]] = {}
+        rows: dict[tuple[str, int], list[float]] = {}
         found = Found()
 
         def keep(key: str, outcome: Outcome) -> None:
-            place, _, _ = places[key]
             document = json.loads(outcome.result_json)
-            rows[key] = measured(self.suite.environments[place], outcome.result_json)
-            found.events[place] = document["events"]
+            for place, _, _ in places[key]:
+                rows[key, place] = measured(self.suite.environments[place], outcome.result_json)
+                found.events[place] = document["events"]
             if self.backend == LINUX:
                 self.invalid += bool(faults(document))
 
         def failed(job: Job, error: RunError) -> None:
-            found.failures.append((*places[job.key], str(error)))
+            found.failures += [(*each, str(error)) for each in places[job.key]]
 
         before = self.runs
         fill(
@@ -139,9 +140,10 @@ class Track:
         )
         self.runs += len(places)
         grouped: dict[tuple[int, int], list[list[float]]] = {}
-        for key, (place, algorithm, _) in places.items():
-            if key in rows:
-                grouped.setdefault((place, algorithm), []).append(rows[key])
+        for key, entries in places.items():
+            for place, algorithm, _ in entries:
+                if (key, place) in rows:
+                    grouped.setdefault((place, algorithm), []).append(rows[key, place])
         found.values = [(*where, each) for where, each in grouped.items()]
         return found
 
