@@ -471,10 +471,7 @@ mod tests {
             (r#"{"kind": "pie"}"#, "target_ms probability delay_ms burst_ms"),
             (r#"{"kind": "red"}"#, "average_packets max_p probability"),
             (r#"{"kind": "blue"}"#, "probability"),
-            (
-                r#"{"kind": "fq-codel"}"#,
-                "active_flows longest_bytes longest_target_ms longest_dropping longest_count",
-            ),
+            (r#"{"kind": "fq-codel"}"#, "active_flows longest_bytes longest_target_ms longest_dropping longest_count"),
             (r#"{"kind": "tbf", "rate": "1 Mbit/s"}"#, "tokens_bytes"),
         ] {
             assert_eq!(names(json), expected, "{json}");
