@@ -57,6 +57,7 @@ __all__ = [
     "kernel_unload",
     "keys_json",
     "kind_of_code",
+    "label_json",
     "least_difference",
     "list_json",
     "measured_in_run",
@@ -652,6 +653,15 @@ def exchange_json(text: str, name: str, profile: str) -> str:
 
     Raises:
         ValueError: There is no such profile.
+    """
+
+def label_json(text: str, first: str | None = None) -> str:
+    """The table of a name or of a label such as `codel(target=10 ms)`, as JSON.
+
+    `first` is the key of a first value without a key.
+
+    Raises:
+        ValueError: The problem of another text.
     """
 
 def queue_json(request: str) -> str:

@@ -1,7 +1,7 @@
 //! Shorthand, and the full form of a document.
 //!
 //! A name may replace a table that contains only its `kind`: `queue = "drop-tail"` for
-//! `queue = { kind = "drop-tail" }`. The full form contains such tables and a name for every flow. Every table with a
+//! `queue = { kind = "drop-tail" }`. A label may replace any table with a `kind`: `queue = "codel(target=10 ms)"`. The full form contains such tables and a name for every flow. Every table with a
 //! default contains its omitted keys, so that `--set` finds them.
 
 use serde_json::Value as Json;
@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::foreign::kind_of;
 use super::json_schema::{alternatives, document_schema, resolve};
 use super::kinds::SHORTHAND_KEY;
+use super::label;
 use super::tree::{Node, Origin, Value};
 use ackclock::cc::{CcSpec, KERNEL_ALGORITHMS};
 
@@ -81,6 +82,12 @@ fn expand_table(table: &mut Node, schema: &Json) {
 /// A name becomes the table that it stands for.
 pub fn name_to_table(node: &mut Node) {
     if let Value::Text(name) = &mut node.value {
+        if name.contains('(')
+            && let Ok(table) = label::table_of(name, None, &node.origin)
+        {
+            *node = table;
+            return;
+        }
         let kind = Node::new(Value::Text(std::mem::take(name)), node.origin.clone());
         node.value = Value::Table(vec![("kind".to_owned(), kind)]);
     }
