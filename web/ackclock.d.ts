@@ -124,5 +124,5 @@ export function rule(line: string): any;
 export function metrics(): any[];
 /** The table of a name, or of a label such as `poisson(9 Mbit/s)`. `first` is the key of a first value without a key. */
 export function label(text: string, first?: string): any;
-/** Runs a queue alone. Request and answer are those of `ackclock::open_loop` in Rust. */
+/** Runs a queue alone. `ackclock::open_loop` in Rust defines request and answer. */
 export function queueAlone(request: object): any;

@@ -252,7 +252,7 @@ export const rule = (line) => JSON.parse(checked(() => ruleJson(line)));
 /** The table of a name, or of a label such as `poisson(9 Mbit/s)`. `first` is the key of a first value without a key. */
 export const label = (text, first) => JSON.parse(checked(() => labelJson(text, first)));
 
-/** Runs a queue alone. Request and answer are those of `ackclock::open_loop` in Rust. */
+/** Runs a queue alone. `ackclock::open_loop` in Rust defines request and answer. */
 export const queueAlone = (request) => JSON.parse(checked(() => queueJson(JSON.stringify(request))));
 
 /** Every metric of the results, with unit, label and definition. */

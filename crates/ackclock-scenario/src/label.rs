@@ -8,7 +8,7 @@ use super::tree::{Node, Origin, Value};
 /// `first` is the key of a first value without a key. An inline table of TOML is read as such.
 ///
 /// # Errors
-/// The problem of a text that is none of these.
+/// The problem of another text.
 pub fn table_of(text: &str, first: Option<&str>, origin: &Origin) -> Result<Node, String> {
     let text = text.trim();
     if text.starts_with('{') {
@@ -69,7 +69,7 @@ fn value_of(text: &str, origin: &Origin) -> Node {
     node.map_or_else(|| Node::new(Value::Text(text.trim().to_owned()), origin.clone()), |node| at(node, origin))
 }
 
-/// A value with another origin, as it stands in one line.
+/// A value with another origin.
 fn at(mut node: Node, origin: &Origin) -> Node {
     match &mut node.value {
         Value::Array(items) => items.iter_mut().for_each(|item| *item = at(item.clone(), origin)),

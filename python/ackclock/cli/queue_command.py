@@ -99,7 +99,7 @@ def command(
         show(table)
     if picture == TERMINAL:
         say("")
-    write_picture(picture, run.drawing())
+    write_picture(picture, run.drawing("over time" if picture == TERMINAL else None))
     if picture != TERMINAL:
         talk(f"plot: {picture}")
 

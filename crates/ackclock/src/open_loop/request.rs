@@ -36,7 +36,7 @@ pub struct Request {
     /// Recorded arrivals, in the order of their times.
     #[serde(default)]
     pub trace: Vec<Recorded>,
-    /// Whether the answer contains the fate of each packet.
+    /// Whether the answer contains the outcome of each packet.
     #[serde(default)]
     pub packets: bool,
 }
