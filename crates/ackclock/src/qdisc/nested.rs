@@ -1,16 +1,19 @@
 //! A queue within another one: its key, and a look at its next item.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Limit, Qdisc, Queue, QueueSink, QueueSpec, Queued, Reason};
 use crate::quantity::{Problem, Shorthand};
 use crate::units::{Duration, Instant};
 
 /// A queue within another one: the name of a discipline, or a table with its `kind` and keys.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct InnerQueue(Box<QueueSpec>);
 
@@ -22,7 +25,7 @@ impl InnerQueue {
 }
 
 /// The problem of a key of an inner queue, or of a class.
-pub(super) fn inside(key: impl std::fmt::Display, problem: Problem) -> Problem {
+pub(super) fn inside(key: impl fmt::Display, problem: Problem) -> Problem {
     match problem {
         Problem::Within { place, problem } => Problem::Within { place: format!("{key}.{place}"), problem },
         problem => Problem::Within { place: key.to_string(), problem: Box::new(problem) },
@@ -33,6 +36,31 @@ pub(super) fn inside(key: impl std::fmt::Display, problem: Problem) -> Problem {
 pub(super) fn union(reasons: impl IntoIterator<Item = Vec<Reason>>) -> Vec<Reason> {
     let all: Vec<Reason> = reasons.into_iter().flatten().collect();
     Reason::ALL.into_iter().filter(|reason| all.contains(reason)).collect()
+}
+
+impl<'de> Deserialize<'de> for InnerQueue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameOrTable;
+
+        impl<'de> Visitor<'de> for NameOrTable {
+            type Value = QueueSpec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a queue discipline, or a table with its kind")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<QueueSpec, E> {
+                let table = std::iter::once(("kind", name));
+                QueueSpec::deserialize(MapDeserializer::new(table))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<QueueSpec, A::Error> {
+                QueueSpec::deserialize(MapAccessDeserializer::new(table))
+            }
+        }
+
+        deserializer.deserialize_any(NameOrTable).map(|spec| InnerQueue(Box::new(spec)))
+    }
 }
 
 impl JsonSchema for InnerQueue {

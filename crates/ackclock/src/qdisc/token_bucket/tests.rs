@@ -85,7 +85,7 @@ fn the_item_ahead_counts_in_the_limit() {
 
 #[test]
 fn a_shaped_codel_drops_by_sojourn_times_at_the_rate_of_the_shaper() {
-    let json = r#"{"kind": "tbf", "rate": "8 Mbit/s", "queue": {"kind": "codel"}}"#;
+    let json = r#"{"kind": "tbf", "rate": "8 Mbit/s", "queue": "codel"}"#;
     let place = Place {
         rate: Rate::from_bps(1_000_000_000),
         delay: Duration::ZERO,
