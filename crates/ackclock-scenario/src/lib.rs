@@ -22,7 +22,6 @@ mod hash;
 mod impairments;
 mod json_schema;
 mod keys;
-mod kinds;
 mod label;
 mod link_checks;
 mod meter;

@@ -8,10 +8,10 @@ use serde_json::Value as Json;
 
 use super::foreign::kind_of;
 use super::json_schema::{alternatives, document_schema, resolve};
-use super::kinds::SHORTHAND_KEY;
 use super::label;
 use super::tree::{Node, Origin, Value};
 use ackclock::cc::{CcSpec, KERNEL_ALGORITHMS};
+use ackclock::quantity::SHORTHAND_KEY;
 
 /// Expands a document to its full form. Mistakes stay unchanged.
 pub fn expand(root: &mut Node) {
@@ -28,7 +28,8 @@ pub fn expand(root: &mut Node) {
     expand_node(root, document_schema());
 }
 
-fn expand_node(node: &mut Node, schema: &Json) {
+/// Expands a value of this schema to its full form.
+pub fn expand_node(node: &mut Node, schema: &Json) {
     let schema = resolve(schema);
     if schema.get(SHORTHAND_KEY).is_some() {
         name_to_table(node);
