@@ -37,7 +37,7 @@ _COMMANDS = {
     "plot": "Draw a stored run over time: window, RTT, goodput and queue.",
     "query": "Query stored results with SQL.",
     "reproduce": "Run the experiments of a paper and judge its claims.",
-    "exchange": "Run packetdrill scripts against the simulated TCP.",
+    "exchange": "Run packetdrill scripts against the simulated TCP or a kernel.",
     "model": "Compare closed forms of the synchronous model with computed figures.",
     "list": "List algorithms, queues, suites and other names that files and commands take.",
     "schema": "Print the JSON Schema of scenario or study files, of evaluations or evidence.",
