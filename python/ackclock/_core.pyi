@@ -647,11 +647,13 @@ def enter_user_namespace() -> None:
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL. `ackclock::model::json` defines both sides."""
 
-def exchange_json(text: str, name: str, profile: str) -> str:
+def exchange_json(text: str, name: str, profile: str, kernel: PathLike[str] | None = None) -> str:
     """Runs the exchange script `text` without holding the GIL, and returns the report as JSON. `name` is
-    the script's name in messages, and `profile` gives its first settings.
+    the script's name in messages, and `profile` gives its first settings. With `kernel`, the script runs
+    against that kernel in virtual time.
 
     Raises:
+        BackendError: The kernel cannot run, or it ended.
         ValueError: There is no such profile.
     """
 
