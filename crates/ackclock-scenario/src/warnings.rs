@@ -71,7 +71,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
         warnings.extend(deaf(flow, marking.or(scripted.then_some("its path"))));
         if !scripted && !queues.iter().any(|(_, queue)| queue.marks()) {
             let links: Vec<_> = queues.iter().map(|(name, _)| *name).collect();
-            let (name, mode) = (&flow.name, flow.transport.ecn.name());
+            let (name, mode) = (&flow.name, flow.ecn().name());
             let links = links.join(", ");
             warnings.push(format!(
                 "{name} is ECN-capable (ecn = \"{mode}\"), but no queue on its path marks packets: {links}"
@@ -144,7 +144,7 @@ fn capped_trace(link: &DirectedLink) -> Option<String> {
 }
 
 fn is_capable(flow: &Flow) -> bool {
-    flow.transport.ecn != EcnMode::Off
+    flow.ecn() != EcnMode::Off
 }
 
 /// The names of some of the flows.

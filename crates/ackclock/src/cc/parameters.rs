@@ -19,6 +19,9 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     /// False for an algorithm that has no response to ECN at all.
     const RESPONDS_TO_MARKS: bool = true;
 
+    /// Feedback on marks without which the algorithm does not work.
+    const NEEDS_ECN: EcnNeed = EcnNeed::None;
+
     /// Checks the ranges.
     ///
     /// # Errors
@@ -32,6 +35,17 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     fn visit<V: ParametersVisitor>(&self, _visitor: V) -> Option<V::Output> {
         None
     }
+}
+
+/// Feedback on marks that an algorithm needs (Linux's `TCP_CONG_NEEDS_ECN`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnNeed {
+    /// It works without ECN.
+    None,
+    /// An echo per ACK is sufficient.
+    PerAck,
+    /// Counts of marked packets.
+    Counts,
 }
 
 /// A mistake in the parameters of an algorithm.

@@ -142,7 +142,7 @@ fn transport(draw: &mut Draw) -> Transport {
         idle_restart: draw.chance(70),
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
-        ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
+        ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::AccEcn]),
         dsack: draw.chance(50),
         undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
         rack: draw.chance(50),

@@ -15,7 +15,7 @@ const ECN_SETUP_SYN_ACK: Flags = Flags::ECE;
 pub fn offer(mode: EcnMode) -> Flags {
     match mode {
         EcnMode::Off | EcnMode::Counts => Flags::default(),
-        EcnMode::Classic => ECN_SETUP_SYN,
+        EcnMode::Classic | EcnMode::Dctcp => ECN_SETUP_SYN,
         EcnMode::AccEcn => ACCECN_SYN,
     }
 }
@@ -26,8 +26,8 @@ pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
     match (mode, is_answer) {
         (EcnMode::Off, _) => EcnMode::Off,
         (EcnMode::AccEcn, false) if flags.has(ACCECN_SYN) => EcnMode::AccEcn,
-        (_, false) if flags.has(ECN_SETUP_SYN) => EcnMode::Classic,
-        (_, true) if flags.ace() == ECN_SETUP_SYN_ACK.ace() => EcnMode::Classic,
+        (_, false) if flags.has(ECN_SETUP_SYN) => mode.of_rfc3168(),
+        (_, true) if flags.ace() == ECN_SETUP_SYN_ACK.ace() => mode.of_rfc3168(),
         // RFC 9768 §3.1.2, table 2: the ECN field that the server received in the IP header of the SYN.
         (EcnMode::AccEcn, true) if matches!(flags.ace(), 2 | 3 | 4 | 6) => EcnMode::AccEcn,
         _ => EcnMode::Off,
@@ -38,7 +38,7 @@ pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
 pub fn answer(mode: EcnMode, seen: Option<Ecn>) -> Flags {
     match mode {
         EcnMode::Off | EcnMode::Counts => Flags::default(),
-        EcnMode::Classic => ECN_SETUP_SYN_ACK,
+        EcnMode::Classic | EcnMode::Dctcp => ECN_SETUP_SYN_ACK,
         EcnMode::AccEcn => handshake(seen),
     }
 }
@@ -62,7 +62,7 @@ fn handshake(seen: Option<Ecn>) -> Flags {
 pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
     let is_syn = packet.flags.has(Flags::SYN);
     match mode {
-        EcnMode::Classic => EcnFeedback::Classic { ece: packet.flags.has(Flags::ECE) && !is_syn },
+        EcnMode::Classic | EcnMode::Dctcp => EcnFeedback::Classic { ece: packet.flags.has(Flags::ECE) && !is_syn },
         EcnMode::AccEcn if !is_syn => {
             let counters = packet.options.as_ref().and_then(|options| options.accecn);
             let option = counters.and_then(|counters| {
