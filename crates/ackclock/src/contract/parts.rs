@@ -129,7 +129,7 @@ pub(super) fn settings(draw: &mut Draw) -> (CcContext, Transport) {
 
 fn transport(draw: &mut Draw) -> Transport {
     let recoveries = [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
-    Transport {
+    let transport = Transport {
         mss: draw.pick(&[536, 1000, 1460]),
         header: 40,
         framing: draw.pick(&[0, 18]),
@@ -142,7 +142,7 @@ fn transport(draw: &mut Draw) -> Transport {
         idle_restart: draw.chance(70),
         recovery: draw.pick(&recoveries),
         peer_sack: draw.chance(85),
-        ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::AccEcn]),
+        ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
         dsack: draw.chance(50),
         undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
         rack: draw.chance(50),
@@ -163,7 +163,10 @@ fn transport(draw: &mut Draw) -> Transport {
             ..Variations::default()
         },
         ..Transport::default()
-    }
+    };
+    // Half of the receivers that count marks have DCTCP's feedback.
+    let is_dctcp = transport.ecn == EcnMode::AccEcn && transport.frto;
+    Transport { ecn: if is_dctcp { EcnMode::Dctcp } else { transport.ecn }, ..transport }
 }
 
 /// The same over QUIC, whose rules are drawn.
