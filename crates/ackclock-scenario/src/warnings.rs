@@ -3,9 +3,11 @@
 use super::meters;
 use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network};
-use ackclock::cc::CcSpec;
+use ackclock::cc::{CcSpec, EcnNeed};
+use ackclock::link::Bleaching;
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::{Limit, RateOrZero};
+use ackclock::sim::LinkId;
 use ackclock::tcp::{EcnMode, TransportKeys};
 use ackclock::variation::VariationPlan;
 
@@ -34,6 +36,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     let access = network.access.as_ref().map(|access| &access.queue);
     let mut warnings = Vec::new();
     let mut check_queue = |name: &str, queue: &QueueSpec, crossing: Vec<&Flow>| {
+        warnings.extend(without_l4s(name, queue, &crossing));
         if queue.asks_for_ecn() && crossing.iter().all(|flow| !is_capable(flow)) {
             let whose = match crossing.is_empty() {
                 true => "no data cross it".to_owned(),
@@ -69,6 +72,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
             || network.access.as_ref().is_some_and(|access| access.impairments.loss.marks());
         let marking = queues.iter().find(|(_, queue)| queue.marks()).map(|(name, _)| *name);
         warnings.extend(deaf(flow, marking.or(scripted.then_some("its path"))));
+        warnings.extend(bleached(flow, network, &route.forward, marking));
         if !scripted && !queues.iter().any(|(_, queue)| queue.marks()) {
             let links: Vec<_> = queues.iter().map(|(name, _)| *name).collect();
             let (name, mode) = (&flow.name, flow.ecn().name());
@@ -86,6 +90,39 @@ fn deaf(flow: &Flow, place: Option<&str>) -> Option<String> {
     let cc = flow.cc.as_ref().filter(|cc| !cc.responds_to_marks())?;
     let (name, cc) = (&flow.name, cc.name());
     Some(format!("{name} is ECN-capable, but {cc} does not respond to the marks of {}; write ecn = \"off\"", place?))
+}
+
+/// A flow whose ECN field a link of its path clears.
+fn bleached(flow: &Flow, network: &Network, route: &[LinkId], marking: Option<&str>) -> Option<String> {
+    let access = network.access.as_ref().map(|access| (ACCESS, &access.impairments));
+    let links = route.iter().map(|link| network.link(*link)).map(|link| (link.name.as_str(), &link.impairments));
+    let sends_ect1 = flow.cc.as_ref().is_some_and(|cc| cc.needs_ecn() == EcnNeed::Counts);
+    let clears = |bleaching| bleaching == Bleaching::All || bleaching == Bleaching::Ect1 && sends_ect1;
+    let (link, impairments) = access.into_iter().chain(links).find(|(_, it)| clears(it.bleaching))?;
+    let name = &flow.name;
+    let effect = match impairments.bleaching {
+        Bleaching::All => {
+            format!("no mark of the queues before reaches {name}, and the queues behind drop its packets")
+        }
+        Bleaching::Ect1 | Bleaching::None => format!(
+            "the queues behind treat {name} as classic and drop its packets; {name} sees only marks of the queues before"
+        ),
+    };
+    let response = if marking.is_some() { "it then responds to losses as Reno does" } else { "it responds to losses" };
+    Some(format!("{link} clears the ECN field of {name}: {effect}; {response}"))
+}
+
+/// A queue with a part for L4S traffic that no flow uses.
+fn without_l4s(name: &str, queue: &QueueSpec, crossing: &[&Flow]) -> Option<String> {
+    let is_l4s = |flow: &&Flow| flow.cc.as_ref().is_some_and(|cc| cc.needs_ecn() == EcnNeed::Counts || cc.is_foreign());
+    let has_none = matches!(queue, QueueSpec::DualPi2(_)) && !crossing.is_empty() && !crossing.iter().any(is_l4s);
+    has_none.then(|| {
+        format!(
+            "the queue of {name} gives packets with ECT(1) a short delay, but no flow that crosses it sends them: {}; \
+             a flow of prague does",
+            names(crossing)
+        )
+    })
 }
 
 /// Warns where the undo of spurious recoveries needs a missing feature.

@@ -3,7 +3,7 @@
 use super::Draw;
 use super::random_queue::random_queue;
 use crate::cc::{CcContext, IdleWindow, TimeoutSsthresh};
-use crate::link::{DelayCourse, Outages};
+use crate::link::{Bleaching, DelayCourse, Outages};
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
 use crate::tcp::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo, Variations};
@@ -57,6 +57,7 @@ pub(super) fn impairments(draw: &mut Draw) -> ImpairmentsPlan {
         loss: loss(draw),
         duplication: if draw.chance(15) { draw.scale(1e-3, 1.0) } else { 0.0 },
         corruption: if draw.chance(15) { draw.scale(1e-4, 0.3) } else { 0.0 },
+        bleaching: Bleaching::None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each impairment draws from its own stream, once for every sent packet, regardless of the others. Adding or
 //! changing one therefore never shifts the draws of another.
 
+use super::bleaching::Bleaching;
 use super::course::{DelayCourse, Outages};
 use super::fate::Fate;
 use super::loss::Loss;
@@ -24,6 +25,8 @@ pub struct Impairments {
     pub reordering: Option<(Chance, Duration)>,
     /// The losses.
     pub loss: Loss,
+    /// The packets whose ECN field is cleared.
+    pub bleaching: Bleaching,
     /// The probability that a packet arrives twice.
     pub duplication: Option<Chance>,
     /// The probability that a packet arrives with bit errors.
@@ -84,6 +87,7 @@ pub(super) struct Impaired {
     pub at: Instant,
     pub lost: bool,
     pub marked: bool,
+    pub bleached: Bleaching,
     pub doubled: bool,
     pub corrupted: bool,
 }
@@ -98,6 +102,7 @@ impl Impairments {
             jitter: None,
             reordering: None,
             loss: Loss::None,
+            bleaching: Bleaching::None,
             duplication: None,
             corruption: None,
         }
@@ -105,12 +110,23 @@ impl Impairments {
 
     /// Whether anything can happen to a packet.
     pub fn does_anything(&self) -> bool {
-        let Impairments { course, outages, not_before: _, jitter, reordering, loss, duplication, corruption } = self;
+        let Impairments {
+            course,
+            outages,
+            not_before: _,
+            jitter,
+            reordering,
+            loss,
+            bleaching,
+            duplication,
+            corruption,
+        } = self;
         course.is_some()
             || outages.is_some()
             || jitter.is_some()
             || reordering.is_some()
             || !matches!(loss, Loss::None)
+            || *bleaching != Bleaching::None
             || duplication.is_some()
             || corruption.is_some()
     }
@@ -146,7 +162,8 @@ impl Impairments {
         };
         let happens = |chance: &mut Option<Chance>| chance.as_mut().is_some_and(Chance::happens);
         let lost = lost || is_out;
-        Impaired { at, lost, marked, doubled: happens(&mut self.duplication), corrupted: happens(&mut self.corruption) }
+        let (doubled, corrupted) = (happens(&mut self.duplication), happens(&mut self.corruption));
+        Impaired { at, lost, marked, bleached: self.bleaching, doubled, corrupted }
     }
 }
 

@@ -112,6 +112,8 @@ impl Queued for OpenLoopItem {
 
 impl super::Impairable for OpenLoopItem {
     fn corrupt(&mut self) {}
+
+    fn clear_ecn(&mut self) {}
 }
 
 #[cfg(test)]
