@@ -33,6 +33,7 @@ SUITES = {
     "environments-drr": "environments",
     "tcpeval": "tcpeval",
     "rfc9743": "rfc9743",
+    "l4s": "l4s",
 }
 MEGABIT, KILOBIT = 1e6, 1e3
 

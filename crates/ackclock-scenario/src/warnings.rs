@@ -222,6 +222,31 @@ mod tests {
     }
 
     #[test]
+    fn dualpi2_needs_flows_that_send_ect1() {
+        let prague = "[[flows]]\nname = 'low'\ncc = 'prague'\n";
+        assert_eq!(warnings("queue = 'dualpi2'", prague), [""; 0]);
+        assert_eq!(warnings("queue = 'dualpi2'", &format!("{prague}{PLAIN}")), [""; 0]);
+        let without = warnings("queue = 'dualpi2'", CAPABLE);
+        assert_eq!(without.len(), 1, "{without:?}");
+        assert!(without[0].starts_with("the queue of bottleneck gives packets with ECT(1) a short delay, but"));
+    }
+
+    #[test]
+    fn a_path_that_clears_the_field_is_worth_a_warning() {
+        let of = |bleaching: &str, cc: &str| {
+            let topology = format!("queue = 'dualpi2'\naccess = {{ rate = '1 Gbit/s', bleaching = '{bleaching}' }}");
+            let flows = format!("[[flows]]\nname = 'low'\ncc = 'prague'\n[[flows]]\nname = 'other'\n{cc}\n");
+            let warnings = warnings(&topology, &flows);
+            warnings.into_iter().filter(|text| text.starts_with("access clears")).collect::<Vec<_>>()
+        };
+        assert_eq!(of("none", "cc = 'cubic'"), [""; 0]);
+        let classic = "access clears the ECN field of low: the queues behind treat low as classic and drop its packets; \
+                       low sees only marks of the queues before; it then responds to losses as Reno does";
+        assert_eq!(of("ect1", "cc = 'cubic'\necn = 'classic'"), [classic]);
+        assert_eq!(of("all", "cc = 'cubic'\necn = 'classic'").len(), 2);
+    }
+
+    #[test]
     fn keys_that_code_from_outside_does_not_read_are_worth_a_warning() {
         let own = "[[flows]]\nname = 'own'\ncc = { kind = 'python', source = 'a.py:A', code = 'x' }\n";
         let of = |transport: &str, flows: &str| warnings("", &format!("[transport]\n{transport}\n{flows}"));

@@ -106,7 +106,10 @@ impl CcParameters for Dctcp {
     type Controller = DctcpController;
     const REFERENCE: &'static str =
         "RFC 8257 (Bensley, Thaler, Balasubramanian, Eggert & Judd 2017), Data Center TCP (DCTCP)";
-    const NEEDS_ECN: EcnNeed = EcnNeed::PerAck;
+
+    fn needs_ecn(&self) -> EcnNeed {
+        EcnNeed::PerAck
+    }
 
     fn check(&self) -> Result<(), CcMistake> {
         require("g", self.g, self.g > 0.0 && self.g <= 1.0, "above 0 and at most 1")?;

@@ -136,7 +136,10 @@ impl CcParameters for Prague {
     type Controller = PragueController;
     const REFERENCE: &'static str =
         "draft-briscoe-iccrg-prague-congestion-control-04 (De Schepper, Tilmans, Briscoe & Goel 2024)";
-    const NEEDS_ECN: EcnNeed = EcnNeed::Counts;
+
+    fn needs_ecn(&self) -> EcnNeed {
+        EcnNeed::Counts
+    }
 
     fn check(&self) -> Result<(), CcMistake> {
         require("g", self.g, self.g > 0.0 && self.g <= 1.0, "above 0 and at most 1")?;

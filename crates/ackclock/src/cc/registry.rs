@@ -136,7 +136,7 @@ macro_rules! register {
             /// False for an algorithm that has no response to ECN at all: marks are lost on it.
             pub fn responds_to_marks(&self) -> bool {
                 match self {
-                    $(CcSpec::$variant(_) => <$parameters as CcParameters>::RESPONDS_TO_MARKS,)*
+                    $(CcSpec::$variant(parameters) => CcParameters::responds_to_marks(parameters),)*
                     $(CcSpec::$foreign(_) => true,)*
                 }
             }
@@ -144,7 +144,7 @@ macro_rules! register {
             /// Feedback on marks without which the algorithm does not work.
             pub fn needs_ecn(&self) -> EcnNeed {
                 match self {
-                    $(CcSpec::$variant(_) => <$parameters as CcParameters>::NEEDS_ECN,)*
+                    $(CcSpec::$variant(parameters) => CcParameters::needs_ecn(parameters),)*
                     $(CcSpec::$foreign(_) => EcnNeed::None,)*
                 }
             }

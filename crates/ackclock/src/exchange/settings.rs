@@ -324,7 +324,8 @@ impl Settings {
             "tcp_dsack" => self.keys.dsack = on()?,
             "tcp_timestamps" => self.timestamps = on()?,
             "tcp_slow_start_after_idle" => self.keys.idle_restart = on()?,
-            "tcp_ecn" if let Some((accepted, offered)) = tcp_ecn(value) => {
+            "tcp_ecn" if tcp_ecn(value).is_some() => {
+                let (accepted, offered) = tcp_ecn(value).unwrap_or_default();
                 self.ecn = accepted;
                 self.ecn_offer = (offered != accepted).then_some(offered);
             }
