@@ -25,7 +25,7 @@ def test_every_flow_of_every_environment_balances(name: str) -> None:
     lost = 0
     for environment in suite.environments:
         for cc in ("aimd", "cubic"):
-            scenario = environment.scenario(cc, suite.test_groups)
+            scenario = environment.scenario(cc, suite.subject)
             run = ackclock.run(scenario)
             for flow in run.flows:
                 assert imbalance(flow) == 0, f"{environment.id}, {cc}: {json.dumps(flow)}"

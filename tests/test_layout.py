@@ -34,6 +34,7 @@ USES = {
     "starters": "errors files",
     "results": "errors arguments metrics page scenario running",
     "synchronous": "_core errors metrics files scenario",
+    "queues": "_core errors text metrics page arguments files scenario",
     "studies": "_core errors text metrics statistics page arguments files scenario running",
     "evaluation": "_core errors text metrics statistics page arguments files foreign scenario running",
     "evidence": "_core errors text page files running scenario statistics evaluation",
@@ -42,7 +43,7 @@ USES = {
     "reproduce": "_core errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "_core errors text metrics page files captures contract kernel kernels starters scenario running "
-    "synchronous studies evaluation evidence tuning reproduce",
+    "synchronous queues studies evaluation evidence tuning reproduce",
     "__main__": "text cli",
 }
 TOOLS = ROOT / "tools"

@@ -18,7 +18,8 @@ from helpers import ROOT, TINY, cli, without_cpu_time
 
 import ackclock
 from ackclock.errors import ArgumentError, RunError, ScenarioError
-from ackclock.evaluation.candidate import Candidate, distinct, split_list
+from ackclock.evaluation.candidate import Candidate, distinct
+from ackclock.files.labels import split_list
 from ackclock.running.executor import Threads
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study

@@ -13,8 +13,8 @@ from helpers import cli
 
 import ackclock
 from ackclock.evaluation import SHOWN, Evaluation, evaluate
-from ackclock.evaluation.candidate import split_list
 from ackclock.evaluation.present import json_schema
+from ackclock.files.labels import split_list
 
 DIVIDES = "rule grow = 1 / (w - w); cut = w / 2"
 FOUR = ["aimd(increase=8)", "cubic", "aimd", "new-aimd"]

@@ -79,7 +79,7 @@ def test_candidate_and_reference_meet_the_same_networks() -> None:
     environment = next(each for each in suite.environments if each.id == "with-standard")
     drawn = []
     for cc in ("cubic", "aiad"):
-        scenario = environment.scenario(cc, suite.test_groups, ["duration=11 s"])
+        scenario = environment.scenario(cc, suite.subject, ["duration=11 s"])
         runs = [run(scenario, seed=5, replicate=number).document for number in range(3)]
         drawn.append([document["drawn"] for document in runs])
         for document in runs:

@@ -9,6 +9,7 @@ import pytest
 from helpers import TINY, cli
 
 from ackclock.evaluation.rivals import STARVED
+from ackclock.evaluation.subject import Algorithms
 from ackclock.evaluation.suite import Environment, Suite, Watch
 
 CORE = Suite.load("core")
@@ -17,7 +18,7 @@ CORE = Suite.load("core")
 def test_core_has_flows_of_what_runs_today_in_shallow_and_deep_buffers() -> None:
     met: dict[str, list[str]] = {}
     for environment in CORE.environments:
-        if (neighbours := environment.neighbours(CORE.test_groups)) is not None:
+        if (neighbours := environment.neighbours(CORE.subject)) is not None:
             assert (neighbours.of_rival, neighbours.flows) == (2, 4)
             met.setdefault(neighbours.rival.label, []).append(environment.id)
     assert met == {
@@ -41,12 +42,12 @@ def test_a_flow_under_test_is_no_rival(tmp_path: Path) -> None:
     path.write_text(TINY + other.format("late"))
     watch = Watch("share", "late", "x", "reach-one")
     environment = Environment("x", "x", "?", path, (), True, watch)
-    assert environment.neighbours(["test", "late"]) is None
-    found = environment.neighbours(["test"], ["flows.late.cc=bbr3"])
+    assert environment.neighbours(Algorithms(("test", "late"))) is None
+    found = environment.neighbours(Algorithms(("test",)), ["flows.late.cc=bbr3"])
     assert found is not None
     assert (found.rival.label, found.of_rival, found.flows) == ("bbr3", 3, 5)
     path.write_text(TINY + other.format("late") + other.format("third"))
-    assert Environment("x", "x", "?", path, (), True, watch).neighbours(["test"]) is None
+    assert Environment("x", "x", "?", path, (), True, watch).neighbours(Algorithms(("test",))) is None
 
 
 def test_who_is_starved_is_told(tiny_suite: Path, tmp_path: Path) -> None:

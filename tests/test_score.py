@@ -23,6 +23,7 @@ from ackclock.evaluation.scoreboard import (
     regrets_table,
     scoreboard_table,
 )
+from ackclock.evaluation.subject import Algorithms
 from ackclock.evaluation.suite import Environment, Suite, Watch
 from ackclock.evaluation.verdict import verdict, worst_result
 from ackclock.statistics.estimates import Estimate, estimate, paired_difference
@@ -146,7 +147,13 @@ def test_a_single_replicate_is_judged_where_nothing_is_random() -> None:
 
 def board(*results: Result, reference: int = 1) -> Scoreboard:
     suite = Suite(
-        "made", 1, "Made by hand", 3, ("test",), ("aimd",), tuple(result.environment for result in results)
+        "made",
+        1,
+        "Made by hand",
+        3,
+        Algorithms(("test",)),
+        ("aimd",),
+        tuple(result.environment for result in results),
     )
     return Scoreboard(suite, 1, (Candidate("new-aimd"), Candidate("aimd")), reference, results)
 

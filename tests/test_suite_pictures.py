@@ -23,7 +23,7 @@ def test_every_environment_has_a_picture_and_no_picture_is_left_over() -> None:
 def test_a_picture_is_that_of_its_run(name: str) -> None:
     """A short picture, one with a newcomer, and one whose finite flows are left out."""
     (environment,) = (one for one in CORE.environments if one.id == name)
-    drawn = suite_pictures.picture(environment, CORE.test_groups).svg()
+    drawn = suite_pictures.picture(environment, CORE.subject).svg()
     assert drawn == (suite_pictures.PICTURES / f"{name}.svg").read_text(encoding="utf-8")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.foreign import include_dir
+    from ackclock.queues.alone import queue
     from ackclock.results import RunResult, run
     from ackclock.running.cluster import dask_executor
     from ackclock.running.executor import Executor
@@ -53,6 +54,7 @@ _HOME = {
     "include_dir": "ackclock.foreign",
     "model": "ackclock.synchronous.model",
     "query": "ackclock.studies.results",
+    "queue": "ackclock.queues.alone",
     "run": "ackclock.results",
     "study": "ackclock.studies.results",
     "tune": "ackclock.tuning",
@@ -83,6 +85,7 @@ __all__ = [
     "include_dir",
     "model",
     "query",
+    "queue",
     "run",
     "study",
     "tune",

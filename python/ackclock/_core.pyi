@@ -66,6 +66,7 @@ __all__ = [
     "noise_floor",
     "paired_difference",
     "quantile",
+    "queue_json",
     "reflected_estimate",
     "regrets",
     "resampled_means",
@@ -651,6 +652,15 @@ def exchange_json(text: str, name: str, profile: str) -> str:
 
     Raises:
         ValueError: There is no such profile.
+    """
+
+def queue_json(request: str) -> str:
+    """Answers a request about a queue alone, without holding the GIL.
+
+    `ackclock::open_loop::json` defines both sides.
+
+    Raises:
+        ValueError: The request cannot be answered. The message names the key.
     """
 
 def serve_queue(

@@ -48,7 +48,7 @@ def scenarios() -> Iterator[tuple[str, Scenario]]:
             title = f"{name}/{environment.id}"
             # By its name, so that a new environment changes the algorithm of no other.
             algorithm = algorithms[zlib.crc32(title.encode()) % len(algorithms)]
-            yield title, environment.scenario(algorithm, suite.test_groups, sets)
+            yield title, environment.scenario(algorithm, suite.subject, sets)
 
 
 def digest(scenario: Scenario) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import polars
 
 import ackclock
+from ackclock.evaluation.subject import Subject
 from ackclock.evaluation.suite import Environment, Suite
 
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images" / "core"
@@ -135,13 +136,13 @@ def lines(samples: polars.DataFrame, value: str, scale: float) -> dict[str, list
     return {name: group for name, group in groups.items() if group}
 
 
-def picture(environment: Environment, test_groups: Sequence[str]) -> Picture:
+def picture(environment: Environment, subject: Subject) -> Picture:
     """Return the picture of a run of an environment."""
     document = json.loads(environment.base.resolved_json)
     warm_up = float(document["warmup"].removesuffix(" s"))
     begin, end = WINDOWS.get(environment.id, (warm_up, warm_up + SECONDS))
     interval = f"sampling.interval={1e6 * (end - begin) / SAMPLES:.0f} us"
-    samples = ackclock.run(environment.scenario(ALGORITHM, test_groups, [interval])).samples.flows
+    samples = ackclock.run(environment.scenario(ALGORITHM, subject, [interval])).samples.flows
     shown = samples.filter((polars.col("time_ns") >= 1e9 * begin) & (polars.col("time_ns") <= 1e9 * end))
     # A transfer ends after some round trips, which is too short for a line.
     finite = [flow["name"] for flow in document["flows"] if flow["traffic"]["kind"] == "transfer"]
@@ -168,7 +169,7 @@ def main() -> None:
         parser.error(f"no environment is called {', '.join(unknown)}; there are {', '.join(known)}")
     for environment in suite.environments:
         if not chosen or environment.id in chosen:
-            text = picture(environment, suite.test_groups).svg()
+            text = picture(environment, suite.subject).svg()
             (PICTURES / f"{environment.id}.svg").write_text(text, encoding="utf-8")
 
 

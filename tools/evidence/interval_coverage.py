@@ -90,7 +90,7 @@ def measured(
     """Run an environment, and return the coverage of each metric."""
     suite = Suite.load(SUITE)
     environment = next(each for each in suite.environments if each.id == name)
-    scenario = environment.scenario(algorithm, suite.test_groups)
+    scenario = environment.scenario(algorithm, suite.subject)
     rows = values_of_replicates(scenario, environment, range(intervals * replicates), workers=workers)
     found = []
     for metric, column in zip(metrics_of(environment), zip(*rows, strict=True), strict=True):

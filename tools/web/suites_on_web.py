@@ -18,6 +18,7 @@ from ackclock.evaluation import QUICK_REPLICATES
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.judging import suite_data
 from ackclock.evaluation.panel import choose_regret_baseline
+from ackclock.evaluation.subject import ALGORITHM
 from ackclock.evaluation.suite import Suite
 from ackclock.running.settable import settable
 from ackclock.scenario import probe_scenario
@@ -35,7 +36,9 @@ def main(arguments: Sequence[str]) -> None:
     names = sorted(
         path.parent.name for path in Path(str(resources.files("ackclock.suites"))).glob("*/suite.toml")
     )
-    suites = [document(Suite.load(name)) for name in names]
+    # The page runs algorithms.
+    loaded = [suite for suite in map(Suite.load, names) if suite.subject.name == ALGORITHM]
+    suites = [document(suite) for suite in loaded]
     for suite in suites:
         write(folder / f"{suite['name']}.json", suite)
     write(folder / "index.json", listed(suites))
@@ -58,13 +61,13 @@ def document(suite: Suite) -> dict[str, Any]:
         "title": suite.title,
         "replicates": suite.replicates,
         "quick": QUICK_REPLICATES,
-        "test": suite.test_groups,
+        "test": suite.subject.groups,
         "panel": [{**told, "text": each.text} for told, each in zip(judged["panel"], panel, strict=True)],
         "probe": json.loads(probe_scenario([]).resolved_json),
         "environments": [
             {
                 **told,
-                "groups": [group for group in found.traffic if group in suite.test_groups],
+                "groups": [group for group in found.traffic if group in suite.subject.groups],
                 # Keys of `transport` change all flows, as in a file.
                 "scenario": settable(json.loads(found.base.resolved_json)),
             }

@@ -46,7 +46,7 @@ function putBelow(told, button, within) {
 }
 
 /** The map. Its cells are buttons, between which arrow keys move. */
-export function map({ document: { environments, reference }, overview }, { nameOf, commands, saves, linkOf }) {
+export function map({ document: { suite, environments, reference }, overview }, { nameOf, commands, saves, linkOf }) {
   const { maps, algorithms } = overview;
   const buttons = environments.map(() => algorithms.map(() => make("button", { type: "button", tabIndex: -1 })));
   const told = make("div", { id: "cell", className: "told", hidden: true });
@@ -134,7 +134,7 @@ export function map({ document: { environments, reference }, overview }, { nameO
   );
   const table = make(
     "table",
-    { id: "heat", className: "heat", ariaLabel: "Better, worse or not significant: environments by algorithms" },
+    { id: "heat", className: "heat", ariaLabel: `Better, worse or not significant: environments by ${suite.subject}` },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, unseen("environment")), ...heads)),
     make("tbody", {}, ...rows),
   );
@@ -144,5 +144,5 @@ export function map({ document: { environments, reference }, overview }, { nameO
   const more =
     `compared with ${nameOf(reference)}: ▲ better, ▼ worse, • below 1 % of the metric, · no significant difference. ` +
     "A stronger colour is a larger difference. Each cell uses its own 95 % interval, without correction";
-  return figure({ name: "heat-map", caption: "Environments and algorithms", more, csv, saves }, choice, within);
+  return figure({ name: "heat-map", caption: `Environments and ${suite.subject}s`, more, csv, saves }, choice, within);
 }

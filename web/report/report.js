@@ -81,10 +81,11 @@ export const PARTS = {
       ? []
       : [wins(evaluation, options)],
   regret: (evaluation, options) => {
-    const { title, algorithms } = evaluation.document.regret_baseline;
+    const { regret_baseline, suite } = evaluation.document;
+    const { title, algorithms } = regret_baseline;
     return [
       hint(
-        `Distance of each algorithm from the best score: ${title} (${algorithms.join(", ")}). Worst case: the worst ` +
+        `Distance of each ${suite.subject} from the best score: ${title} (${algorithms.join(", ")}). Worst case: the worst ` +
           "environment. Total: the sum over all environments. Less is better. A negative regret beats the best.",
       ),
       regret(evaluation, options),

@@ -63,7 +63,7 @@ function marked(text, judgement) {
 
 /** The candidates by score, followed by the panel. */
 export function ranking(
-  { document: { ranking: entries, panel, score, environments }, overview: { digits } },
+  { document: { suite, ranking: entries, panel, score, environments }, overview: { digits } },
   { named, linkOf },
 ) {
   const figures = ({ score: mean, low, high }) => (mean === null ? "" : intervalText({ mean, low, high }, digits));
@@ -81,7 +81,7 @@ export function ranking(
     );
   const rest = panel.filter(({ candidate }) => entries.every((entry) => entry.candidate !== candidate));
   const heads = [
-    ["algorithm", ""],
+    [suite.subject, ""],
     ...(several
       ? [
           ["rank", "n"],
@@ -181,7 +181,7 @@ export function wins(
 }
 
 /** All metrics of all environments. */
-export function board({ document: { environments }, overview: { metrics } }, { named }) {
+export function board({ document: { suite, environments }, overview: { metrics } }, { named }) {
   const heads = COMMON.map((name) => metrics.flat().find((metric) => metric.name === name)).filter(Boolean);
   const groups = environments.map(({ title: plain, fixed, scores }, place) => {
     const title = fixed ? `${plain} (fixed)` : plain;
@@ -205,11 +205,11 @@ export function board({ document: { environments }, overview: { metrics } }, { n
     `${[label, unit].filter(Boolean).join(" ")}, ${BETTER[better]}`,
     "n",
   ]);
-  return table("Scoreboard", [["algorithm", ""], ...headings, ["watched metric", "n"]], groups);
+  return table("Scoreboard", [[suite.subject, ""], ...headings, ["watched metric", "n"]], groups);
 }
 
 /** The distance of each algorithm to the best score. */
-export function regret({ document: { regrets, environments }, overview: { maps } }, { named, linkOf }) {
+export function regret({ document: { suite, regrets, environments }, overview: { maps } }, { named, linkOf }) {
   const names = Object.keys(regrets[0].metrics).sort((one, other) => order(maps, one) - order(maps, other));
   const bodies = names.map((name) => {
     const { digits } = maps.find((map) => map.name === name);
@@ -232,7 +232,7 @@ export function regret({ document: { regrets, environments }, overview: { maps }
   return table(
     "Regret",
     [
-      ["algorithm", ""],
+      [suite.subject, ""],
       ["worst case", "n"],
       ["total", "n"],
       ["worst in", ""],
@@ -244,7 +244,7 @@ export function regret({ document: { regrets, environments }, overview: { maps }
 const order = (maps, name) => maps.findIndex((map) => map.name === name);
 
 /** The scores of all algorithms in one environment. */
-export function scores({ document: { environments }, overview: { metrics } }, place, { named }) {
+export function scores({ document: { suite, environments }, overview: { metrics } }, place, { named }) {
   const { scores: rows, title } = environments[place];
   const heads = metrics[place].map(({ label, unit }) => [[label, unit].filter(Boolean).join(" "), "n"]);
   const lines = rows.map(({ candidate, metrics: found }, at) => {
@@ -253,5 +253,5 @@ export function scores({ document: { environments }, overview: { metrics } }, pl
     );
     return row(named(candidate), figures, at === 0 ? "ours" : "");
   });
-  return table(`Scores in ${title}`, [["algorithm", ""], ...heads], [make("tbody", {}, ...lines)]);
+  return table(`Scores in ${title}`, [[suite.subject, ""], ...heads], [make("tbody", {}, ...lines)]);
 }

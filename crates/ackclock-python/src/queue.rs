@@ -1,7 +1,7 @@
 //! Queues alone.
 
-use ackclock::link::{Arrival, Outcome, serve};
-use ackclock::qdisc::{Place, QueueSpec};
+use ackclock::open_loop::{Arrival, Event, Outcome, serve};
+use ackclock::qdisc::{Ecn, Place, QueueSpec};
 use ackclock::rng::RngStreams;
 use ackclock::units::{Duration, Rate};
 use pyo3::exceptions::PyValueError;
@@ -9,6 +9,12 @@ use pyo3::prelude::*;
 
 /// Time, arrival, event and reason.
 type Row = (u64, usize, &'static str, &'static str);
+
+/// Answers a request about a queue alone, without holding the GIL. `ackclock::open_loop::json` defines both sides.
+#[pyfunction]
+pub fn queue_json(py: Python<'_>, request: &str) -> PyResult<String> {
+    py.detach(|| ackclock::open_loop::json(request)).map_err(|error| PyValueError::new_err(error.to_string()))
+}
 
 /// Puts arrivals (time, bytes, flow, ECN-capable) through a queue in front of a transmitter.
 #[pyfunction]
@@ -22,10 +28,13 @@ pub fn serve_queue(queue: &str, rate_bps: u64, seed: u64, arrivals: Vec<(u64, u3
     if !arrivals.is_sorted_by_key(|(at_ns, ..)| *at_ns) {
         return Err(bad(&"arrivals come in the order of their times"));
     }
-    let arrival = |(at_ns, bytes, flow, is_ecn_capable)| Arrival { at_ns, bytes, flow, is_ecn_capable };
+    let arrival = |(at_ns, bytes, flow, is_ecn_capable)| {
+        let ecn = if is_ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+        Arrival { at_ns, bytes, flow, ecn }
+    };
     let arrivals: Vec<Arrival> = arrivals.into_iter().map(arrival).collect();
     let events = serve(plan.build(&|purpose| RngStreams::new(seed, 0).stream("link", purpose)), rate, &arrivals);
-    let row = |event: ackclock::link::Event| match event.outcome {
+    let row = |event: Event| match event.outcome {
         Outcome::Sent => (event.at_ns, event.arrival, "sent", ""),
         Outcome::Dropped(reason) => (event.at_ns, event.arrival, "dropped", reason.name()),
         Outcome::Marked(reason) => (event.at_ns, event.arrival, "marked", reason.name()),

@@ -90,6 +90,7 @@ pub mod link;
 pub mod meter;
 pub mod metric;
 pub mod model;
+pub mod open_loop;
 pub mod prefetch;
 pub mod probe;
 pub mod qdisc;

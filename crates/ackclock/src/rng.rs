@@ -56,6 +56,12 @@ impl Rng {
         const ULP: f64 = 1.0 / (1u64 << 53) as f64;
         (self.next_u64() >> 11) as f64 * ULP
     }
+
+    /// A number from the exponential distribution with mean 1.
+    #[inline]
+    pub fn next_exponential(&mut self) -> f64 {
+        -libm::log(1.0 - self.next_f64())
+    }
 }
 
 #[cfg(test)]

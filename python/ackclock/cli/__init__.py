@@ -30,6 +30,7 @@ _COMMANDS = {
     "kernel": "Build kernels for --backend kernel, list and remove them.",
     "check-cc": "Check that an algorithm keeps the contract of TCP.",
     "evaluate": "Compare an algorithm, or rank several, over a suite of environments.",
+    "evaluate-queue": "Compare a queue discipline, or rank several, over a suite of environments.",
     "evidence": "Measure the criteria of RFC 9743 and write a report.",
     "panel": "Run a suite's panel and store its scores, the baseline of regret.",
     "tune": "Search for the parameters with the smallest worst-case regret over a suite.",
@@ -37,6 +38,7 @@ _COMMANDS = {
     "plot": "Draw a stored run over time: window, RTT, goodput and queue.",
     "query": "Query stored results with SQL.",
     "reproduce": "Run the experiments of a paper and judge its claims.",
+    "queue": "Run a queue alone: sojourn times, drops, and its state over time.",
     "exchange": "Run packetdrill scripts against the simulated TCP.",
     "model": "Compare closed forms of the synchronous model with computed figures.",
     "list": "List algorithms, queues, suites and other names that files and commands take.",
@@ -45,8 +47,8 @@ _COMMANDS = {
 
 #: The groups of commands in the help text. Each command is in one group.
 GROUPS = {
-    "Run and look": ("run", "play", "sequence", "plot", "check", "list", "schema"),
-    "Evaluate": ("new", "check-cc", "evaluate", "evidence", "panel", "tune"),
+    "Run and look": ("run", "play", "queue", "sequence", "plot", "check", "list", "schema"),
+    "Evaluate": ("new", "check-cc", "evaluate", "evaluate-queue", "evidence", "panel", "tune"),
     "Studies": ("study", "query", "reproduce"),
     "Kernel": ("cc", "kernel"),
     "Validate": ("exchange", "compare-capture", "model"),

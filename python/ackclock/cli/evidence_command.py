@@ -12,10 +12,10 @@ import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
-from ackclock.evaluation.candidate import split_list
 from ackclock.evidence import gather
 from ackclock.evidence.present import evidence_json, sentences, summary_table
 from ackclock.evidence.report import write_report
+from ackclock.files.labels import split_list
 
 #: Characters of an algorithm in the name of a folder.
 _LONGEST = 100

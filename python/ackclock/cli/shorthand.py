@@ -15,9 +15,9 @@ from ackclock.cli.capturing import check_target, write_capture
 from ackclock.cli.console import talk
 from ackclock.errors import InputError, Mistake, ScenarioError
 from ackclock.files.documents import as_toml_file, text_of, toml_of
+from ackclock.files.labels import parts
 from ackclock.metrics.quantities import number_of
 from ackclock.scenario import SCHEMA, Scenario, algorithm_text
-from ackclock.studies.vary import parts
 
 #: Defaults of the options. `docs/reference/scenario.md` explains them.
 _RATE, _RTT, _QUEUE, _LIMIT, _FLOWS, _DURATION = "20 Mbit/s", "40 ms", "drop-tail", "1 BDP", "cubic", "30 s"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.errors import ArgumentValueError, InputError
 from ackclock.evaluation.budget import Budget
-from ackclock.evaluation.candidate import Candidate, distinct
+from ackclock.evaluation.candidate import distinct
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
 from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
@@ -128,6 +128,7 @@ class Evaluation:
         document = {
             "ranking": [{key: entry[key] for key in _ENTRY} for entry in self.document["ranking"]],
             "reference": self.document["reference"],
+            "suite": self.document["suite"],
             "environments": [{key: row[key] for key in _ENVIRONMENT} for row in rows],
         }
         overview = {key: self.overview[key] for key in _OVERVIEW}
@@ -202,12 +203,12 @@ def evaluate(
     loaded = Suite.load(suite)
     require_metric(loaded, metric)
     others_given = loaded.panel if against is None else tuple(against)
-    everyone = distinct([Candidate.parse(text) for text in (*given, *others_given)])
+    everyone = distinct([loaded.subject.parse(text) for text in (*given, *others_given)])
     candidates, panel = everyone[: len(given)], everyone[len(given) :]
     others = [each for each in panel if all(each.resolved != other.resolved for other in candidates)]
     # Mistakes in the scenarios are reported before a folder is created.
     for environment in loaded.environments if sets else ():
-        environment.scenario(candidates[0].text, loaded.test_groups, sets)
+        environment.scenario(candidates[0].text, loaded.subject, sets)
     count = replicates or (QUICK_REPLICATES if quick else loaded.replicates)
     most = replicates or (QUICK_REPLICATES if quick else MOST) if budget is not None else count
     limits = Limits(most, min(count, most), None if budget is None else Budget.parse(budget))

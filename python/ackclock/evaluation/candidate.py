@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,25 +26,6 @@ _LABEL = re.compile(r"([\w+-]+)\(\s*(.*?)\s*\)")
 _RULE = re.compile(r"\s*rule\s+(.+)", re.DOTALL)
 #: A file name, with optional parameters.
 _FILE = re.compile(r"([^\s(){}=]+)(?:\(\s*(.*?)\s*\))?")
-
-
-def split_list(text: str) -> list[str]:
-    """Return the algorithms in a comma-separated list.
-
-    Commas in parentheses, braces and quotes do not separate algorithms.
-    """
-    parts, depth, quote = [""], 0, ""
-    for char in text:
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'":
-            quote = char
-        depth += (char in "({[") - (char in ")}]") if not quote else 0
-        if char == "," and depth == 0 and not quote:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts if part.strip()]
 
 
 @dataclass(frozen=True)
@@ -171,8 +152,13 @@ class Candidate:
             if entry["name"] == kind
             for parameter in entry["parameters"]
         }
-        changed = [f"{key}={_toml(value)}" for key, value in cc.items() if value != defaults.get(key)]
-        return f"{title}({', '.join(changed)})" if changed else title
+        return changed_text(title, cc, defaults)
+
+
+def changed_text(title: str, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """Return `title` with the values that are not the defaults: `aimd(increase=2)`."""
+    changed = [f"{key}={_toml(value)}" for key, value in values.items() if value != defaults.get(key)]
+    return f"{title}({', '.join(changed)})" if changed else title
 
 
 def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:

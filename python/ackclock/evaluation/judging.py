@@ -19,6 +19,7 @@ def suite_data(
     return {
         "name": suite.name,
         "version": suite.version,
+        "subject": suite.subject.name,
         "panel": [algorithm_data(each) for each in panel],
         "baseline": {
             "title": baseline.title,
@@ -36,7 +37,7 @@ def suite_data(
 
 
 def _environment_data(environment: Environment, suite: Suite, sets: Sequence[str]) -> dict[str, Any]:
-    met = environment.neighbours(suite.test_groups, sets)
+    met = environment.neighbours(suite.subject, sets)
     return {
         **json.loads(specification(environment)),
         "question": environment.question,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import _core
 from ackclock.errors import InputError
-from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.regret import RegretBaseline
 from ackclock.evaluation.suite import Suite
 from ackclock.files.declaration import ListOf, MapOf, Number, Place, Table, Text, Whole
@@ -100,7 +99,7 @@ class Panel:
                 f"{stored['suite']} version {stored['version']}",
             ),
             ("panel version", suite.panel_version, stored["panel_version"]),
-            ("panel", [Candidate.parse(cc).label for cc in suite.panel], stored["algorithms"]),
+            ("panel", [suite.subject.parse(cc).label for cc in suite.panel], stored["algorithms"]),
         ):
             if here != there:
                 return f"the stored scores are for {what} {there}, and this run uses {here}"

@@ -79,9 +79,7 @@ class Track:
     def runner(self, candidate: Candidate) -> Runner:
         """Prepare an algorithm. Raises `AckclockError` if an environment does not accept it."""
         environments = self.suite.environments
-        scenarios = [
-            each.scenario(candidate.text, self.suite.test_groups, self.sets) for each in environments
-        ]
+        scenarios = [each.scenario(candidate.text, self.suite.subject, self.sets) for each in environments]
         return Runner(candidate, scenarios, self.backend)
 
     def jobs(self, runner: Runner, replicates: int, samples: bool) -> list[tuple[int, Job]]:

@@ -113,8 +113,7 @@ class Reader:
         met = {
             environment.id: (environment, neighbours)
             for environment in self.suite.environments
-            if (neighbours := environment.neighbours(self.suite.test_groups, self.document["sets"]))
-            is not None
+            if (neighbours := environment.neighbours(self.suite.subject, self.document["sets"])) is not None
         }
         return tuple(self._competitor(told, met) for told in self.document["competitors"])
 

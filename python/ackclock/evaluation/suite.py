@@ -12,8 +12,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import ArgumentValueError, InputError, ScenarioError
+from ackclock.errors import InputError, ScenarioError
 from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.queues import QUEUE
+from ackclock.evaluation.subject import ALGORITHM, QUEUE_DISCIPLINE, SUBJECTS, Algorithms, Queues, Subject
 from ackclock.files.declaration import SETS, Flag, ListOf, Number, Place, Table, Text, Whole
 from ackclock.files.documents import read_json, read_toml
 from ackclock.scenario import Scenario
@@ -69,11 +71,10 @@ _SUITE = Table(
         "version": Whole(1),
         "title": Text(),
         "replicates": Whole(1),
-        "test": ListOf(Text(), 1),
         "panel": ListOf(Text(), 1),
         "environments": ListOf(_ENVIRONMENT, 1),
     },
-    {"panel_version": Whole(1)},
+    {"test": ListOf(Text(), 1), "subject": Text(SUBJECTS), "panel_version": Whole(1)},
 )
 
 
@@ -130,38 +131,20 @@ class Environment:
         flows = json.loads(self.base.resolved_json)["flows"]
         return {flow["name"]: (flow["traffic"]["kind"], "cc" in flow) for flow in flows}
 
-    def scenario(self, cc: str, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Scenario:
-        """Return the scenario with an algorithm in the flows under test.
+    def scenario(self, candidate: str, subject: Subject, sets: Iterable[str] = ()) -> Scenario:
+        """Return the scenario with a candidate.
 
-        Raises `ScenarioError`, or `InputError` if `sets` change the algorithm under test.
+        Raises `ScenarioError`, or `InputError` if `sets` change the candidate.
         """
-        under_test = set(test_groups)
-        chosen = self.base.with_sets(
-            [f"flows.{group}.cc={cc}" for group in self.traffic if group in under_test]
-        )
-        changed = chosen.with_sets(sets)
-        if changed.seed != chosen.seed:
-            raise ArgumentValueError(
-                "sets", "seed: reaches nothing: the evaluation has a seed of its own, --seed", option="--set"
-            )
-        before, after = _algorithms(chosen), _algorithms(changed)
-        for group in under_test & before.keys():
-            if after.get(group) != before[group]:
-                raise ArgumentValueError(
-                    "sets",
-                    f"change the algorithm of the flows {group!r}, which are under test; "
-                    "write its parameters as in 'aimd(increase=2)'",
-                    option="--set",
-                )
-        return changed
+        return subject.scenario(self.base, candidate, sets)
 
-    def neighbours(self, test_groups: Iterable[str], sets: Iterable[str] = ()) -> Neighbours | None:
+    def neighbours(self, subject: Subject, sets: Iterable[str] = ()) -> Neighbours | None:
         """Return the competing flows whose share is watched, or None.
 
         There are none if the share is not another algorithm's, or if a third group shares the link.
         """
-        watch, under_test = self.watch, set(test_groups)
-        if watch is None or watch.metric != "share" or watch.group in under_test:
+        watch, under_test = self.watch, set(subject.groups)
+        if watch is None or watch.metric != "share" or not under_test or watch.group in under_test:
             return None
         flows = json.loads(self.base.with_sets(sets).resolved_json)["flows"]
         if any(flow["name"] not in {watch.group, *under_test} for flow in flows):
@@ -171,10 +154,19 @@ class Environment:
             Candidate.parse(watched["cc"]), watched["count"], sum(flow["count"] for flow in flows)
         )
 
-    def require_groups(self, place: Place, test_groups: Iterable[str]) -> None:
-        """Raise `InputError` unless there are flows under test and the watched metric exists."""
-        under_test = set(test_groups)
-        if not under_test & self.traffic.keys():
+    def require_groups(self, place: Place, subject: Subject) -> None:
+        """Raise `InputError` unless there is something under test and the watched metric exists."""
+        under_test = set(subject.groups)
+        if isinstance(subject, Queues):
+            if self.scored:
+                place.at("company").fail("applies to flows under test, but this suite tests queues")
+            for text in self.sets:
+                key = text.partition("=")[0].strip()
+                if key.startswith(QUEUE) and key != f"{QUEUE}.limit":
+                    place.at("set").fail(
+                        f"{text}: has no effect: the bottleneck gets the queue that is evaluated"
+                    )
+        elif not under_test & self.traffic.keys():
             place.fail(
                 f"has no flows under test: `test` names {', '.join(sorted(under_test))}; the groups of "
                 f"{self.path} that run an algorithm: {', '.join(self.traffic) or 'none'}"
@@ -212,10 +204,16 @@ class Environment:
             )
 
 
-def _algorithms(scenario: Scenario) -> dict[str, Any]:
-    """Return the algorithm of each group of flows, with its parameters."""
-    flows = json.loads(scenario.resolved_json)["flows"]
-    return {flow["name"]: flow["cc"] for flow in flows if "cc" in flow}
+def _subject(tree: dict[str, Any], place: Place) -> Subject:
+    """Return the subject of a suite. Raises `InputError` unless it fits the groups under test."""
+    groups = tree.get("test")
+    if tree.get("subject", ALGORITHM) == QUEUE_DISCIPLINE:
+        if groups is not None:
+            place.at("test").fail("names flows under test, but this suite tests queues; remove the key")
+        return Queues()
+    if groups is None:
+        place.at("test").fail("is missing; it names the groups of flows under test")
+    return Algorithms(tuple(groups))
 
 
 @dataclass(frozen=True)
@@ -226,7 +224,7 @@ class Suite:
     version: int
     title: str
     replicates: int
-    test_groups: tuple[str, ...]
+    subject: Subject
     panel: tuple[str, ...]
     environments: tuple[Environment, ...]
     #: The version of the panel. It increases when its algorithms or their stored scores change.
@@ -250,12 +248,12 @@ class Suite:
             )
         place, tree = Place(str(folder / _FILE)), read_toml(folder / _FILE)
         _SUITE.check(tree, place)
-        suite = cls._read(folder, tree)
+        suite = cls._read(folder, tree, _subject(tree, place))
         suite._require_groups(place)
         return suite
 
     @classmethod
-    def _read(cls, folder: Path, tree: dict[str, Any]) -> Suite:
+    def _read(cls, folder: Path, tree: dict[str, Any], subject: Subject) -> Suite:
         environments = tuple(
             Environment(
                 id=entry["id"],
@@ -264,7 +262,7 @@ class Suite:
                 path=folder / entry["scenario"],
                 sets=tuple(entry.get("set", ())),
                 fairness=entry.get("fairness", True),
-                scored=tuple(tree["test"]) if entry.get("company", False) else (),
+                scored=tuple(tree.get("test", ())) if entry.get("company", False) else (),
                 watch=Watch(**entry["watch"]) if "watch" in entry else None,
             )
             for entry in tree["environments"]
@@ -274,7 +272,7 @@ class Suite:
             version=tree["version"],
             title=tree["title"],
             replicates=tree["replicates"],
-            test_groups=tuple(tree["test"]),
+            subject=subject,
             panel=tuple(tree["panel"]),
             environments=environments,
             panel_version=tree.get("panel_version", 1),
@@ -295,14 +293,14 @@ class Suite:
                 groups |= environment.traffic.keys()
             except ScenarioError as error:
                 raise ScenarioError(f"{place.file}: environments[{environment.id}]: {error}") from None
-        for group in self.test_groups:
+        for group in self.subject.groups:
             place.at("test").require(group, groups, "group of flows")
         for environment in self.environments:
             there = Place(place.file, f"environments[{environment.id}]")
-            environment.require_groups(there, self.test_groups)
+            environment.require_groups(there, self.subject)
         for text in self.panel:
             try:
-                Candidate.parse(text)
+                self.subject.parse(text)
             except ScenarioError as error:
                 raise ScenarioError(f"{place.file}: panel: {error}") from None
 
@@ -310,7 +308,7 @@ class Suite:
         """Return a short hash of an environment, independent of comments and layout of its file."""
         read = read_json if environment.path.suffix == ".json" else read_toml
         tree = read(environment.path)
-        parts = [tree, environment.sets, self.test_groups, environment.fairness]
+        parts = [tree, environment.sets, self.subject.groups or self.subject.name, environment.fairness]
         parts.append(asdict(environment.watch) if environment.watch else None)
         parts += [environment.scored] if environment.scored else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

@@ -118,7 +118,7 @@ def gather(
     )
     scenarios = {
         environment.id: [
-            environment.scenario(each.text, loaded.suite.test_groups, changes) for each in algorithms
+            environment.scenario(each.text, loaded.suite.subject, changes) for each in algorithms
         ]
         for environment in environments
     }

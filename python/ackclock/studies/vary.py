@@ -8,6 +8,7 @@ from typing import Any
 
 from ackclock.errors import InputError
 from ackclock.files.documents import toml_of
+from ackclock.files.labels import parts
 
 _NUMBER = r"(\d+\.?\d*|\.\d+)"
 #: The form of a range with units and an optional number of values: `0.1..16BDP`, `1Mbit/s..1Gbit/s:4`.
@@ -87,20 +88,3 @@ def _value(text: str) -> Any:
 def _number(text: str) -> Any:
     """Return `.5`, which is invalid in TOML, as a number."""
     return float(text) if re.fullmatch(_NUMBER, text) else text
-
-
-def parts(text: str) -> list[str]:
-    """Split at commas outside of brackets and quotes."""
-    found, depth, quote = [""], 0, ""
-    for character in text:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        else:
-            depth += (character in "([{") - (character in ")]}")
-        if character == "," and not depth and not quote:
-            found.append("")
-        else:
-            found[-1] += character
-    return [part.strip() for part in found]

@@ -18,7 +18,7 @@ def studies_of(suite: Suite, candidate: Candidate, seed: int, replicates: int) -
     """Return the runs of an algorithm over a suite, by environment. Raises `AckclockError`."""
     return {
         environment.id: Study.of(
-            environment.scenario(candidate.text, suite.test_groups),
+            environment.scenario(candidate.text, suite.subject),
             seed=seed,
             replicates=replicates,
             samples=False,

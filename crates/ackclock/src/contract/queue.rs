@@ -19,6 +19,7 @@ const OPERATIONS: usize = 600;
 /// - [`Qdisc::visit`] shows the queued items and their arrival times, in that order.
 /// - No item leaves before the deadline.
 /// - Only ECN-capable items are marked, each is reported, and each once.
+/// - [`Qdisc::state`] always shows the same names, with finite values.
 /// - [`Qdisc::bypass`] has the effect of `enqueue` and then `dequeue`.
 ///
 /// # Errors
@@ -27,6 +28,7 @@ pub fn check_queue<Q: Qdisc<Item> + Clone>(name: &str, limit: Limit, new: impl F
     for_each_case(name, CASES, |draw| {
         let mut queue = new();
         let mut limit = limit;
+        let names = names_of_state(&queue)?;
         let mut waiting = Waiting::default();
         let mut now = Instant::ZERO;
         let load = draw.whole(30, 70);
@@ -48,6 +50,8 @@ pub fn check_queue<Q: Qdisc<Item> + Clone>(name: &str, limit: Limit, new: impl F
             result
                 .and_then(|()| waiting.agree(&queue, limit, before))
                 .map_err(|what| format!("step {step}: {what}"))?;
+            let now_shown = names_of_state(&queue)?;
+            ensure!(now_shown == names, "step {step}: the state was {names:?}, and is {now_shown:?}");
         }
         while !waiting.items.is_empty() {
             now = now.max(queue.next_deadline());
@@ -55,6 +59,15 @@ pub fn check_queue<Q: Qdisc<Item> + Clone>(name: &str, limit: Limit, new: impl F
         }
         waiting.agree(&queue, limit, (0, 0))
     })
+}
+
+/// The names of the values that a queue shows. All values are finite.
+fn names_of_state(queue: &impl Qdisc<Item>) -> Result<Vec<String>, String> {
+    let mut state = Vec::new();
+    queue.state(&mut |name, value| state.push((name.to_owned(), value)));
+    let odd = state.iter().find(|(_, value)| !value.is_finite());
+    ensure!(odd.is_none(), "the state has a value that is not finite: {odd:?}");
+    Ok(state.into_iter().map(|(name, _)| name).collect())
 }
 
 /// Half of a limit, and at least one item.

@@ -199,4 +199,42 @@ pub trait Qdisc<T: Queued> {
     /// Visits every queued item with its arrival time. Items with the same [`Qdisc::order`] are visited in the order of
     /// arrival.
     fn visit(&self, see: &mut dyn FnMut(Instant, &T));
+
+    /// Shows the state of its control by name, as of the last call. Each queue shows the same names in the same order
+    /// at any time. Names end in a unit, if there is one. By default there is no state.
+    fn state(&self, _see: &mut dyn FnMut(&str, f64)) {}
+}
+
+/// The methods of a discipline that keeps all its items in the queue of this field.
+macro_rules! all_queued_in {
+    ($queue:ident) => {
+        #[inline]
+        fn backlog_packets(&self) -> u32 {
+            self.$queue.backlog_packets()
+        }
+
+        #[inline]
+        fn backlog_bytes(&self) -> u64 {
+            self.$queue.backlog_bytes()
+        }
+
+        fn limit(&self) -> Limit {
+            self.$queue.limit()
+        }
+
+        fn set_limit(&mut self, limit: Limit) {
+            self.$queue.set_limit(limit);
+        }
+
+        fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
+            self.$queue.visit(see);
+        }
+    };
+}
+
+pub(super) use all_queued_in;
+
+/// Shows values under names with a prefix.
+pub(super) fn with_prefix<'a>(prefix: &'a str, see: &'a mut dyn FnMut(&str, f64)) -> impl FnMut(&str, f64) + 'a {
+    move |name, value| see(&format!("{prefix}{name}"), value)
 }

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use super::contract::with_prefix;
 use super::fifo::Fifo;
 use super::flow_queues::FlowQueues;
 use super::{Limit, Qdisc, QueueSink, Queued, Reason};
@@ -34,6 +35,9 @@ pub trait FlowAqm: Clone {
         stream: &mut Rng,
         sink: &mut dyn QueueSink<T>,
     ) -> Option<T>;
+
+    /// Shows its state.
+    fn show(&self, parameters: &Self::Parameters, see: &mut dyn FnMut(&str, f64));
 
     /// Takes the next item to send.
     fn next<T: Queued>(
@@ -84,10 +88,15 @@ impl<T: Queued, A: FlowAqm> FairQueue<T, A> {
         FairQueue { limit, parameters, queues, new: VecDeque::new(), old: VecDeque::new(), stream }
     }
 
+    /// The active queue with the most bytes.
+    fn longest(&self) -> Option<usize> {
+        let active = || self.new.iter().chain(&self.old).copied();
+        active().nth(self.queues.longest(active()))
+    }
+
     /// Makes room: drops from the head of the longest queue.
     fn shrink(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) {
-        let active = || self.new.iter().chain(&self.old).copied();
-        let Some(place) = active().nth(self.queues.longest(active())) else { return };
+        let Some(place) = self.longest() else { return };
         self.queues.take(place, |queue| {
             let batch = (queue.fifo.packets() / 2).clamp(1, BATCH);
             for _ in 0..batch {
@@ -169,5 +178,17 @@ impl<T: Queued, A: FlowAqm> Qdisc<T> for FairQueue<T, A> {
 
     fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.queues.visit(see);
+    }
+
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        see("active_flows", (self.new.len() + self.old.len()) as f64);
+        let mut see = with_prefix("longest_", see);
+        let idle = A::new(&self.parameters.aqm);
+        let (bytes, aqm) = self.longest().map_or((0, &idle), |place| {
+            let queue = self.queues.get(place);
+            (queue.fifo.bytes(), &queue.state.aqm)
+        });
+        see("bytes", bytes as f64);
+        aqm.show(&self.parameters.aqm, &mut see);
     }
 }

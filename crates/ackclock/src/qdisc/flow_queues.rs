@@ -107,6 +107,11 @@ impl<T: Queued, S: Clone> FlowQueues<T, S> {
         &mut self.queues[place]
     }
 
+    /// The queue at a place, to read.
+    pub(super) fn get(&self, place: usize) -> &FlowQueue<T, S> {
+        &self.queues[place]
+    }
+
     /// The position of the longest queue in bytes among these places, the first of several. 0 if there is none.
     pub(super) fn longest(&self, places: impl Iterator<Item = usize>) -> usize {
         let bytes = places.map(|place| self.queues[place].fifo.bytes()).enumerate();

@@ -320,6 +320,10 @@ macro_rules! queues {
             fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
                 self.others_read().visit(see);
             }
+
+            fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+                self.others_read().state(see);
+            }
         }
     };
 }
@@ -439,5 +443,38 @@ impl QueueSpec {
     /// A FIFO of one bandwidth-delay product.
     pub fn one_bdp() -> Self {
         QueueSpec::DropTail(DropTailKeys { limit: ONE_BDP })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Item;
+    use crate::rng::RngStreams;
+    use crate::units::Rate;
+
+    #[test]
+    fn queues_show_their_state_by_name() {
+        let rate = Rate::from_bps(10_000_000);
+        let place = Place { rate, delay: Duration::ZERO, packet_bytes: 1500, mean_rtt_secs: 0.04 };
+        let names = |json: &str| {
+            let spec: QueueSpec = serde_json::from_str(json).unwrap();
+            let queue: Queue<Item> =
+                spec.plan(&place).unwrap().build(&|purpose| RngStreams::new(1, 0).stream("link", purpose));
+            let mut names = Vec::new();
+            queue.state(&mut |name, _| names.push(name.to_owned()));
+            names.join(" ")
+        };
+        for (json, expected) in [
+            (r#"{"kind": "drop-tail"}"#, ""),
+            (r#"{"kind": "codel"}"#, "target_ms dropping count"),
+            (r#"{"kind": "pie"}"#, "target_ms probability delay_ms burst_ms"),
+            (r#"{"kind": "red"}"#, "average_packets max_p probability"),
+            (r#"{"kind": "blue"}"#, "probability"),
+            (r#"{"kind": "fq-codel"}"#, "active_flows longest_bytes longest_target_ms longest_dropping longest_count"),
+            (r#"{"kind": "tbf", "rate": "1 Mbit/s"}"#, "tokens_bytes"),
+        ] {
+            assert_eq!(names(json), expected, "{json}");
+        }
     }
 }

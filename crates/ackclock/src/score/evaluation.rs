@@ -71,7 +71,9 @@ impl Evaluation {
         json!({
             "schema": SCHEMA,
             "build": plan.build,
-            "suite": { "name": self.race.suite.name, "version": self.race.suite.version },
+            "suite": {
+                "name": self.race.suite.name, "version": self.race.suite.version, "subject": self.race.suite.subject,
+            },
             "seed": plan.seed,
             "sets": plan.sets,
             "confidence": CONFIDENCE,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
 use super::objective::{Best, Costs, Objective, Stored};
@@ -14,9 +14,32 @@ use super::sum::mean;
 pub struct Suite {
     pub(super) name: String,
     pub(super) version: u32,
+    #[serde(default)]
+    pub(super) subject: Subject,
     pub(super) environments: Vec<Entry>,
     pub(super) panel: Vec<Algorithm>,
     pub(super) baseline: Baseline,
+}
+
+/// The part of scenarios that candidates take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Subject {
+    /// The algorithm of some flows.
+    #[default]
+    Algorithm,
+    /// The queue of the bottleneck.
+    Queue,
+}
+
+impl Subject {
+    /// The noun in sentences.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Subject::Algorithm => "algorithm",
+            Subject::Queue => "queue",
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -9,6 +9,7 @@ use super::evaluation::Evaluation;
 use super::multiple::holm;
 use super::race::Place;
 use super::rivals::{Band, band};
+use super::suite::Subject;
 use super::sum::mean;
 use super::text::{fixed, general, significant};
 use super::verdict::{SILENT, verdict, worst};
@@ -109,7 +110,7 @@ impl Evaluation {
                 None => format!("{text}."),
             }));
         }
-        said.push(self.coexistence());
+        said.extend(self.coexistence());
         said
     }
 
@@ -133,18 +134,20 @@ impl Evaluation {
         )
     }
 
-    fn coexistence(&self) -> String {
+    /// The share of competing flows, in suites that test an algorithm.
+    fn coexistence(&self) -> Option<String> {
         let met = self.rivals.iter().filter_map(|rival| Some((rival.worst()?, rival)));
         let least = met.min_by(|(one, _), (other, _)| one.theirs.mean.total_cmp(&other.theirs.mean));
         let Some((worst, rival)) = least else {
-            return "Coexistence with other algorithms was not tested.".to_owned();
+            let is_algorithm = self.race.suite.subject == Subject::Algorithm;
+            return is_algorithm.then(|| "Coexistence with other algorithms was not tested.".to_owned());
         };
         let share = format!("{:.0} % of their fair share", 100.0 * worst.theirs.mean);
         let place = format!("{}, in “{}”", rival.algorithm.label, self.race.environments[worst.place].title);
-        match worst.theirs.mean >= 1.0 {
+        Some(match worst.theirs.mean >= 1.0 {
             true => format!("All competing flows get at least {share} ({place})."),
             false => format!("The competing flows that suffer most get {share} ({place})."),
-        }
+        })
     }
 
     /// The verdict in four to six lines, for terminals.
@@ -179,7 +182,8 @@ impl Evaluation {
         }
         let panel: Vec<&str> = self.panel.iter().map(|place| self.algorithm(place).label.as_str()).collect();
         lines.push(format!("  The panel finished: {}.", panel.join(", ")));
-        lines.push("  Next: correct the algorithm and run the command again. It reuses finished runs.".to_owned());
+        let noun = self.race.suite.subject.noun();
+        lines.push(format!("  Next: correct the {noun} and run the command again. It reuses finished runs."));
         lines
     }
 

@@ -46,7 +46,7 @@ impl Distribution {
     pub fn draw(&self, stream: &mut Rng) -> f64 {
         match self.kind {
             DistributionKind::Fixed => self.mean,
-            DistributionKind::Exponential => self.mean * exponential(stream),
+            DistributionKind::Exponential => self.mean * stream.next_exponential(),
             DistributionKind::Pareto { shape } => {
                 let smallest = self.mean * (shape - 1.0) / shape;
                 smallest * libm::pow(1.0 - stream.next_f64(), -1.0 / shape)
@@ -71,14 +71,9 @@ impl Distribution {
     }
 }
 
-/// Exponential with mean 1.
-pub fn exponential(stream: &mut Rng) -> f64 {
-    -libm::log(1.0 - stream.next_f64())
-}
-
 /// Normal with mean 0 and variance 1 (Box & Muller 1958).
 fn normal(stream: &mut Rng) -> f64 {
-    let radius = libm::sqrt(2.0 * exponential(stream));
+    let radius = libm::sqrt(2.0 * stream.next_exponential());
     radius * libm::cos(2.0 * std::f64::consts::PI * stream.next_f64())
 }
 

@@ -171,6 +171,7 @@ struct Heap {
     is_stubborn: bool,
     hides: bool,
     misdates: bool,
+    renames: bool,
 }
 
 const FIFO: Heap = Heap {
@@ -185,6 +186,7 @@ const FIFO: Heap = Heap {
     is_stubborn: false,
     hides: false,
     misdates: false,
+    renames: false,
 };
 
 impl Qdisc<Item> for Heap {
@@ -237,6 +239,9 @@ impl Qdisc<Item> for Heap {
             see(if self.misdates { *since + Duration::from_nanos(1) } else { *since }, item);
         });
     }
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        see(if self.renames && self.items.len() == self.most { "full" } else { "not_full" }, 1.0);
+    }
 }
 
 #[test]
@@ -254,6 +259,7 @@ fn a_queue_that_breaks_a_promise_is_found() {
         (Heap { is_stubborn: true, ..FIFO }, "the limit is"),
         (Heap { hides: true, ..FIFO }, "are shown"),
         (Heap { misdates: true, ..FIFO }, "are shown"),
+        (Heap { renames: true, ..FIFO }, "the state was"),
     ] {
         broken(check_queue("heap", limit, || queue.clone()), promise);
     }

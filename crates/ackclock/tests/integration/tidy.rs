@@ -67,6 +67,7 @@ const CORE: Map = &[
     ("qdisc", &["units", "ecn", "rng", "quantity"]),
     ("variation", &["units", "rng"]),
     ("link", &["units", "rng", "qdisc", "variation"]),
+    ("open_loop", &["units", "rng", "quantity", "qdisc", "link"]),
     ("cc", &["units", "ecn", "rng", "rule", "formula"]),
     ("model", &["units", "rule", "cc", "metric"]),
     ("tcp", &["units", "ecn", "quantity", "prefetch", "cc"]),

@@ -16,7 +16,7 @@ mod keys;
 
 pub use keys::{ChokeKeys, ChokeParameters};
 
-use super::contract::Verdict;
+use super::contract::{Verdict, all_queued_in};
 use super::red::Detector;
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason, RedMode};
 use crate::rng::Rng;
@@ -87,26 +87,10 @@ impl<T: Queued> Qdisc<T> for Choke<T> {
         self.detector.decay(idle);
     }
 
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        self.queue.backlog_packets()
-    }
+    all_queued_in!(queue);
 
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        self.queue.backlog_bytes()
-    }
-
-    fn limit(&self) -> Limit {
-        self.queue.limit()
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.queue.set_limit(limit);
-    }
-
-    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
-        self.queue.visit(see);
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        self.detector.show("", see);
     }
 }
 

@@ -77,6 +77,13 @@ impl Controller {
         Some((since, item))
     }
 
+    /// Shows its state.
+    pub(in crate::qdisc) fn show(&self, parameters: &CoDelParameters, see: &mut dyn FnMut(&str, f64)) {
+        see("target_ms", parameters.target.as_secs_f64() * 1e3);
+        see("dropping", f64::from(self.is_dropping));
+        see("count", f64::from(self.count));
+    }
+
     /// Enters the drop state, with the count of the last one if that was left a short time ago.
     fn enter(&mut self, parameters: &CoDelParameters, time: u64) {
         let added = self.count.saturating_sub(self.first_count);

@@ -22,6 +22,7 @@ pub(super) use control::Controller;
 pub use keys::{CoDelKeys, CoDelParameters, ControlLaw};
 pub(super) use keys::{interval, parameters_in_words, target};
 
+use super::contract::all_queued_in;
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::units::Instant;
 
@@ -53,26 +54,10 @@ impl<T: Queued> Qdisc<T> for CoDel<T> {
         self.controller.dequeue(&self.parameters, now, self.queue.fifo(), sink)
     }
 
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        self.queue.backlog_packets()
-    }
+    all_queued_in!(queue);
 
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        self.queue.backlog_bytes()
-    }
-
-    fn limit(&self) -> Limit {
-        self.queue.limit()
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.queue.set_limit(limit);
-    }
-
-    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
-        self.queue.visit(see);
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        self.controller.show(&self.parameters, see);
     }
 }
 

@@ -177,6 +177,10 @@ impl<T: Queued> Qdisc<T> for Drr<T> {
     fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.queues.visit(see);
     }
+
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        see("active_flows", self.active.len() as f64);
+    }
 }
 
 #[cfg(test)]

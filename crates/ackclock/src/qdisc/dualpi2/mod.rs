@@ -208,6 +208,12 @@ impl<T: Queued> Qdisc<T> for DualPi2<T> {
         self.l4s.visit(see);
         self.classic.visit(see);
     }
+
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        self.probability.show(&self.parameters, see);
+        see("l4s_packets", f64::from(self.l4s.packets()));
+        see("classic_packets", f64::from(self.classic.packets()));
+    }
 }
 
 #[cfg(test)]

@@ -60,6 +60,15 @@ impl Probability {
         }
     }
 
+    /// Shows its state.
+    pub(super) fn show(&self, parameters: &DualPi2Parameters, see: &mut dyn FnMut(&str, f64)) {
+        see("target_ms", parameters.target.as_secs_f64() * 1e3);
+        see("delay_ms", self.delay.as_secs_f64() * 1e3);
+        see("base_probability", self.base);
+        see("classic_probability", self.of_classic());
+        see("coupled_probability", self.coupled(parameters).min(1.0));
+    }
+
     /// Sets p'.
     #[cfg(test)]
     pub(super) fn set_base(&mut self, base: f64) {

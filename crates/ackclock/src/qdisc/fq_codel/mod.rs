@@ -55,6 +55,10 @@ impl FlowAqm for CoDelOfFlow {
         Some(item)
     }
 
+    fn show(&self, parameters: &CoDelParameters, see: &mut dyn FnMut(&str, f64)) {
+        self.0.show(parameters, see);
+    }
+
     #[inline]
     fn next<T: Queued>(
         &mut self,

@@ -48,6 +48,10 @@ impl FlowAqm for PieOfFlow {
         self.0.judge(parameters, &item, (backlog, false), stream).carry_out(now, item, sink)
     }
 
+    fn show(&self, parameters: &PieParameters, see: &mut dyn FnMut(&str, f64)) {
+        self.0.show(parameters, see);
+    }
+
     #[inline]
     fn next<T: Queued>(
         &mut self,

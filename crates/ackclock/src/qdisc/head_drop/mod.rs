@@ -9,6 +9,7 @@ mod keys;
 
 pub use keys::HeadDropKeys;
 
+use super::contract::all_queued_in;
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::units::Instant;
 
@@ -42,27 +43,7 @@ impl<T: Queued> Qdisc<T> for HeadDrop<T> {
         self.queue.pop()
     }
 
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        self.queue.backlog_packets()
-    }
-
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        self.queue.backlog_bytes()
-    }
-
-    fn limit(&self) -> Limit {
-        self.queue.limit()
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.queue.set_limit(limit);
-    }
-
-    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
-        self.queue.visit(see);
-    }
+    all_queued_in!(queue);
 }
 
 #[cfg(test)]

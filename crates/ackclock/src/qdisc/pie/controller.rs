@@ -86,6 +86,14 @@ impl Controller {
         Controller { ticks: Ticks::new(parameters.t_update), state }
     }
 
+    /// Shows its state.
+    pub(in crate::qdisc) fn show(&self, parameters: &PieParameters, see: &mut dyn FnMut(&str, f64)) {
+        see("target_ms", parameters.target.as_secs_f64() * 1e3);
+        see("probability", self.state.probability);
+        see("delay_ms", self.state.delay.as_secs_f64() * 1e3);
+        see("burst_ms", self.state.burst.as_secs_f64() * 1e3);
+    }
+
     /// The drop probability.
     #[cfg(test)]
     pub(in crate::qdisc) fn probability(&self) -> f64 {

@@ -22,7 +22,7 @@ mod keys;
 
 pub use keys::{Preset, RedKeys};
 
-use super::contract::Verdict;
+use super::contract::{Verdict, all_queued_in, with_prefix};
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
@@ -182,6 +182,18 @@ impl Detector {
         }
     }
 
+    /// Shows its state under names with a prefix. The average is in the unit of the mode.
+    pub(super) fn show(&self, prefix: &str, see: &mut dyn FnMut(&str, f64)) {
+        let mut see = with_prefix(prefix, see);
+        let average = match self.parameters.mode {
+            RedMode::Packets => "average_packets",
+            RedMode::Bytes => "average_bytes",
+        };
+        see(average, self.average);
+        see("max_p", self.max_p);
+        see("probability", if self.average < self.parameters.min { 0.0 } else { self.probability().min(1.0) });
+    }
+
     /// An arrival finds this backlog, in the unit of the mode.
     #[inline]
     pub(super) fn observe(&mut self, backlog: f64) {
@@ -330,26 +342,10 @@ impl<T: Queued> Qdisc<T> for Red<T> {
         self.detector.decay(idle);
     }
 
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        self.fifo.backlog_packets()
-    }
+    all_queued_in!(fifo);
 
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        self.fifo.backlog_bytes()
-    }
-
-    fn limit(&self) -> Limit {
-        self.fifo.limit()
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.fifo.set_limit(limit);
-    }
-
-    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
-        self.fifo.visit(see);
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        self.detector.show("", see);
     }
 }
 

@@ -16,7 +16,7 @@ mod keys;
 
 pub use keys::RioKeys;
 
-use super::contract::Verdict;
+use super::contract::{Verdict, all_queued_in};
 use super::red::Detector;
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason, RedMode, RedParameters};
 use crate::rng::Rng;
@@ -169,26 +169,13 @@ impl<T: Queued> Qdisc<T> for Rio<T> {
         }
     }
 
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        self.fifo.backlog_packets()
-    }
+    all_queued_in!(fifo);
 
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        self.fifo.backlog_bytes()
-    }
-
-    fn limit(&self) -> Limit {
-        self.fifo.limit()
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.fifo.set_limit(limit);
-    }
-
-    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
-        self.fifo.visit(see);
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        self.inside.detector.show("in_", see);
+        if let Threshold::Red(average) = &self.outside {
+            average.detector.show("out_", see);
+        }
     }
 }
 

@@ -53,6 +53,11 @@ impl Filter {
         least
     }
 
+    /// The largest probability of a bin.
+    pub(super) fn largest_probability(&self) -> f64 {
+        self.bins.iter().flatten().map(|bin| bin.probability).fold(0.0, f64::max)
+    }
+
     /// A packet of a flow joins the queue.
     pub(super) fn add(&mut self, hash: u64) {
         self.bins(hash).for_each(|bin| bin.packets += 1);

@@ -21,7 +21,7 @@ mod keys;
 use filter::Filter;
 pub use keys::{SfbKeys, SfbParameters};
 
-use super::contract::Verdict;
+use super::contract::{Verdict, all_queued_in};
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::rng::Rng;
 use crate::units::Instant;
@@ -128,26 +128,11 @@ impl<T: Queued> Qdisc<T> for Sfb<T> {
         Some((since, item))
     }
 
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        self.queue.backlog_packets()
-    }
+    all_queued_in!(queue);
 
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        self.queue.backlog_bytes()
-    }
-
-    fn limit(&self) -> Limit {
-        self.queue.limit()
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.queue.set_limit(limit);
-    }
-
-    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
-        self.queue.visit(see);
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        see("largest_probability", self.filters[0].largest_probability());
+        see("penalty_packets", self.penalty_tokens);
     }
 }
 

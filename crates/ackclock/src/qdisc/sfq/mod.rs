@@ -11,6 +11,7 @@ mod keys;
 
 pub use keys::{SfqKeys, SfqParameters};
 
+use super::contract::all_queued_in;
 use super::{Drr, DrrParameters, Limit, Qdisc, QueueSink, Queued};
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
@@ -55,26 +56,10 @@ impl<T: Queued> Qdisc<T> for Sfq<T> {
         self.queues.dequeue(now, sink)
     }
 
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        self.queues.backlog_packets()
-    }
+    all_queued_in!(queues);
 
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        self.queues.backlog_bytes()
-    }
-
-    fn limit(&self) -> Limit {
-        self.queues.limit()
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.queues.set_limit(limit);
-    }
-
-    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
-        self.queues.visit(see);
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        self.queues.state(see);
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) use keys::burst_at;
 pub use keys::{TokenBucketKeys, TokenBucketParameters};
 pub(super) use tokens::Tokens;
 
+use super::contract::all_queued_in;
 use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::units::Instant;
 
@@ -76,26 +77,10 @@ impl<T: Queued> Qdisc<T> for TokenBucket<T> {
         self.ready_at
     }
 
-    #[inline]
-    fn backlog_packets(&self) -> u32 {
-        self.queue.backlog_packets()
-    }
+    all_queued_in!(queue);
 
-    #[inline]
-    fn backlog_bytes(&self) -> u64 {
-        self.queue.backlog_bytes()
-    }
-
-    fn limit(&self) -> Limit {
-        self.queue.limit()
-    }
-
-    fn set_limit(&mut self, limit: Limit) {
-        self.queue.set_limit(limit);
-    }
-
-    fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
-        self.queue.visit(see);
+    fn state(&self, see: &mut dyn FnMut(&str, f64)) {
+        see("tokens_bytes", self.tokens.bytes());
     }
 }
 

@@ -31,6 +31,11 @@ impl Tokens {
         self.counted_at = now;
     }
 
+    /// The tokens when they were counted last.
+    pub(in crate::qdisc) fn bytes(&self) -> f64 {
+        self.tokens as f64 / cost(1) as f64
+    }
+
     /// Whether there are enough for an item.
     pub(in crate::qdisc) fn suffice(&self, bytes: u32) -> bool {
         self.tokens >= cost(bytes)

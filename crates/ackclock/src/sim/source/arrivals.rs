@@ -1,7 +1,6 @@
 //! Transfers that arrive at random, independent of earlier ones (an open loop).
 
 use crate::rng::{Rng, RngStreams};
-use crate::sim::distribution::exponential;
 use crate::sim::plan::ArrivalsPlan;
 use crate::units::{Duration, Instant};
 
@@ -78,7 +77,7 @@ impl Arrivals {
     }
 
     fn step(&mut self, now: Instant) {
-        let next = self.plan.after(now, exponential(&mut self.times));
+        let next = self.plan.after(now, self.times.next_exponential());
         self.next = Some(next).filter(|next| self.plan.stop.is_none_or(|stop| *next < stop));
     }
 }

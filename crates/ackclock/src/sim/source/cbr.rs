@@ -1,7 +1,6 @@
 //! Datagrams at a constant rate, or at the complement of a varying rate.
 
 use crate::rng::Rng;
-use crate::sim::distribution::exponential;
 use crate::units::Instant;
 use crate::variation::{VariableRateSerializer, Variation};
 
@@ -32,7 +31,7 @@ impl Cbr {
     pub fn step(&mut self) {
         let bytes = match &mut self.random {
             None => self.packet,
-            Some(stream) => (f64::from(self.packet) * exponential(stream)).round() as u32,
+            Some(stream) => (f64::from(self.packet) * stream.next_exponential()).round() as u32,
         };
         self.next = self.serializer.send(self.next, bytes);
     }

@@ -1,6 +1,6 @@
 //! A queue in front of a transmitter, with open-loop arrivals.
 
-use super::{Link, LinkConfig, Sink};
+use crate::link::{Impairable, Link, LinkConfig, Sink};
 use crate::qdisc::{Ecn, Queue, Queued, Reason};
 use crate::units::{Duration, Instant, Rate};
 
@@ -13,8 +13,8 @@ pub struct Arrival {
     pub bytes: u32,
     /// The flow that it belongs to.
     pub flow: u64,
-    /// Whether it is ECN-capable.
-    pub is_ecn_capable: bool,
+    /// The ECN field of the IP header.
+    pub ecn: Ecn,
 }
 
 /// The outcome of an arrival.
@@ -42,19 +42,59 @@ pub struct Event {
 /// Sends arrivals through a queue and a transmitter of this rate, until the queue is empty. Returns the events in
 /// order.
 pub fn serve(queue: Queue<OpenLoopItem>, rate: Rate, arrivals: &[Arrival]) -> Vec<Event> {
-    let config =
-        LinkConfig { rate: Some(rate), varies: None, delay: Duration::ZERO, impairments: None, histogram: true };
-    let mut link = Link::new(config, queue);
-    let mut log = Log::default();
-    for (number, arrival) in arrivals.iter().enumerate() {
+    let mut server = Server::new(queue, rate);
+    for arrival in arrivals {
+        server.offer(*arrival);
+    }
+    server.drain();
+    server.log.0
+}
+
+/// A queue in front of a transmitter.
+pub(super) struct Server {
+    link: Link<OpenLoopItem>,
+    log: Log,
+    arrived: usize,
+}
+
+impl Server {
+    /// An empty queue and an idle transmitter.
+    pub fn new(queue: Queue<OpenLoopItem>, rate: Rate) -> Self {
+        let config =
+            LinkConfig { rate: Some(rate), varies: None, delay: Duration::ZERO, impairments: None, histogram: true };
+        Server { link: Link::new(config, queue), log: Log::default(), arrived: 0 }
+    }
+
+    /// Takes the next arrival.
+    pub fn offer(&mut self, arrival: Arrival) {
         let now = Instant::from_nanos(arrival.at_ns);
-        while link.poll(now, &mut log).is_some() {}
-        link.enqueue(now, OpenLoopItem { number, arrival: *arrival, is_marked: false }, &mut log);
+        self.advance(now);
+        self.link.enqueue(now, OpenLoopItem { number: self.arrived, arrival, is_marked: false }, &mut self.log);
+        self.arrived += 1;
     }
-    while let Some(deadline) = link.next_deadline() {
-        link.poll(deadline, &mut log);
+
+    /// Sends all packets that are due by a time.
+    pub fn advance(&mut self, now: Instant) {
+        while self.link.poll(now, &mut self.log).is_some() {}
+        self.link.advance(now, &mut self.log);
     }
-    log.0
+
+    /// Sends all packets.
+    pub fn drain(&mut self) {
+        while let Some(deadline) = self.link.next_deadline() {
+            self.link.poll(deadline, &mut self.log);
+        }
+    }
+
+    /// The events so far, in order.
+    pub fn events(&self) -> &[Event] {
+        &self.log.0
+    }
+
+    /// The queue.
+    pub fn queue(&self) -> &Queue<OpenLoopItem> {
+        self.link.queue()
+    }
 }
 
 #[derive(Default)]
@@ -96,11 +136,7 @@ impl Queued for OpenLoopItem {
         self.arrival.flow
     }
     fn ecn(&self) -> Ecn {
-        match (self.arrival.is_ecn_capable, self.is_marked) {
-            (false, _) => Ecn::NotEct,
-            (true, false) => Ecn::Ect0,
-            (true, true) => Ecn::Ce,
-        }
+        if self.is_marked { Ecn::Ce } else { self.arrival.ecn }
     }
     fn mark(&mut self) {
         self.is_marked = true;
@@ -110,7 +146,7 @@ impl Queued for OpenLoopItem {
     }
 }
 
-impl super::Impairable for OpenLoopItem {
+impl Impairable for OpenLoopItem {
     fn corrupt(&mut self) {}
 
     fn clear_ecn(&mut self) {}

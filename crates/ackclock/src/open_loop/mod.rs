@@ -1,0 +1,14 @@
+//! A queue alone: open-loop arrivals in front of a transmitter of constant rate.
+//!
+//! [`Traffic`] makes arrivals, [`serve`] returns the event of each, and [`json`] answers a request with counts,
+//! sojourn times and the state of the queue over time.
+
+mod answer;
+mod request;
+mod server;
+mod traffic;
+
+pub use answer::{Answer, Samples, Sojourn, Source};
+pub use request::{Recorded, Request, RequestError, json};
+pub use server::{Arrival, Event, OpenLoopItem, Outcome, serve};
+pub use traffic::Traffic;
