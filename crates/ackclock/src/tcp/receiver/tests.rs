@@ -388,7 +388,7 @@ fn under_dctcp_an_ack_tells_of_the_packets_that_it_covers() {
     });
     let seen = |ack: Option<AckSegment>| ack.map(|ack| (ack.ack / 100, ack.ecn == EcnFeedback::Classic { ece: true }));
     let now = Instant::ZERO;
-    let mut on_data = |it: &mut Receiver, number, ecn| seen(it.on_data(now, &data(number), ecn));
+    let on_data = |it: &mut Receiver, number, ecn| seen(it.on_data(now, &data(number), ecn));
     assert_eq!(on_data(&mut it, 0, Ecn::Ect0), None, "delayed");
     // Marks begin: an ACK of the packet before, and at once one of the marked packet.
     assert_eq!(on_data(&mut it, 1, Ecn::Ce), Some((1, false)));
