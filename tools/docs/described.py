@@ -37,6 +37,7 @@ SUITES = {
     "shallow": "shallow",
     "policed": "policed",
     "aqm": "aqm",
+    "l4s": "l4s",
 }
 MEGABIT, KILOBIT = 1e6, 1e3
 

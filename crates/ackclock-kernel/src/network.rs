@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicBool;
 
+use ackclock::ecn::Ecn;
 use ackclock::sim::{
     Direction, FlowId, Outcome, OutcomeEvent, OutsidePacket, PacketKind, Plan, RunError, RunResult, Simulation, Stack,
     Traffic,
 };
 use ackclock::units::{Duration, Instant};
-use ackclock_wire::{Account, Counters, FlowWindow, Flows, Header, Place, Side, Tap, corrupt, set_ce};
+use ackclock_wire::{Account, Counters, FlowWindow, Flows, Header, Place, Side, Tap, corrupt, ecn_of, set_ecn};
 
 use crate::readings::Reports;
 
@@ -65,20 +66,18 @@ struct Arrival {
 /// The changes of a packet on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Harm {
-    is_marked: bool,
+    ecn: Ecn,
     is_corrupted: bool,
 }
 
 /// Passes on the bytes of a packet as they arrive. `changed` holds a copy where they differ.
 fn arriving<T>(bytes: &[u8], harm: Harm, changed: &mut Vec<u8>, pass_on: impl FnOnce(&[u8]) -> T) -> T {
-    if harm == Harm::default() {
+    if !harm.is_corrupted && ecn_of(bytes) == harm.ecn {
         return pass_on(bytes);
     }
     changed.clear();
     changed.extend_from_slice(bytes);
-    if harm.is_marked {
-        set_ce(changed);
-    }
+    set_ecn(changed, harm.ecn);
     if harm.is_corrupted {
         corrupt(changed);
     }
@@ -250,7 +249,7 @@ impl<'a> Network<'a> {
             let place = Place::Host(header.to());
             arriving(bytes, harm, &mut self.changed, |bytes| tap.see(at, place, header.flow, bytes));
         }
-        self.flows.arrive(at, header, queueing, harm.is_corrupted, harm.is_marked);
+        self.flows.arrive(at, header, queueing, harm.is_corrupted, harm.ecn == Ecn::Ce);
         self.packets.release(token);
     }
 
@@ -259,8 +258,8 @@ impl<'a> Network<'a> {
         while let Some(Outcome { at, token, event }) = self.simulation.take_outcome() {
             let packet = &mut self.packets.places[token as usize];
             match event {
-                OutcomeEvent::Arrived { queueing, is_corrupted, is_marked } => {
-                    let harm = Harm { is_marked, is_corrupted };
+                OutcomeEvent::Arrived { queueing, is_corrupted, ecn } => {
+                    let harm = Harm { ecn, is_corrupted };
                     let arrival = Arrival { at, order: self.order, token, queueing, harm };
                     self.order += 1;
                     packet.holders += 1;
@@ -275,15 +274,15 @@ impl<'a> Network<'a> {
                     self.flows.lose(&packet.header, is_access_drop);
                     self.packets.release(token);
                 }
-                OutcomeEvent::Enters { link, is_marked } => self.see(at, Place::Start(link), token, is_marked),
-                OutcomeEvent::Leaves { link, is_marked } => self.see(at, Place::End(link), token, is_marked),
+                OutcomeEvent::Enters { link, ecn } => self.see(at, Place::Start(link), token, ecn),
+                OutcomeEvent::Leaves { link, ecn } => self.see(at, Place::End(link), token, ecn),
             }
         }
     }
 
-    fn see(&mut self, at: Instant, place: Place, token: u32, is_marked: bool) {
+    fn see(&mut self, at: Instant, place: Place, token: u32, ecn: Ecn) {
         let Carried { bytes, header, .. } = &self.packets.places[token as usize];
-        let harm = Harm { is_marked, is_corrupted: false };
+        let harm = Harm { ecn, is_corrupted: false };
         if let Some(tap) = &mut self.tap {
             arriving(bytes, harm, &mut self.changed, |bytes| tap.see(at, place, header.flow, bytes));
         }

@@ -54,7 +54,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         let group_name: Arc<str> = flow.name.as_str().into();
         let cc = flow.cc.clone().map(Arc::<Algorithm>::from);
         let cc_context = Arc::new(flow.transport.cc_context());
-        let transport = Arc::new(flow.transport.transport(flow.recovery));
+        let transport = Arc::new(Transport { ecn: flow.ecn(), ..flow.transport.transport(flow.recovery) });
         let path_rtt = drawn.path_rtt(route, network);
         let around = Around { network, drawn: &drawn, groups: &groups, path_rtt, rngs };
         let group = (0..flow.count.min(most)).map(|number| {

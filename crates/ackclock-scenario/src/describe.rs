@@ -13,6 +13,7 @@ use super::random_inputs::random_inputs;
 use super::schema::{Document, Flow};
 use super::topology::Network;
 use super::traffic::TrafficKeys;
+use ackclock::link::Bleaching;
 use ackclock::meter::Profile;
 use ackclock::quantity::RateOrZero;
 use ackclock::sim::{
@@ -256,7 +257,7 @@ fn loss_in_words(loss: &LossPlan) -> String {
 /// Impairments other than jitter and losses, in words.
 fn impairments_in_words(impairments: &ImpairmentsPlan) -> Vec<String> {
     let ImpairmentsPlan { course, outages, ack_thinning, aggregation, .. } = impairments;
-    let ImpairmentsPlan { jitter, jitter_reorders, reordering, duplication, corruption, .. } = impairments;
+    let ImpairmentsPlan { jitter, jitter_reorders, reordering, bleaching, duplication, corruption, .. } = impairments;
     let mut words = Vec::new();
     if let Some(course) = course {
         words.push(format!("delay varies, by up to {}", course.most()));
@@ -276,6 +277,11 @@ fn impairments_in_words(impairments: &ImpairmentsPlan) -> Vec<String> {
     }
     if let Some(ReorderingPlan { probability, delay }) = reordering {
         words.push(format!("reordering, probability {probability}, by {delay}"));
+    }
+    match bleaching {
+        Bleaching::None => {}
+        Bleaching::Ect1 => words.push("clears ECT(1)".to_owned()),
+        Bleaching::All => words.push("clears the ECN field".to_owned()),
     }
     for (probability, name) in [(duplication, "duplication"), (corruption, "corruption")] {
         if *probability > 0.0 {

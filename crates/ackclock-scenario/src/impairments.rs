@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::delays::{DelayVaries, OutageTimes};
 use super::mistakes::Misfits;
+use ackclock::link::Bleaching;
 use ackclock::quantity::Shorthand;
 use ackclock::quantity::{Problem, without_default};
 use ackclock::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
@@ -38,6 +39,10 @@ pub struct Impairments {
     /// Losses in transit.
     #[schemars(with = "Shorthand<Loss>")]
     pub loss: Loss,
+    /// Packets whose ECN field the link clears, behind its queue. `ect1`: packets with ECT(1). `all`: all packets, also
+    /// those with a mark.
+    #[serde(skip_serializing_if = "is_no_bleaching")]
+    pub bleaching: Bleaching,
     /// Probability that a packet arrives twice, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub duplication: f64,
@@ -133,6 +138,10 @@ pub enum Loss {
         #[serde(default)]
         marked_packets: Vec<u64>,
     },
+}
+
+fn is_no_bleaching(bleaching: &Bleaching) -> bool {
+    *bleaching == Bleaching::None
 }
 
 fn certain() -> f64 {
@@ -238,6 +247,7 @@ impl Impairments {
             jitter_reorders: self.jitter_reorders,
             reordering: self.reordering.map(|Reordering { probability, delay }| ReorderingPlan { probability, delay }),
             loss: self.loss.plan(),
+            bleaching: self.bleaching,
             duplication: self.duplication,
             corruption: self.corruption,
         }

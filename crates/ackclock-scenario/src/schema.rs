@@ -13,13 +13,13 @@ use super::meter::Meter;
 use super::network::{Link, Topology};
 use super::replicates::Replicates;
 use super::traffic::TrafficKeys;
-use ackclock::cc::{CcSpec, ForeignValue};
+use ackclock::cc::{CcSpec, EcnNeed, ForeignValue};
 use ackclock::quantity::Interval;
 use ackclock::quantity::Shorthand;
 use ackclock::quantity::without_default;
 use ackclock::rng::Rng;
 use ackclock::sim::Stack;
-use ackclock::tcp::{LossRecovery, TransportKeys};
+use ackclock::tcp::{EcnMode, LossRecovery, TransportKeys};
 use ackclock::units::Duration;
 
 /// A scenario: a network, the flows on it, and how long they run.
@@ -196,6 +196,12 @@ impl Flow {
     /// Whether each of its flows is there for itself: no slots of arrivals, no datagrams.
     pub fn is_persistent(&self) -> bool {
         self.is_tcp() && !matches!(self.traffic, TrafficKeys::Arrivals { .. })
+    }
+
+    /// Its feedback on marks: the setting, or the need of its algorithm.
+    pub fn ecn(&self) -> EcnMode {
+        let need = self.cc.as_ref().map_or(EcnNeed::None, CcSpec::needs_ecn);
+        self.transport.ecn.with_need(need, self.transport.protocol)
     }
 
     /// Bytes of its largest packets on the wire.

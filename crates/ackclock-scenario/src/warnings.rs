@@ -3,9 +3,11 @@
 use super::meters;
 use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network};
-use ackclock::cc::CcSpec;
+use ackclock::cc::{CcSpec, EcnNeed};
+use ackclock::link::Bleaching;
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::{Limit, RateOrZero};
+use ackclock::sim::LinkId;
 use ackclock::tcp::{EcnMode, TransportKeys};
 use ackclock::variation::VariationPlan;
 
@@ -34,6 +36,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     let access = network.access.as_ref().map(|access| &access.queue);
     let mut warnings = Vec::new();
     let mut check_queue = |name: &str, queue: &QueueSpec, crossing: Vec<&Flow>| {
+        warnings.extend(without_l4s(name, queue, &crossing));
         if queue.asks_for_ecn() && crossing.iter().all(|flow| !is_capable(flow)) {
             let whose = match crossing.is_empty() {
                 true => "no data cross it".to_owned(),
@@ -70,9 +73,10 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
             || network.access.as_ref().is_some_and(|access| access.impairments.loss.marks());
         let marking = queues.iter().find(|(_, queue)| queue.marks()).map(|(name, _)| *name);
         warnings.extend(deaf(flow, marking.or(scripted.then_some("its path"))));
+        warnings.extend(bleached(flow, network, &route.forward, marking));
         if !scripted && !queues.iter().any(|(_, queue)| queue.marks()) {
             let links: Vec<_> = queues.iter().map(|(name, _)| *name).collect();
-            let (name, mode) = (&flow.name, flow.transport.ecn.name());
+            let (name, mode) = (&flow.name, flow.ecn().name());
             let links = links.join(", ");
             warnings.push(format!(
                 "{name} is ECN-capable (ecn = \"{mode}\"), but no queue on its path marks packets: {links}"
@@ -87,6 +91,39 @@ fn deaf(flow: &Flow, place: Option<&str>) -> Option<String> {
     let cc = flow.cc.as_ref().filter(|cc| !cc.responds_to_marks())?;
     let (name, cc) = (&flow.name, cc.name());
     Some(format!("{name} is ECN-capable, but {cc} does not respond to the marks of {}; write ecn = \"off\"", place?))
+}
+
+/// A flow whose ECN field a link of its path clears.
+fn bleached(flow: &Flow, network: &Network, route: &[LinkId], marking: Option<&str>) -> Option<String> {
+    let access = network.access.as_ref().map(|access| (ACCESS, &access.impairments));
+    let links = route.iter().map(|link| network.link(*link)).map(|link| (link.name.as_str(), &link.impairments));
+    let sends_ect1 = flow.cc.as_ref().is_some_and(|cc| cc.needs_ecn() == EcnNeed::Counts);
+    let clears = |bleaching| bleaching == Bleaching::All || bleaching == Bleaching::Ect1 && sends_ect1;
+    let (link, impairments) = access.into_iter().chain(links).find(|(_, it)| clears(it.bleaching))?;
+    let name = &flow.name;
+    let effect = match impairments.bleaching {
+        Bleaching::All => {
+            format!("no mark of the queues before reaches {name}, and the queues behind drop its packets")
+        }
+        Bleaching::Ect1 | Bleaching::None => format!(
+            "the queues behind treat {name} as classic and drop its packets; {name} sees only marks of the queues before"
+        ),
+    };
+    let response = if marking.is_some() { "it then responds to losses as Reno does" } else { "it responds to losses" };
+    Some(format!("{link} clears the ECN field of {name}: {effect}; {response}"))
+}
+
+/// A queue with a part for L4S traffic that no flow uses.
+fn without_l4s(name: &str, queue: &QueueSpec, crossing: &[&Flow]) -> Option<String> {
+    let is_l4s = |flow: &&Flow| flow.cc.as_ref().is_some_and(|cc| cc.needs_ecn() == EcnNeed::Counts || cc.is_foreign());
+    let has_none = matches!(queue, QueueSpec::DualPi2(_)) && !crossing.is_empty() && !crossing.iter().any(is_l4s);
+    has_none.then(|| {
+        format!(
+            "the queue of {name} gives packets with ECT(1) a short delay, but no flow that crosses it sends them: {}; \
+             a flow of prague does",
+            names(crossing)
+        )
+    })
 }
 
 /// Warns where the undo of spurious recoveries needs a missing feature.
@@ -154,7 +191,7 @@ fn capped_trace(link: &DirectedLink) -> Option<String> {
 }
 
 fn is_capable(flow: &Flow) -> bool {
-    flow.transport.ecn != EcnMode::Off
+    flow.ecn() != EcnMode::Off
 }
 
 /// The names of some of the flows.
@@ -192,6 +229,31 @@ mod tests {
         let script = "loss = { kind = 'scripted', marked_packets = [7] }";
         assert_eq!(warnings(script, CAPABLE), [""; 0]);
         assert_eq!(warnings(&format!("access = {{ rate = '9 Mbit/s', {script} }}"), CAPABLE), [""; 0]);
+    }
+
+    #[test]
+    fn dualpi2_needs_flows_that_send_ect1() {
+        let prague = "[[flows]]\nname = 'low'\ncc = 'prague'\n";
+        assert_eq!(warnings("queue = 'dualpi2'", prague), [""; 0]);
+        assert_eq!(warnings("queue = 'dualpi2'", &format!("{prague}{PLAIN}")), [""; 0]);
+        let without = warnings("queue = 'dualpi2'", CAPABLE);
+        assert_eq!(without.len(), 1, "{without:?}");
+        assert!(without[0].starts_with("the queue of bottleneck gives packets with ECT(1) a short delay, but"));
+    }
+
+    #[test]
+    fn a_path_that_clears_the_field_is_worth_a_warning() {
+        let of = |bleaching: &str, cc: &str| {
+            let topology = format!("queue = 'dualpi2'\naccess = {{ rate = '1 Gbit/s', bleaching = '{bleaching}' }}");
+            let flows = format!("[[flows]]\nname = 'low'\ncc = 'prague'\n[[flows]]\nname = 'other'\n{cc}\n");
+            let warnings = warnings(&topology, &flows);
+            warnings.into_iter().filter(|text| text.starts_with("access clears")).collect::<Vec<_>>()
+        };
+        assert_eq!(of("none", "cc = 'cubic'"), [""; 0]);
+        let classic = "access clears the ECN field of low: the queues behind treat low as classic and drop its packets; \
+                       low sees only marks of the queues before; it then responds to losses as Reno does";
+        assert_eq!(of("ect1", "cc = 'cubic'\necn = 'classic'"), [classic]);
+        assert_eq!(of("all", "cc = 'cubic'\necn = 'classic'").len(), 2);
     }
 
     #[test]

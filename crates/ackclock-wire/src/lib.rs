@@ -21,7 +21,7 @@ pub use backend::{Backend, Refused, kernels_flows};
 pub use flows::{Departure, Flows, Header};
 pub use in_kernel::{Algorithms, InKernel};
 pub use network::{Delivery, Network};
-pub use packet::{corrupt, set_ce};
+pub use packet::{corrupt, ecn_of, set_ecn};
 pub use reading::{Reading, Readings, TcpInfo, record_sample};
 pub use result::{Ended, FlowWindow, host_limited_share};
 pub use side::Side;

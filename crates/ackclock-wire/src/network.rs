@@ -59,6 +59,10 @@ impl Impairable for Item {
     fn corrupt(&mut self) {
         self.is_corrupted = true;
     }
+
+    fn clear_ecn(&mut self) {
+        self.ecn = Ecn::NotEct;
+    }
 }
 
 /// A packet on its way.
@@ -272,14 +276,14 @@ impl Network {
         }
     }
 
-    /// A packet comes out of a link, unchanged but for its mark.
+    /// A packet comes out of a link, unchanged but for its ECN field.
     fn pass(&mut self, at: Instant, link: LinkId, mut item: Item) -> Item {
         self.packets.separate(&mut item);
         let packet = &mut self.packets.places[item.place as usize];
         packet.passed += 1;
         packet.is_corrupted |= std::mem::take(&mut item.is_corrupted);
-        if item.ecn == Ecn::Ce {
-            packet::set_ce(&mut packet.bytes);
+        if packet::ecn_of(&packet.bytes) != item.ecn {
+            packet::set_ecn(&mut packet.bytes, item.ecn);
         }
         if let Some(tap) = &mut self.tap {
             tap.see(at, Place::End(link), packet.header.flow, &packet.bytes);

@@ -82,10 +82,15 @@ impl Ip {
     }
 }
 
-/// Sets the ECN field to congestion experienced, and updates the checksum.
-pub fn set_ce(bytes: &mut [u8]) {
+/// The ECN field.
+pub fn ecn_of(bytes: &[u8]) -> Ecn {
+    Ecn::from_bits(bytes[1])
+}
+
+/// Sets the ECN field, and updates the checksum.
+pub fn set_ecn(bytes: &mut [u8], ecn: Ecn) {
     let before = word(bytes, 0);
-    bytes[1] |= Ecn::Ce.bits();
+    bytes[1] = bytes[1] & !Ecn::Ce.bits() | ecn.bits();
     let after = word(bytes, 0);
     // RFC 1624 §3: "HC' = ~(~HC + ~m + m')".
     let sum = u32::from(!word(bytes, 10)) + u32::from(!before) + u32::from(after);
@@ -143,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_keeps_the_checksum_right() {
+    fn another_ecn_field_keeps_the_checksum_right() {
         for tos in [0x01, 0x02, 0xfd] {
             let mut bytes = packet();
             bytes[1] = tos;
@@ -151,8 +156,10 @@ mod tests {
             let checksum = !sum(&bytes[..IP_LEN]);
             bytes[10..12].copy_from_slice(&checksum.to_be_bytes());
             assert_eq!(sum(&bytes[..IP_LEN]), 0xffff);
-            set_ce(&mut bytes);
-            assert_eq!((Ip::read(&bytes).unwrap().ecn, sum(&bytes[..IP_LEN])), (Ecn::Ce, 0xffff), "{tos:#x}");
+            for ecn in [Ecn::Ce, Ecn::NotEct] {
+                set_ecn(&mut bytes, ecn);
+                assert_eq!((Ip::read(&bytes).unwrap().ecn, sum(&bytes[..IP_LEN])), (ecn, 0xffff), "{tos:#x}");
+            }
         }
     }
 

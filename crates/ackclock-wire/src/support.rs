@@ -107,7 +107,7 @@ fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(
         return refuse("mss", "the kernel takes 88 B to 65000 B");
     }
     if transport.ecn == EcnMode::AccEcn {
-        return refuse("ecn", &format!("{subject} has \"off\" and \"classic\""));
+        return refuse("ecn", &format!("{subject} has \"off\", \"classic\" and, for DCTCP, \"dctcp\""));
     }
     let common = [
         ("timestamps", transport.timestamps == first.timestamps),

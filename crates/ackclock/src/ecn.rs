@@ -1,7 +1,7 @@
 //! The ECN field of IP.
 
 /// A codepoint of the ECN field (RFC 3168 §5), with its two bits as value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Ecn {
     /// Not ECN-capable.

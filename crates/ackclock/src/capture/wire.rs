@@ -346,7 +346,7 @@ impl Connection {
 fn opening_flags(ecn: EcnMode) -> [u16; 3] {
     match ecn {
         EcnMode::Off | EcnMode::Counts => [0; 3],
-        EcnMode::Classic => [ECE | CWR, ECE, 0],
+        EcnMode::Classic | EcnMode::Dctcp => [ECE | CWR, ECE, 0],
         EcnMode::AccEcn => [AE | CWR | ECE, CWR, CWR],
     }
 }

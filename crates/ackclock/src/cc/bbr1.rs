@@ -148,7 +148,10 @@ impl CcParameters for Bbr1 {
     type Controller = Bbr1Controller;
     const REFERENCE: &'static str =
         "Cardwell, Cheng, Gunn, Yeganeh & Jacobson 2016, BBR: Congestion-Based Congestion Control";
-    const RESPONDS_TO_MARKS: bool = false;
+
+    fn responds_to_marks(&self) -> bool {
+        false
+    }
 
     fn check(&self) -> Result<(), CcMistake> {
         require("cwnd_gain", self.cwnd_gain, (1.0..=10.0).contains(&self.cwnd_gain), "at least 1 and at most 10")?;

@@ -56,8 +56,9 @@
 //!
 //! ## Deviations
 //!
-//! - The draft defines no response to ECN, and this implementation has none. `ackclock check` warns
-//!   where a flow is ECN-capable and a queue on its path marks.
+//! - The draft defines no response to ECN. `ecn = true` selects the response of google/bbr, see
+//!   below. Without it, `ackclock check` warns where a flow is ECN-capable and a queue on its path
+//!   marks.
 //! - `cwnd_gain` follows the draft's summary table of the state machine in each state. The pseudocode does not say where ProbeBW_UP raises and ProbeBW_DOWN lowers it.
 //! - In Drain `inflight_longterm` does not bound the flight, as in the pseudocode of "Bounding cwnd
 //!   Based on Recent Congestion". The table has it.
@@ -74,6 +75,23 @@
 //! - "C.app_limited" in ProbeRTT is kept here instead of in the sender.
 //! - The time between two probes is uniform in 2 to 3 s. The random numbers come from a stream of
 //!   the flow's name.
+//!
+//! ## Response to marks
+//!
+//! `ecn = true` follows the branch v3 of [google/bbr](https://github.com/google/bbr)
+//! (`net/ipv4/tcp_bbr.c`, commit 001a430b3ddb). The feedback is DCTCP's, and packets are ECT(0).
+//!
+//! | event | response |
+//! |---|---|
+//! | round trip | `alpha <- alpha + ecn_alpha_gain (M - alpha)`, where M is the marked part of the delivered packets |
+//! | round trip with marks, outside of probes | `inflight_shortterm <- inflight_shortterm (1 - ecn_factor alpha)` |
+//! | probe with more than `ecn_thresh` of a sample marked | `inflight_longterm` is set, and the probe ends |
+//! | two round trips of Startup with M of at least `ecn_thresh` | Startup ends |
+//! | marks end, and no loss in the cycle | the next probe begins at once, and first adds half of `inflight_longterm` |
+//!
+//! Marks count once the minimum RTT is at most `ecn_max_rtt`, as the response is made for data
+//! centres. google/bbr switches it on per route (`ecn_low`). The state of loss recovery is Open
+//! there when marks have ended. Here a round trip without marks ends them.
 //!
 //! ## Validation
 //!
@@ -96,6 +114,7 @@
 
 mod control;
 mod machine;
+mod marks;
 mod model;
 
 #[cfg(test)]
@@ -106,10 +125,11 @@ use serde::{Deserialize, Serialize};
 
 use self::control::Control;
 use self::machine::Machine;
+use self::marks::Marks;
 use self::model::{Model, Sample};
 use super::{
-    Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Loss, PathView, Recovery, Restart,
-    Sent,
+    Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, EcnNeed, Loss, PathView, Recovery,
+    Restart, Sent,
 };
 use crate::rng::{Rng, RngStreams};
 use crate::rule::require;
@@ -133,6 +153,16 @@ pub struct Bbr3 {
     pub down_pacing_gain: f64,
     /// The pacing gain of ProbeBW_UP, above 1 and at most 10.
     pub up_pacing_gain: f64,
+    /// Whether marks reduce the flight, as in the branch v3 of google/bbr. The flow is then ECN-capable.
+    pub ecn: bool,
+    /// Weight of a round trip in the estimate of marked packets, above 0 and at most 1.
+    pub ecn_alpha_gain: f64,
+    /// Part of the estimate by which a round trip with marks reduces the flight, at least 0 and at most 1.
+    pub ecn_factor: f64,
+    /// Part of marked packets above which a probe for bandwidth went too far, above 0 and at most 1.
+    pub ecn_thresh: f64,
+    /// Largest minimum RTT with which marks count. "0 s" means any.
+    pub ecn_max_rtt: Duration,
 }
 
 impl Default for Bbr3 {
@@ -145,6 +175,11 @@ impl Default for Bbr3 {
             drain_pacing_gain: 0.5,
             down_pacing_gain: 0.9,
             up_pacing_gain: 1.25,
+            ecn: false,
+            ecn_alpha_gain: 1.0 / 16.0,
+            ecn_factor: 1.0 / 3.0,
+            ecn_thresh: 0.5,
+            ecn_max_rtt: Duration::from_millis(5),
         }
     }
 }
@@ -152,7 +187,15 @@ impl Default for Bbr3 {
 impl CcParameters for Bbr3 {
     type Controller = Bbr3Controller;
     const REFERENCE: &'static str = "draft-ietf-ccwg-bbr (Cardwell, Swett & Beshay), BBR Congestion Control";
-    const RESPONDS_TO_MARKS: bool = false;
+
+    fn responds_to_marks(&self) -> bool {
+        self.ecn
+    }
+
+    /// google/bbr keeps the ECE flag of each ACK precise, as DCTCP does.
+    fn needs_ecn(&self) -> EcnNeed {
+        if self.ecn { EcnNeed::PerAck } else { EcnNeed::None }
+    }
 
     fn check(&self) -> Result<(), CcMistake> {
         const PART: &str = "above 0 and below 1";
@@ -166,6 +209,11 @@ impl CcParameters for Bbr3 {
         require("drain_pacing_gain", self.drain_pacing_gain, is_part(self.drain_pacing_gain), PART)?;
         require("down_pacing_gain", self.down_pacing_gain, is_part(self.down_pacing_gain), PART)?;
         require("up_pacing_gain", self.up_pacing_gain, is_gain(self.up_pacing_gain), GAIN)?;
+        const SHARE: &str = "above 0 and at most 1";
+        let is_share = |value: f64| value > 0.0 && value <= 1.0;
+        require("ecn_alpha_gain", self.ecn_alpha_gain, is_share(self.ecn_alpha_gain), SHARE)?;
+        require("ecn_factor", self.ecn_factor, (0.0..=1.0).contains(&self.ecn_factor), "at least 0 and at most 1")?;
+        require("ecn_thresh", self.ecn_thresh, is_share(self.ecn_thresh), SHARE)?;
         Ok(())
     }
 
@@ -207,6 +255,8 @@ struct Bbr {
     model: Model,
     machine: Machine,
     control: Control,
+    /// The response to marks, if it is on.
+    marks: Option<Box<Marks>>,
 }
 
 impl Bbr {
@@ -232,6 +282,7 @@ impl Bbr {
             model: Model::default(),
             machine: Machine::default(),
             control: Control::new(initial_cwnd, smss, gain, wire_per_payload),
+            marks: parameters.ecn.then(Box::default),
             parameters,
         }
     }
@@ -273,6 +324,7 @@ impl Bbr {
     fn update_on_ack(&mut self, now: Instant, rs: &Sample) {
         self.update_latest_delivery_signals(rs);
         self.update_congestion_signals(rs);
+        self.update_ecn_alpha();
         self.update_ack_aggregation(now, rs);
         self.check_full_bw_reached(rs);
         self.check_startup_done(rs);
@@ -343,6 +395,7 @@ impl CongestionControl for Bbr3Controller {
         }
         bbr.note_ca_state(ack.state);
         bbr.machine.note_losses(ack.newly_lost);
+        bbr.note_marks(ack);
         let Some(rate) = &ack.rate else {
             bbr.bound_cwnd();
             return;
@@ -386,6 +439,9 @@ impl CongestionControl for Bbr3Controller {
         report("inflight_longterm_bytes", model.inflight_longterm);
         report("inflight_shortterm_bytes", model.inflight_shortterm);
         report("extra_acked_bytes", model.extra_acked);
+        if let Some(marks) = &self.0.marks {
+            report("ecn_alpha", marks.alpha());
+        }
     }
 }
 

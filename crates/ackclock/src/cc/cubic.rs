@@ -25,6 +25,7 @@
 //! | 4.3 | Reno's window | `W_est <- W_est + α / cwnd` per ACK, from `cwnd_epoch` |
 //! | 4.3 | Reno's increase | `α = 3 (1 - β) / (1 + β)`, and 1 once `W_est >= cwnd_prior` |
 //! | 4.6 | decrease | `ssthresh <- β cwnd`, `cwnd_prior <- cwnd`, `cwnd <- ssthresh` |
+//! | 4.6 | decrease for a mark with `abe` | `ssthresh <- beta_ecn cwnd` (RFC 8511) |
 //! | 4.6 | floors | ssthresh is at least 2, cwnd at least 2 on a loss and 1 on a mark |
 //! | 4.7 | fast convergence | `W_max <- cwnd (1 + β) / 2` if `cwnd < W_max`, else `W_max <- cwnd`, both before the decrease |
 //! | 4.8 | timeout | `ssthresh <- β cwnd`, `cwnd <- 1`, then K = 0 and `W_max = cwnd_epoch` after slow start |
@@ -154,6 +155,10 @@ pub struct Cubic {
     pub fast_convergence: bool,
     /// Whether the window is at least the one that Reno would have (RFC 9438 §4.3).
     pub reno_friendly: bool,
+    /// Whether a mark reduces the window to `beta_ecn` of it (RFC 8511), instead of `remaining`.
+    pub abe: bool,
+    /// RFC 8511's beta_ecn: part of the window that remains after a mark with `abe`, above 0 and below 1.
+    pub beta_ecn: f64,
     /// Computation of the window. `exact`: the equations of RFC 9438. `linux`: whole numbers as in Linux. `linux-2.6`:
     /// whole numbers as in Linux 2.6.22. `profile`: `linux` under the profile "linux", `linux-2.6` under "ns-2-linux",
     /// and `exact` under the others.
@@ -186,6 +191,9 @@ impl Default for Cubic {
             remaining: 0.7,
             fast_convergence: true,
             reno_friendly: true,
+            abe: false,
+            // RFC 8511 §3.1: "CUBIC connections benefit from beta_{ecn} of 0.85".
+            beta_ecn: 0.85,
             arithmetic: Arithmetic::Profile,
             hz: 1000,
         }
@@ -224,6 +232,7 @@ impl CcParameters for Cubic {
     fn check(&self) -> Result<(), CcMistake> {
         require("c", self.c, self.c > 0.0 && self.c <= STEEPEST, "above 0 and at most 1000000")?;
         require("remaining", self.remaining, self.remaining > 0.0 && self.remaining < 1.0, "above 0 and below 1")?;
+        require("beta_ecn", self.beta_ecn, self.beta_ecn > 0.0 && self.beta_ecn < 1.0, "above 0 and below 1")?;
         require("hz", f64::from(self.hz), (100..=1000).contains(&self.hz), "at least 100 and at most 1000")?;
         Ok(())
     }
@@ -393,7 +402,7 @@ impl CongestionControl for CubicController {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        let Cubic { remaining, fast_convergence, .. } = self.parameters;
+        let Cubic { remaining, fast_convergence, beta_ecn, .. } = self.parameters;
         let cwnd = self.state.window.cwnd();
         let before = self.state.clone();
         let converges = fast_convergence && before.w_max.is_some_and(|w_max| cwnd < w_max);
@@ -410,14 +419,16 @@ impl CongestionControl for CubicController {
         }
         self.state.stage = None;
         // RFC 9438 §4.6, figure 5, and §4.8.
+        let marked = (self.parameters.abe && congestion.kind == CongestionKind::Ecn).then_some(beta_ecn);
         match &mut self.state.kernel {
-            None => self.state.window.cut(congestion, |window| remaining * window),
+            None => self.state.window.cut(congestion, |window| marked.unwrap_or(remaining) * window),
             Some(kernel) => {
                 match congestion.kind {
                     CongestionKind::Timeout => kernel.on_timeout(),
                     CongestionKind::Loss | CongestionKind::Ecn => kernel.on_loss(cwnd),
                 }
-                self.state.window.cut(congestion, |window| kernel.cut(window));
+                let whole = |window: f64| marked.map_or_else(|| kernel.cut(window), |beta| (beta * window).floor());
+                self.state.window.cut(congestion, whole);
             }
         }
         if is_first {

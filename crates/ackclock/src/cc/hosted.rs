@@ -6,8 +6,7 @@
 
 use super::{Ack, CcContext, Congestion, CongestionControl, Recovery, Restart, Windowed};
 use crate::rule::RuleParameters;
-use crate::rule::linear::Linear;
-use crate::rule::reno::Reno;
+use crate::rule::reno::{Reno, RenoRule};
 use crate::units::Instant;
 
 /// No window is smaller.
@@ -16,7 +15,7 @@ const LEAST: f64 = 1.0;
 /// TCP Reno under the window of user-supplied code.
 #[derive(Clone, Debug)]
 pub struct Hosted {
-    reno: Windowed<Linear>,
+    reno: Windowed<RenoRule>,
 }
 
 impl Hosted {

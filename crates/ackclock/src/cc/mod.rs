@@ -8,15 +8,18 @@ mod algorithm;
 mod bbr1;
 mod bbr3;
 mod cubic;
+mod dctcp;
 mod event;
 mod foreign;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod held_down;
 mod hosted;
+mod marked_fraction;
 mod max_filter;
 mod packets;
 mod parameters;
+mod prague;
 mod registry;
 mod slow_start;
 #[cfg(test)]
@@ -29,6 +32,7 @@ pub use algorithm::{Algorithm, CcFactory};
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
 pub use cubic::{Arithmetic, Cubic, CubicController};
+pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
@@ -39,7 +43,8 @@ pub use foreign::{
 pub use fuzz::fuzz;
 pub use hosted::Hosted;
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
-pub use parameters::{CcMistake, CcParameters, ParametersVisitor};
+pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
+pub use prague::{Prague, PragueController};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
@@ -85,7 +90,9 @@ pub struct CcContext {
     pub paces: bool,
     /// Whether windows have no fractions, as Linux's snd_cwnd has none.
     pub whole_window: bool,
-    /// The arithmetic of CUBIC that the profile says.
+    /// Whether the receiver's feedback tells how many packets were marked ([`Ack::ce_count`]).
+    pub counts_marks: bool,
+    /// The arithmetic of CUBIC and DCTCP that the profile says.
     pub arithmetic: Arithmetic,
     /// For an algorithm that draws random numbers: another number for each connection, by the name of its flow.
     pub seed: u64,
@@ -113,6 +120,7 @@ impl CcContext {
             slow_start: SlowStart::default(),
             paces: false,
             whole_window: false,
+            counts_marks: false,
             arithmetic: Arithmetic::Exact,
             seed: 0,
         }
@@ -249,7 +257,7 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         false
     }
 
-    /// False for an algorithm that does not reduce its window for marks. For all others, a mark at a window of one
+    /// False for an algorithm that does not respond to a mark as to a loss. For all others, a mark at a window of one
     /// segment delays the next segment. A loss in a marked window is not a second event (RFC 3168 §6.1.2).
     fn responds_to_ecn(&self) -> bool {
         true

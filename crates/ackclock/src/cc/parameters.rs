@@ -16,9 +16,6 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     /// Where the algorithm was published.
     const REFERENCE: &'static str;
 
-    /// False for an algorithm that has no response to ECN at all.
-    const RESPONDS_TO_MARKS: bool = true;
-
     /// Checks the ranges.
     ///
     /// # Errors
@@ -28,10 +25,31 @@ pub trait CcParameters: Clone + std::fmt::Debug + PartialEq + Serialize + Deseri
     /// The algorithm at the start of a connection.
     fn controller(&self, context: CcContext) -> Self::Controller;
 
+    /// False for an algorithm that has no response to ECN at all.
+    fn responds_to_marks(&self) -> bool {
+        true
+    }
+
+    /// Feedback on marks without which the algorithm does not work.
+    fn needs_ecn(&self) -> EcnNeed {
+        EcnNeed::None
+    }
+
     /// Passes the parameters of the window rule to `visitor`, if the algorithm is only a rule.
     fn visit<V: ParametersVisitor>(&self, _visitor: V) -> Option<V::Output> {
         None
     }
+}
+
+/// Feedback on marks that an algorithm needs (Linux's `TCP_CONG_NEEDS_ECN`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnNeed {
+    /// It works without ECN.
+    None,
+    /// An echo per ACK is sufficient.
+    PerAck,
+    /// Counts of marked packets.
+    Counts,
 }
 
 /// A mistake in the parameters of an algorithm.

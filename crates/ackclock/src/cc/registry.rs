@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Loss, PacketControl,
-    ParametersVisitor, PhaseChange, Recovery, RuleText, Sent,
+    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Dctcp, EcnNeed, Loss,
+    PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Sent,
 };
 use crate::ecn::Ecn;
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
@@ -136,8 +136,16 @@ macro_rules! register {
             /// False for an algorithm that has no response to ECN at all: marks are lost on it.
             pub fn responds_to_marks(&self) -> bool {
                 match self {
-                    $(CcSpec::$variant(_) => <$parameters as CcParameters>::RESPONDS_TO_MARKS,)*
+                    $(CcSpec::$variant(parameters) => CcParameters::responds_to_marks(parameters),)*
                     $(CcSpec::$foreign(_) => true,)*
+                }
+            }
+
+            /// Feedback on marks without which the algorithm does not work.
+            pub fn needs_ecn(&self) -> EcnNeed {
+                match self {
+                    $(CcSpec::$variant(parameters) => CcParameters::needs_ecn(parameters),)*
+                    $(CcSpec::$foreign(_) => EcnNeed::None,)*
                 }
             }
 
@@ -172,6 +180,8 @@ register! {
     "mr-aimd" => MrAimd: mr_aimd::MrAimd;
     "cubic" => Cubic: Cubic;
     "reno" => Reno: reno::Reno;
+    "dctcp" => Dctcp: Dctcp;
+    "prague" => Prague: Prague;
     "bbr1" => Bbr1: Bbr1;
     "bbr3" => Bbr3: Bbr3;
     "rule" => Rule: RuleText;
@@ -409,6 +419,7 @@ mod tests {
         for spec in algorithms().into_iter().map(|info| info.defaults) {
             let cc = spec.build(CcContext::new(2.0));
             let is_bbr = spec.name().starts_with("bbr");
+            // Feedback without counts makes Prague respond as Reno.
             assert_eq!(cc.responds_to_ecn(), !is_bbr && spec.name() != "mr-aimd", "{spec:?}");
             assert_eq!(spec.responds_to_marks(), !is_bbr, "{spec:?}");
         }

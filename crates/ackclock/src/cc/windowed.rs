@@ -97,7 +97,10 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
             if in_slow_start {
                 rule.restart(window);
             }
-            *by_rule.insert(rule.cut(window))
+            *by_rule.insert(match congestion.kind {
+                CongestionKind::Ecn => rule.cut_for_mark(window),
+                CongestionKind::Loss | CongestionKind::Timeout => rule.cut(window),
+            })
         });
         let left = self.window.cwnd();
         match by_rule {

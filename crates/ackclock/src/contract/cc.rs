@@ -12,7 +12,7 @@ use crate::cc::{
 };
 use crate::rule::linear::Aimd;
 use crate::sim::{self, FlowPlan, Plan};
-use crate::tcp::{EcnMode, LossRecovery};
+use crate::tcp::LossRecovery;
 use crate::units::{Duration, Instant, Rate};
 
 /// The number of generated connections, and of events in each.
@@ -77,7 +77,7 @@ pub fn check_cc<C: CongestionControl + 'static>(
         let mut plan = network::plan(draw, &CcSpec::Aimd(Aimd::default()));
         let journals = watch(&mut plan, name, &new);
         let result = sim::run(&plan, &Default::default()).map_err(|stop| stop.to_string())?;
-        let reacts = |flow: &FlowPlan| new(*flow.cc_context).responds_to_ecn();
+        let reacts = |flow: &FlowPlan| new(flow.transport.cc_context(*flow.cc_context, 0)).responds_to_ecn();
         for (flow, journals) in plan.tcp_flows().zip(&journals) {
             for (context, journal) in lock(journals).iter() {
                 let journal = lock(journal);
@@ -167,7 +167,7 @@ fn check_reductions(journal: &Journal, flow: &FlowPlan, responds_to_ecn: bool) -
 
 /// Samples tell of no more marks than ACKs, in full segments, and of none without a receiver that counts them.
 fn check_marks(journal: &Journal, flow: &FlowPlan) -> Result<(), String> {
-    let (mss, counts) = (u64::from(flow.transport.mss), flow.transport.ecn == EcnMode::AccEcn);
+    let (mss, counts) = (u64::from(flow.transport.mss), flow.transport.ecn.counts_marks());
     let (mut told, mut sampled) = (0, 0);
     for (number, (event, _)) in journal.entries.iter().enumerate() {
         let Event::Ack(ack) = event else { continue };

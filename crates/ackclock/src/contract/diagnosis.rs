@@ -304,8 +304,8 @@ mod tests {
     use super::*;
     use crate::cc::{Loss, RuleSource, Windowed, algorithms};
     use crate::rule::RuleParameters;
-    use crate::rule::linear::Linear;
-    use crate::rule::reno::Reno;
+
+    use crate::rule::reno::{Reno, RenoRule};
 
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Mistake {
@@ -321,7 +321,7 @@ mod tests {
     /// Reno with a mistake.
     #[derive(Debug)]
     struct Wrong {
-        reno: Windowed<Linear>,
+        reno: Windowed<RenoRule>,
         mistake: Mistake,
         extra: f64,
         /// The state that all connections share.

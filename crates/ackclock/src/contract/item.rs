@@ -49,6 +49,10 @@ impl Impairable for Item {
     fn corrupt(&mut self) {
         self.corrupted = true;
     }
+
+    fn clear_ecn(&mut self) {
+        self.ecn = Ecn::NotEct;
+    }
 }
 
 /// The drops and marks that a queue reported.

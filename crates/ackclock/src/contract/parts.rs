@@ -3,7 +3,7 @@
 use super::Draw;
 use super::random_queue::random_queue;
 use crate::cc::{CcContext, IdleWindow, TimeoutSsthresh};
-use crate::link::{DelayCourse, Outages};
+use crate::link::{Bleaching, DelayCourse, Outages};
 use crate::qdisc::{Groups, Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
 use crate::tcp::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo, Variations};
@@ -62,6 +62,7 @@ pub(super) fn impairments(draw: &mut Draw) -> ImpairmentsPlan {
         loss: loss(draw),
         duplication: if draw.chance(15) { draw.scale(1e-3, 1.0) } else { 0.0 },
         corruption: if draw.chance(15) { draw.scale(1e-4, 0.3) } else { 0.0 },
+        bleaching: Bleaching::None,
     }
 }
 
@@ -135,7 +136,7 @@ pub(super) fn settings(draw: &mut Draw) -> (CcContext, Transport) {
 
 fn transport(draw: &mut Draw) -> Transport {
     let recoveries = [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
-    Transport {
+    let transport = Transport {
         mss: draw.pick(&[536, 1000, 1460]),
         header: 40,
         framing: draw.pick(&[0, 18]),
@@ -169,7 +170,10 @@ fn transport(draw: &mut Draw) -> Transport {
             ..Variations::default()
         },
         ..Transport::default()
-    }
+    };
+    // Half of the receivers that count marks have DCTCP's feedback.
+    let is_dctcp = transport.ecn == EcnMode::AccEcn && transport.frto;
+    Transport { ecn: if is_dctcp { EcnMode::Dctcp } else { transport.ecn }, ..transport }
 }
 
 /// The same over QUIC, whose rules are drawn.

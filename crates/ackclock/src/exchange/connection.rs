@@ -12,7 +12,8 @@ use crate::cc::CcContext;
 use crate::cc::CongestionControl;
 use crate::ecn::Ecn;
 use crate::tcp::{
-    AckSegment, DataEcn, DataSegment, EcnMode, LossRecovery, Receiver, SackBlocks, Sender, TIMESTAMPS_LEN, Transport,
+    AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, EcnMode, LossRecovery, Receiver, SackBlocks, Sender,
+    TIMESTAMPS_LEN, Transport,
 };
 use crate::units::{Duration, Instant};
 
@@ -36,6 +37,8 @@ pub struct Agreement {
     pub sack: bool,
     /// Both offered ECN.
     pub ecn: EcnMode,
+    /// The peer's SYN-ACK had the option of AccECN, or this side answers the SYN.
+    pub option: bool,
     /// The peer's last timestamp, if both ends offered timestamps.
     pub timestamps: Option<u32>,
     /// How long the handshake took, unless a retransmission made that ambiguous.
@@ -63,6 +66,16 @@ pub struct Connection {
     last_ack_sent: u32,
     /// An ACK of data that were never sent is dropped without an answer, as Linux does.
     ignores_unsent: bool,
+    /// Segments carry the option of AccECN.
+    has_option: bool,
+    /// The setting permits it.
+    may_have_option: bool,
+    /// As in Linux, the option has all counters, data carry it, and ACKs are ECN-capable with AccECN.
+    is_kernels: bool,
+    /// RFC 9768 §3.2.2.4: a hop clears the ACE field, so nothing is ECN-capable.
+    is_plain: bool,
+    /// The counters of the peer's last option.
+    reported: AccEcnOption,
 }
 
 /// The FIN of this side.
@@ -122,7 +135,17 @@ impl Connection {
             peer_end: None,
             last_ack_sent: 1,
             ignores_unsent: settings.is_for_kernels,
+            has_option: settings.accecn_option && agreement.option,
+            may_have_option: settings.accecn_option,
+            is_kernels: settings.is_for_kernels,
+            is_plain: false,
+            reported: AccEcnOption::INITIAL,
         }
+    }
+
+    /// The ACK of our SYN-ACK arrives. RFC 9768 §3.2.2.4: an ACE field of zero shows that a hop clears it.
+    pub fn on_third_ack(&mut self, packet: &Packet) {
+        self.is_plain = self.agreement.ecn == EcnMode::AccEcn && packet.len == 0 && packet.flags.ace() == 0;
     }
 
     /// The same connection under other settings, if it has not been used yet.
@@ -150,6 +173,7 @@ impl Connection {
             mss: self.mss,
             bytes_acked: self.sender.acknowledged(),
             bytes_received: self.receiver.delivered(),
+            reported: self.reported,
         }
         .reading()
     }
@@ -330,6 +354,14 @@ impl Connection {
             sack.push(ack, u64::from(*start).saturating_sub(1), u64::from(*end).saturating_sub(1));
         }
         let ecn = ecn::feedback(self.agreement.ecn, packet);
+        if let EcnFeedback::AccEcn { ace, option } = ecn {
+            // RFC 9768 §3.2.2.4: the first feedback on data.
+            self.is_plain |= una == 0 && ack > 0 && ace == 0;
+            self.has_option |= option.is_some() && self.may_have_option;
+            if ack > una || !options.sack.is_empty() {
+                self.reported = option.unwrap_or(self.reported);
+            }
+        }
         let echo = echo.unwrap_or(now);
         self.sender.on_ack(now, &AckSegment { ack, sack, echo, ecn });
     }
@@ -400,7 +432,7 @@ impl Connection {
                 self.fin = Fin::Sent { again_at: now + self.sender.info().rto };
             }
             let ack = self.receiver.acknowledge();
-            let ecn = if segment.ecn.ect() { self.sender.cc().codepoint() } else { Ecn::NotEct };
+            let ecn = if segment.ecn.ect() && !self.is_plain { self.sender.cc().codepoint() } else { Ecn::NotEct };
             let seq = script_seq(segment.seq).wrapping_sub(u32::from(segment.ecn.probe()));
             let packet = Packet { ecn: Some(ecn), flags, seq, len: segment.len, ..Packet::default() };
             self.send(now, packet, &ack, sent);
@@ -429,9 +461,13 @@ impl Connection {
     fn send(&mut self, now: Instant, packet: Packet, ack: &AckSegment, sent: &mut Vec<Sent>) {
         let sack = ack.sack.iter(ack.ack).map(|(start, end)| (script_seq(start), script_seq(end))).collect();
         let timestamps = self.agreement.timestamps.map(|recent| (ticks(now), recent));
-        let (flags, accecn) = ecn::carry(ack.ecn);
+        let (flags, accecn) = ecn::carry(ack.ecn, self.is_kernels);
         // Data leave the room of the option to payload.
-        let options = Options { sack, timestamps, accecn: accecn.filter(|_| packet.len == 0), ..Options::default() };
+        let accecn = accecn.filter(|_| self.has_option && (packet.len == 0 || self.is_kernels));
+        let options = Options { sack, timestamps, accecn, ..Options::default() };
+        let is_capable = self.is_kernels && self.agreement.ecn == EcnMode::AccEcn && !self.is_plain;
+        let ecn = if is_capable { Some(self.sender.cc().codepoint()) } else { packet.ecn };
+        let packet = Packet { ecn, ..packet };
         self.last_ack_sent = script_seq(ack.ack + u64::from(self.peer_closed()));
         let flags = packet.flags.with(flags);
         let window = ack.window().map(|window| (window >> self.window_shift()).min(u64::from(u16::MAX)) as u32);

@@ -15,7 +15,7 @@ const ECN_SETUP_SYN_ACK: Flags = Flags::ECE;
 pub fn offer(mode: EcnMode) -> Flags {
     match mode {
         EcnMode::Off | EcnMode::Counts => Flags::default(),
-        EcnMode::Classic => ECN_SETUP_SYN,
+        EcnMode::Classic | EcnMode::Dctcp => ECN_SETUP_SYN,
         EcnMode::AccEcn => ACCECN_SYN,
     }
 }
@@ -26,10 +26,11 @@ pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
     match (mode, is_answer) {
         (EcnMode::Off, _) => EcnMode::Off,
         (EcnMode::AccEcn, false) if flags.has(ACCECN_SYN) => EcnMode::AccEcn,
-        (_, false) if flags.has(ECN_SETUP_SYN) => EcnMode::Classic,
-        (_, true) if flags.ace() == ECN_SETUP_SYN_ACK.ace() => EcnMode::Classic,
+        (_, false) if flags.has(ECN_SETUP_SYN) => mode.of_rfc3168(),
+        (_, true) if flags.ace() == ECN_SETUP_SYN_ACK.ace() => mode.of_rfc3168(),
         // RFC 9768 §3.1.2, table 2: the ECN field that the server received in the IP header of the SYN.
-        (EcnMode::AccEcn, true) if matches!(flags.ace(), 2 | 3 | 4 | 6) => EcnMode::AccEcn,
+        // The fifth value is reserved, and means AccECN, too.
+        (EcnMode::AccEcn, true) if matches!(flags.ace(), 2..=6) => EcnMode::AccEcn,
         _ => EcnMode::Off,
     }
 }
@@ -38,7 +39,7 @@ pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
 pub fn answer(mode: EcnMode, seen: Option<Ecn>) -> Flags {
     match mode {
         EcnMode::Off | EcnMode::Counts => Flags::default(),
-        EcnMode::Classic => ECN_SETUP_SYN_ACK,
+        EcnMode::Classic | EcnMode::Dctcp => ECN_SETUP_SYN_ACK,
         EcnMode::AccEcn => handshake(seen),
     }
 }
@@ -62,7 +63,7 @@ fn handshake(seen: Option<Ecn>) -> Flags {
 pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
     let is_syn = packet.flags.has(Flags::SYN);
     match mode {
-        EcnMode::Classic => EcnFeedback::Classic { ece: packet.flags.has(Flags::ECE) && !is_syn },
+        EcnMode::Classic | EcnMode::Dctcp => EcnFeedback::Classic { ece: packet.flags.has(Flags::ECE) && !is_syn },
         EcnMode::AccEcn if !is_syn => {
             let counters = packet.options.as_ref().and_then(|options| options.accecn);
             let option = counters.and_then(|counters| {
@@ -76,25 +77,25 @@ pub fn feedback(mode: EcnMode, packet: &Packet) -> EcnFeedback {
     }
 }
 
-/// How a segment of our own reports marks.
-pub fn carry(feedback: EcnFeedback) -> (Flags, Option<AccEcnCounters>) {
+/// How a segment of our own reports marks. The option has all counters, or those that changed.
+pub fn carry(feedback: EcnFeedback, has_all: bool) -> (Flags, Option<AccEcnCounters>) {
     match feedback {
         EcnFeedback::None | EcnFeedback::SynAck | EcnFeedback::Classic { ece: false } => (Flags::default(), None),
         EcnFeedback::Classic { ece: true } => (Flags::ECE, None),
-        EcnFeedback::AccEcn { ace, option } => (Flags::of_ace(ace), option.map(counters)),
+        EcnFeedback::AccEcn { ace, option } => (Flags::of_ace(ace), option.map(|option| counters(option, has_all))),
     }
 }
 
 /// The option on the answer to a SYN.
-pub fn first_counters(mode: EcnMode) -> Option<AccEcnCounters> {
-    (mode == EcnMode::AccEcn).then(|| counters(AccEcnOption::INITIAL))
+pub fn first_counters(mode: EcnMode, has_all: bool) -> Option<AccEcnCounters> {
+    (mode == EcnMode::AccEcn).then(|| counters(AccEcnOption::INITIAL, has_all))
 }
 
 /// The counters that an option carries.
-fn counters(option: AccEcnOption) -> AccEcnCounters {
+fn counters(option: AccEcnOption, has_all: bool) -> AccEcnCounters {
     let (e0b, ceb, e1b) = (option.e0b(), option.ceb(), option.e1b());
-    let has_e1b = e1b != AccEcnOption::INITIAL.e1b();
-    let has_e0b = !has_e1b || e0b != AccEcnOption::INITIAL.e0b();
+    let has_e1b = has_all || e1b != AccEcnOption::INITIAL.e1b();
+    let has_e0b = has_all || !has_e1b || e0b != AccEcnOption::INITIAL.e0b();
     AccEcnCounters { e0b: has_e0b.then_some(e0b), ceb: Some(ceb), e1b: has_e1b.then_some(e1b) }
 }
 

@@ -5,13 +5,14 @@ use super::ecn;
 use super::host::Sent;
 use super::packet::{Flags, Options, Packet};
 use super::settings::Settings;
-use crate::tcp::EcnMode;
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.1: the retransmission timeout before any measurement.
 const HANDSHAKE_RTO: Duration = Duration::from_secs(1);
 /// Doublings of it.
 const MAX_DOUBLINGS: u32 = 6;
+/// Linux's `tcp_syn_linear_timeouts`: retransmissions of a SYN before its timer backs off.
+const LINEAR_TIMEOUTS: u32 = 4;
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -41,11 +42,29 @@ struct Handshake {
     first_sent_at: Instant,
     sent_at: Instant,
     retransmissions: u32,
+    /// Retransmissions before the timer backs off.
+    linear: u32,
 }
 
 impl Handshake {
     fn deadline(&self) -> Instant {
-        self.sent_at + HANDSHAKE_RTO * (1 << self.retransmissions.min(MAX_DOUBLINGS))
+        let doublings = self.retransmissions.saturating_sub(self.linear).min(MAX_DOUBLINGS);
+        self.sent_at + HANDSHAKE_RTO * (1 << doublings)
+    }
+
+    /// The SYN or its answer as it is sent again. RFC 9768 §3.1.4: a host falls back to segments without AccECN, as
+    /// hops may drop the option or the flags.
+    fn again(&self) -> Packet {
+        let mut syn = self.syn.clone();
+        let is_answer = syn.flags.has(Flags::ACK);
+        let requests = if is_answer { syn.flags.ace() != 0 } else { syn.flags.has(Flags::AE) };
+        if requests && self.retransmissions > 1 {
+            syn.flags = syn.flags.without(Flags::of_ace(7));
+        }
+        if let Some(options) = &mut syn.options {
+            options.accecn = options.accecn.filter(|_| self.retransmissions == 0);
+        }
+        syn
     }
 
     /// The answer echoes the timestamp of a transmission at `echo`, if it echoes any.
@@ -78,7 +97,7 @@ impl Endpoint {
             timestamps: self.settings.timestamps.then_some((0, 0)),
             ..Options::default()
         };
-        let offered = if self.settings.ecn_is_passive { EcnMode::Off } else { self.settings.ecn };
+        let offered = self.settings.ecn_offer.unwrap_or(self.settings.ecn);
         let flags = Flags::SYN.with(ecn::offer(offered));
         let syn = Packet { flags, options: Some(options), ..Packet::default() };
         self.begin_handshake(now, syn, None);
@@ -142,7 +161,9 @@ impl Endpoint {
         match &mut self.state {
             // RFC 9293 §3.10.7.4: "irrespective of the sequence number, TCP endpoints MUST send a "challenge ACK" to the remote
             // peer".
-            State::Open(connection) if packet.flags.has(Flags::SYN) => connection.acknowledge(now, &mut self.sent),
+            State::Open(connection) if packet.flags.has(Flags::SYN) => {
+                connection.acknowledge_syn(now, packet, &mut self.sent);
+            }
             State::Open(connection) => connection.on_packet(now, packet, echo, &mut self.sent),
             State::Listening if packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK) => {
                 self.answer_syn(now, packet);
@@ -171,7 +192,7 @@ impl Endpoint {
             State::Handshake(handshake) => {
                 handshake.retransmissions += 1;
                 handshake.sent_at = now;
-                let syn = handshake.syn.clone();
+                let syn = handshake.again();
                 self.send_syn(now, syn);
             }
             State::Closed | State::Listening | State::Reset => {}
@@ -190,7 +211,8 @@ impl Endpoint {
             sack_ok: agreement.sack,
             wscale: agreement.wscale.map(|_| self.settings.wscale),
             timestamps: agreement.timestamps.map(|recent| (0, recent)),
-            accecn: ecn::first_counters(agreement.ecn),
+            accecn: ecn::first_counters(agreement.ecn, self.settings.is_for_kernels)
+                .filter(|_| self.settings.accecn_option),
             ..Options::default()
         };
         let flags = Flags::SYN.with(Flags::ACK).with(ecn::answer(agreement.ecn, packet.ecn));
@@ -199,12 +221,14 @@ impl Endpoint {
     }
 
     fn begin_handshake(&mut self, now: Instant, syn: Packet, agreement: Option<Agreement>) {
+        let is_request = agreement.is_none();
         self.state = State::Handshake(Handshake {
             syn: syn.clone(),
             agreement,
             first_sent_at: now,
             sent_at: now,
             retransmissions: 0,
+            linear: if self.settings.is_for_kernels && is_request { LINEAR_TIMEOUTS } else { 0 },
         });
         self.send_syn(now, syn);
     }
@@ -233,6 +257,7 @@ impl Endpoint {
             Some(_) if is_syn => self.send_syn(now, handshake.syn),
             Some(agreement) if acknowledges => {
                 let mut connection = Connection::open(now, &self.settings, handshake.agreed(now, agreement, echo));
+                connection.on_third_ack(packet);
                 connection.on_packet(now, packet, echo, &mut self.sent);
                 self.state = State::Open(Box::new(connection));
             }
@@ -257,6 +282,7 @@ fn agree(settings: &Settings, packet: &Packet) -> Agreement {
         wscale: offer.wscale,
         sack: offer.sack_ok && settings.sack,
         ecn: ecn::agree(settings.ecn, packet.flags),
+        option: !packet.flags.has(Flags::ACK) || offer.accecn.is_some(),
         timestamps: offer.timestamps.filter(|_| settings.timestamps).map(|(value, _)| value),
         rtt: None,
         retransmitted: false,

@@ -1,7 +1,7 @@
 //! The fields of Linux's `struct tcp_info` that a script may assert, and their values in this TCP.
 
 use crate::cc::CaState;
-use crate::tcp::{SenderCounters, SenderInfo};
+use crate::tcp::{AccEcnOption, SenderCounters, SenderInfo};
 use crate::units::Duration;
 
 /// Linux's TCP_INFINITE_SSTHRESH.
@@ -31,6 +31,8 @@ pub struct State {
     pub bytes_acked: u64,
     /// Bytes received in order from the peer.
     pub bytes_received: u64,
+    /// The counters of the peer's last AccECN option.
+    pub reported: AccEcnOption,
 }
 
 impl State {
@@ -68,6 +70,9 @@ const FIELDS: &[(&str, Formula)] = &[
     ("tcpi_bytes_received", |r| r.bytes_received as f64),
     ("tcpi_bytes_sent", |r| r.counters.payload_bytes as f64),
     ("tcpi_delivered_ce", |r| r.counters.ce_reported as f64),
+    ("tcpi_delivered_ce_bytes", |r| r.reported.ceb().into()),
+    ("tcpi_delivered_e0_bytes", |r| r.reported.e0b().saturating_sub(AccEcnOption::INITIAL.e0b()).into()),
+    ("tcpi_delivered_e1_bytes", |r| r.reported.e1b().saturating_sub(AccEcnOption::INITIAL.e1b()).into()),
     ("tcpi_reordering", |r| r.sender.reordering.into()),
     ("tcpi_reord_seen", |r| r.sender.reorderings.into()),
     ("tcpi_dsack_dups", |r| r.counters.duplicates_reported as f64),
@@ -157,6 +162,8 @@ impl Reading {
             reorderings: 0,
             timer: None,
         };
-        State { sender, counters: SenderCounters::default(), mss: 1000, bytes_acked: 0, bytes_received: 0 }.reading()
+        let reported = AccEcnOption::INITIAL;
+        State { sender, counters: SenderCounters::default(), mss: 1000, bytes_acked: 0, bytes_received: 0, reported }
+            .reading()
     }
 }

@@ -64,7 +64,7 @@ impl<'a, H: Host> Run<'a, H> {
         Run {
             script,
             host,
-            timestamps: Timestamps::default(),
+            timestamps: Timestamps::new(script.settings.compares_timestamps()),
             waiting: None,
             answers: Vec::new(),
             segments: 0,

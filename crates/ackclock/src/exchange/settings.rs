@@ -56,7 +56,6 @@ const OF_PACKETDRILL: &[&str] = &[
     "bind_port",
     "connect_port",
     "send_omit_free",
-    "tcp_ts_tick_usecs",
     "tolerance_percent",
     "non_fatal",
     "verbose",
@@ -92,8 +91,12 @@ pub struct Settings {
     pub sack: bool,
     /// Whether ECN is accepted.
     pub ecn: EcnMode,
-    /// It is accepted, and not offered.
-    pub ecn_is_passive: bool,
+    /// The feedback that a SYN requests, if it differs from the accepted one.
+    pub ecn_offer: Option<EcnMode>,
+    /// Whether segments carry the option of AccECN (`tcp_ecn_option`).
+    pub accecn_option: bool,
+    /// Whether values of timestamps are compared. packetdrill compares them with a tick only.
+    pub has_tick: bool,
     /// Whether timestamps are offered and accepted.
     pub timestamps: bool,
     /// Lower bound of the RTO.
@@ -116,7 +119,9 @@ impl Default for Settings {
             wscale: 7,
             sack: true,
             ecn: EcnMode::Off,
-            ecn_is_passive: false,
+            ecn_offer: None,
+            accecn_option: true,
+            has_tick: false,
             timestamps: true,
             min_rto: Duration::from_millis(200),
             delayed_ack: None,
@@ -126,6 +131,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Whether values of timestamps are compared, as packetdrill does.
+    pub fn compares_timestamps(&self) -> bool {
+        !self.is_for_kernels || self.has_tick
+    }
+
     /// The settings of a script under `profile`.
     pub fn under(profile: Profile) -> Self {
         let mut settings = Settings::default();
@@ -182,6 +192,7 @@ impl Settings {
                 self.delayed_ack = Some(micros(value).ok_or_else(|| wrong("microseconds"))?).filter(|d| !d.is_zero());
             }
             "min_rto_usecs" => self.min_rto = micros(value).ok_or_else(|| wrong("microseconds"))?,
+            "tcp_ts_tick_usecs" => self.has_tick = value != "0",
             _ if OF_PACKETDRILL.contains(&name) => {}
             "ecn" => self.ecn = named(value).map_err(|names| wrong(&names))?,
             "ip_version" => match value {
@@ -296,11 +307,12 @@ impl Settings {
             "tcp_dsack" => self.keys.dsack = on()?,
             "tcp_timestamps" => self.timestamps = on()?,
             "tcp_slow_start_after_idle" => self.keys.idle_restart = on()?,
-            "tcp_ecn" if matches!(value, "0" | "1" | "2" | "3") => {
-                self.ecn = [EcnMode::Off, EcnMode::Classic, EcnMode::Classic, EcnMode::AccEcn]
-                    [value.parse::<usize>().map_err(|_| wrong())?];
-                self.ecn_is_passive = value == "2";
+            "tcp_ecn" if tcp_ecn(value).is_some() => {
+                let (accepted, offered) = tcp_ecn(value).unwrap_or_default();
+                self.ecn = accepted;
+                self.ecn_offer = (offered != accepted).then_some(offered);
             }
+            "tcp_ecn_option" if matches!(value, "0" | "1" | "2") => self.accecn_option = on()?,
             "tcp_rto_min_us" => self.min_rto = micros(value).ok_or_else(wrong)?,
             "tcp_recovery" if matches!(value, "0" | "1") => self.keys.rack = on()?,
             "tcp_early_retrans" if matches!(value, "0" | "3" | "4") => self.keys.tlp = on()?,
@@ -339,6 +351,13 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// Linux's `tcp_ecn`: the feedback that is accepted, and the one that a SYN requests.
+fn tcp_ecn(value: &str) -> Option<(EcnMode, EcnMode)> {
+    use EcnMode::{AccEcn, Classic, Off};
+    let modes = [(Off, Off), (Classic, Classic), (Classic, Off), (AccEcn, AccEcn), (AccEcn, Classic), (AccEcn, Off)];
+    modes.get(value.parse::<usize>().ok()?).copied()
 }
 
 fn never_run(command: &Command) -> String {
@@ -416,7 +435,7 @@ mod tests {
                 && !keys.tlp
                 && !keys.frto
                 && !keys.idle_restart
-                && settings.ecn_is_passive
+                && settings.ecn_offer == Some(EcnMode::Off)
         );
         assert_eq!((keys.pacing, settings.ecn), (Pacing::Linux, EcnMode::Classic));
         let mut own = Settings::default();

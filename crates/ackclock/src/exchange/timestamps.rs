@@ -3,8 +3,10 @@
 use super::packet::Packet;
 
 /// Converts values of timestamps. The first value that a script expects determines the offset.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Timestamps {
+    /// Whether values are compared. Otherwise sent segments have the expected values.
+    are_compared: bool,
     /// The offset of the script's values from the host's.
     offset: Option<u32>,
     /// The first and the last value that the host has sent.
@@ -13,6 +15,11 @@ pub struct Timestamps {
 }
 
 impl Timestamps {
+    /// Before the first segment.
+    pub fn new(are_compared: bool) -> Self {
+        Timestamps { are_compared, offset: None, first: None, last: 0 }
+    }
+
     /// The host has sent a segment.
     pub fn sent(&mut self, packet: &Packet) {
         if let Some((value, _)) = packet.options.as_ref().and_then(|options| options.timestamps) {
@@ -29,7 +36,10 @@ impl Timestamps {
             if let (None, Some((given, _))) = (self.offset, given) {
                 self.offset = Some(given.wrapping_sub(*value));
             }
-            *value = value.wrapping_add(self.offset.unwrap_or(0));
+            *value = match given {
+                Some((given, _)) if !self.are_compared => given,
+                _ => value.wrapping_add(self.offset.unwrap_or(0)),
+            };
         }
         packet
     }

@@ -4,6 +4,7 @@
 //! changing one therefore never shifts the draws of another.
 
 use super::aggregation::{AckThinning, Aggregation};
+use super::bleaching::Bleaching;
 use super::course::{DelayCourse, Outages};
 use super::fate::Fate;
 use super::loss::Loss;
@@ -30,6 +31,8 @@ pub struct Impairments {
     pub reordering: Option<(Chance, Duration)>,
     /// The losses.
     pub loss: Loss,
+    /// The packets whose ECN field is cleared.
+    pub bleaching: Bleaching,
     /// The probability that a packet arrives twice.
     pub duplication: Option<Chance>,
     /// The probability that a packet arrives with bit errors.
@@ -90,6 +93,7 @@ pub(super) struct Impaired {
     pub at: Instant,
     pub lost: bool,
     pub marked: bool,
+    pub bleached: Bleaching,
     pub doubled: bool,
     pub corrupted: bool,
 }
@@ -106,6 +110,7 @@ impl Impairments {
             jitter: None,
             reordering: None,
             loss: Loss::None,
+            bleaching: Bleaching::None,
             duplication: None,
             corruption: None,
         }
@@ -114,7 +119,7 @@ impl Impairments {
     /// Whether anything can happen to a packet.
     pub fn does_anything(&self) -> bool {
         let Impairments { course, outages, not_before: _, ack_thinning, aggregation, .. } = self;
-        let Impairments { jitter, reordering, loss, duplication, corruption, .. } = self;
+        let Impairments { jitter, reordering, loss, bleaching, duplication, corruption, .. } = self;
         course.is_some()
             || outages.is_some()
             || ack_thinning.is_some()
@@ -122,6 +127,7 @@ impl Impairments {
             || jitter.is_some()
             || reordering.is_some()
             || !matches!(loss, Loss::None)
+            || *bleaching != Bleaching::None
             || duplication.is_some()
             || corruption.is_some()
     }
@@ -162,7 +168,8 @@ impl Impairments {
         };
         let happens = |chance: &mut Option<Chance>| chance.as_mut().is_some_and(Chance::happens);
         let lost = lost || is_out || is_left_out;
-        Impaired { at, lost, marked, doubled: happens(&mut self.duplication), corrupted: happens(&mut self.corruption) }
+        let (doubled, corrupted) = (happens(&mut self.duplication), happens(&mut self.corruption));
+        Impaired { at, lost, marked, bleached: self.bleaching, doubled, corrupted }
     }
 }
 

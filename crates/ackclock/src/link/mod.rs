@@ -7,6 +7,7 @@
 //! At one and the same time, a transmission that becomes due leaves the queue before an arrival enters it.
 
 mod aggregation;
+mod bleaching;
 mod change;
 mod channel;
 mod course;
@@ -19,6 +20,7 @@ mod sink;
 mod sojourn_times;
 
 pub use aggregation::{AckThinning, Aggregation};
+pub use bleaching::Bleaching;
 pub use channel::{Channel, Sinks, StationConfig};
 pub use course::{DelayCourse, Outages};
 pub use dcf::{AfterFailure, Countdown, Dcf};
@@ -41,6 +43,9 @@ use crate::variation::{VariableRateSerializer, Variation};
 pub trait Impairable: Queued + Clone {
     /// Some of its bits have become wrong.
     fn corrupt(&mut self);
+
+    /// A hop has cleared its ECN field.
+    fn clear_ecn(&mut self);
 
     /// It arrives twice: first as `self`, then as the returned value.
     fn double(&mut self) -> Self {
@@ -419,7 +424,7 @@ impl<T: Impairable> Link<T> {
 
     #[inline(never)]
     fn deliver(&mut self, start: Instant, impaired: Impaired, mut item: T, sink: &mut impl Sink<T>) {
-        let Impaired { at, lost, marked, doubled, corrupted } = impaired;
+        let Impaired { at, lost, marked, bleached, doubled, corrupted } = impaired;
         let bytes = u64::from(item.wire_len());
         let counters = &mut **self.counters.get_or_insert_default();
         if lost {
@@ -430,6 +435,9 @@ impl<T: Impairable> Link<T> {
         }
         if marked && matches!(item.ecn(), Ecn::Ect0 | Ecn::Ect1) {
             item.mark();
+        }
+        if bleached.clears(item.ecn()) {
+            item.clear_ecn();
         }
         if corrupted {
             counters.corruptions += 1;

@@ -30,6 +30,8 @@ impl Impairable for Frame {
     fn corrupt(&mut self) {
         self.number += CORRUPTED;
     }
+
+    fn clear_ecn(&mut self) {}
 }
 
 /// Added to the number of a frame.

@@ -148,6 +148,8 @@ impl Queued for OpenLoopItem {
 
 impl Impairable for OpenLoopItem {
     fn corrupt(&mut self) {}
+
+    fn clear_ecn(&mut self) {}
 }
 
 #[cfg(test)]

@@ -28,6 +28,11 @@ pub trait Rule: Send {
     /// The window that a congestion event at window `w` leaves. The caller applies the floor.
     fn cut(&mut self, w: f64) -> f64;
 
+    /// The same for a congestion event that marks report.
+    fn cut_for_mark(&mut self, w: f64) -> f64 {
+        self.cut(w)
+    }
+
     /// The floor left `w` of the last cut, which is more than the rule said.
     fn floored(&mut self, _w: f64) {}
 

@@ -1,8 +1,8 @@
 //! The impairments of a link, as a plan has them.
 
 use crate::link::{
-    AckThinning, Aggregation, BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Impairments, Jitter, Loss,
-    Outages, Script, Scripted,
+    AckThinning, Aggregation, BitErrors, Bleaching, Chance, ChannelState, DelayCourse, GilbertElliott, Impairments,
+    Jitter, Loss, Outages, Script, Scripted,
 };
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
@@ -26,6 +26,8 @@ pub struct ImpairmentsPlan {
     pub reordering: Option<ReorderingPlan>,
     /// The losses.
     pub loss: LossPlan,
+    /// The packets whose ECN field is cleared.
+    pub bleaching: Bleaching,
     /// Probability that a packet arrives twice.
     pub duplication: f64,
     /// Probability that a packet arrives with wrong bits.
@@ -82,6 +84,7 @@ impl ImpairmentsPlan {
             jitter: (!self.jitter.is_zero()).then(|| jitter(self.jitter, stream("jitter"))),
             reordering: self.reordering.and_then(|plan| Some((chance(plan.probability, "reordering")?, plan.delay))),
             loss: self.loss.build(|| stream(Self::LOSS)),
+            bleaching: self.bleaching,
             duplication: chance(self.duplication, "duplication"),
             corruption: chance(self.corruption, "corruption"),
         };

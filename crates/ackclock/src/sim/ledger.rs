@@ -15,7 +15,7 @@ use super::trace::Tracer;
 use crate::link::{Sink, Sinks};
 use crate::meter::Colour;
 use crate::probe::PacketEvent;
-use crate::qdisc::{Ecn, Queued, Reason};
+use crate::qdisc::{Queued, Reason};
 use crate::units::{Duration, Instant};
 
 /// The outcomes of a flow's packets.
@@ -189,13 +189,13 @@ impl Ledger {
         if let Some(tracer) = &mut self.tracer {
             tracer.packet(now, link, packet, event, &self.bodies);
             if let Body::Outside(body) = self.bodies.get(packet.body()) {
-                let (link, is_marked) = (self.link_of[link], packet.ecn() == Ecn::Ce);
+                let (link, ecn) = (self.link_of[link], packet.ecn());
                 match event {
                     PacketEvent::Enter => {
-                        self.outcomes.add(now, body.token, OutcomeEvent::Enters { link, is_marked });
+                        self.outcomes.add(now, body.token, OutcomeEvent::Enters { link, ecn });
                     }
                     PacketEvent::Leave => {
-                        self.outcomes.add(now, body.token, OutcomeEvent::Leaves { link, is_marked });
+                        self.outcomes.add(now, body.token, OutcomeEvent::Leaves { link, ecn });
                     }
                     _ => {}
                 }

@@ -19,7 +19,7 @@ use super::result::{Totals, Volume};
 use crate::engine::{ComponentId, EventQueue};
 use crate::link::{Ahead, Channel, Link, StationConfig};
 use crate::probe::PacketEvent;
-use crate::qdisc::{Ecn, QueuePlan, Queued};
+use crate::qdisc::{QueuePlan, Queued};
 use crate::rng::RngStreams;
 use crate::tcp::Timer;
 use crate::units::Instant;
@@ -497,8 +497,8 @@ impl Network {
     #[cold]
     pub(super) fn arrived_outside(&mut self, at: Instant, owner: Owner, packet: Packet, body: OutsideBody) {
         let OutsideBody { token, is_corrupted, .. } = body;
-        let (queueing, is_marked) = (owner.queueing_delay(), packet.ecn() == Ecn::Ce);
-        self.ledger.outcomes.add(at, token, OutcomeEvent::Arrived { queueing, is_corrupted, is_marked });
+        let (queueing, ecn) = (owner.queueing_delay(), packet.ecn());
+        self.ledger.outcomes.add(at, token, OutcomeEvent::Arrived { queueing, is_corrupted, ecn });
     }
 
     /// A checksum is wrong.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::index::LinkId;
+use crate::ecn::Ecn;
 use crate::units::{Duration, Instant};
 
 /// The direction of a packet of a flow.
@@ -34,8 +35,8 @@ pub enum OutcomeEvent {
         queueing: Duration,
         /// Whether some of its bits are wrong.
         is_corrupted: bool,
-        /// Whether it is marked.
-        is_marked: bool,
+        /// Its ECN field.
+        ecn: Ecn,
     },
     /// A link made a copy, which has outcomes of its own.
     Copied,
@@ -48,15 +49,15 @@ pub enum OutcomeEvent {
     Enters {
         /// The link.
         link: LinkId,
-        /// Whether it is marked.
-        is_marked: bool,
+        /// Its ECN field.
+        ecn: Ecn,
     },
     /// It comes out of a link. Reported with a capture only.
     Leaves {
         /// The link.
         link: LinkId,
-        /// Whether it is marked.
-        is_marked: bool,
+        /// Its ECN field.
+        ecn: Ecn,
     },
 }
 

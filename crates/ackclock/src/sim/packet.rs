@@ -149,6 +149,10 @@ impl Impairable for Packet {
         self.header |= u64::from(Flags::CORRUPTED);
     }
 
+    fn clear_ecn(&mut self) {
+        self.header &= !(u64::from(Ecn::Ce.bits()) << Self::ECN_SHIFT);
+    }
+
     /// The second packet has the body, and the first needs a copy of it when it comes out.
     fn double(&mut self) -> Self {
         let second = *self;

@@ -1,5 +1,5 @@
 //! The receiver: reassembly, delayed ACKs (RFC 5681 §4.2), SACK and D-SACK blocks (RFC 2018, RFC 2883), and echoes.
-//! Echoes of timestamps and marks follow RFC 3168 §6.1.3 and RFC 9768 §3.2.
+//! Echoes of timestamps and marks follow RFC 3168 §6.1.3, RFC 8257 §3.2 and RFC 9768 §3.2.
 //!
 //! Deviations: it remembers the three blocks reported last, while Linux remembers four. Further blocks are not
 //! reported again once the others have been filled (RFC 2018 §4 says SHOULD).
@@ -264,6 +264,9 @@ impl Receiver {
         if self.dsack {
             self.note_duplicate(start, end);
         }
+        if self.ecn == EcnMode::Dctcp && self.ack_deadline.is_some() && self.shows_change(segment, ecn) {
+            return Some(self.report_change(now, segment, ecn));
+        }
         let mark_is_news = self.ecn != EcnMode::Off && self.note_ecn(segment, ecn);
         // RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
         // TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
@@ -389,7 +392,7 @@ impl Receiver {
 
     /// A segment arrives. Returns true if it is marked and must be acknowledged at once.
     fn note_ecn(&mut self, segment: &DataSegment, ecn: Ecn) -> bool {
-        if segment.ecn.cwr() {
+        if segment.ecn.cwr() && self.ecn != EcnMode::Dctcp {
             self.echoes = false;
         }
         // RFC 3168 §6.1.5: "the TCP data receiver SHOULD ignore the ECN field on arriving data packets that are
@@ -397,12 +400,33 @@ impl Receiver {
         if segment.seq + u64::from(segment.len) <= self.next {
             return false;
         }
-        if ecn == Ecn::Ce {
-            self.ce_count += 1;
+        let is_marked = ecn == Ecn::Ce;
+        self.ce_count += u32::from(is_marked);
+        if self.ecn == EcnMode::Dctcp {
+            return std::mem::replace(&mut self.echoes, is_marked) != is_marked;
+        }
+        if is_marked {
             self.echoes = true;
             self.ce_unacknowledged = true;
         }
         self.ecn == EcnMode::AccEcn && self.received.note(segment, ecn)
+    }
+
+    /// Whether marks begin or end with the next segment in order, under DCTCP's feedback.
+    fn shows_change(&self, segment: &DataSegment, ecn: Ecn) -> bool {
+        segment.seq == self.next && self.echoes != (ecn == Ecn::Ce)
+    }
+
+    /// Marks begin or end, and the ACK of the packets before is delayed.
+    ///
+    /// RFC 8257 §3.2: "an implementation MAY choose to send two ACKs: one for previously unacknowledged packets and
+    /// another acknowledging the most recently received packet." The timer sends the second one at the same time.
+    fn report_change(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> AckSegment {
+        let before = self.acknowledge();
+        if self.on_segment(now, segment, ecn).is_some() {
+            self.ack_deadline = Some(now);
+        }
+        before
     }
 
     /// A segment has arrived, which lets the application read or not. Returns true if the receive window grows.
@@ -491,6 +515,8 @@ impl Receiver {
             // ... until it receives a CWR packet"; and of delayed ones, "if any of the received data packets are CE
             // packets, then the returning ACK has the ECN-Echo flag set."
             EcnMode::Classic => EcnFeedback::Classic { ece: self.echoes || self.ce_unacknowledged },
+            // RFC 8257 §3.2: "the ECE flag MUST be set if and only if DCTCP.CE is true."
+            EcnMode::Dctcp => EcnFeedback::Classic { ece: self.echoes },
             EcnMode::AccEcn => self.received.feedback(),
         }
     }

@@ -224,3 +224,42 @@ fn an_algorithm_selects_the_codepoint_and_accurate_feedback_counts_its_bytes() {
         assert_eq!(result.flows[0].goodput_bps, plain.flows[0].goodput_bps, "{protocol}");
     }
 }
+
+/// A flow of Prague beside one of CUBIC under DualPI2, behind an access link with these keys.
+fn under_dualpi2(access: &str) -> RunResult {
+    let text = format!(
+        r#"
+        schema = 1
+        duration = "20 s"
+        warmup = "5 s"
+        [topology]
+        kind = "dumbbell"
+        rate = "20 Mbit/s"
+        delay = "5 ms"
+        queue = "dualpi2"
+        access = {{ rate = "1 Gbit/s", delay = "1 ms"{access} }}
+        [[flows]]
+        name = "prague"
+        cc = "prague"
+        [[flows]]
+        name = "cubic"
+        cc = "cubic"
+        "#
+    );
+    let scenario = Scenario::from_toml::<&str>(&text, "l4s", &[]).unwrap();
+    sim::run(&scenario.plan(None, 0), &AtomicBool::new(false)).unwrap()
+}
+
+#[test]
+fn a_hop_that_clears_the_field_hides_l4s_packets() {
+    let delay = |result: &RunResult| result.flows[0].queue_delay_p95_s.unwrap();
+    let kept = under_dualpi2("");
+    // Prague needs no setting, and CUBIC has no ECN.
+    assert!(kept.flows[0].marks > 500 && kept.flows[1].marks == 0);
+    assert!(delay(&kept) < 0.002 && kept.flows[0].retransmits == 0, "{}", delay(&kept));
+    for bleaching in ["ect1", "all"] {
+        let hidden = under_dualpi2(&format!(", bleaching = '{bleaching}'"));
+        assert_eq!(hidden.flows[0].marks, 0, "{bleaching}");
+        assert!(delay(&hidden) > 0.01 && hidden.flows[0].retransmits > 10, "{bleaching}");
+    }
+}

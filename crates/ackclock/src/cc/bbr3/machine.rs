@@ -168,6 +168,7 @@ impl Bbr {
 
     pub(super) fn check_startup_done(&mut self, rs: &Sample) {
         self.check_startup_high_loss(rs);
+        self.check_startup_marks();
         if self.machine.state == State::Startup && self.machine.full_bw_reached {
             // EnterDrain().
             self.machine.state = State::Drain;
@@ -193,10 +194,15 @@ impl Bbr {
         }
         if at_once || self.is_inflight_too_high(rs.tx_in_flight, rs.lost) {
             self.model.undo_state = Some(UndoState::Startup);
-            self.machine.full_bw_now = true;
-            self.machine.full_bw_reached = true;
-            self.model.inflight_longterm = self.bdp().max(self.model.inflight_latest);
+            self.end_startup();
         }
+    }
+
+    /// Startup has filled the queue.
+    pub(super) fn end_startup(&mut self) {
+        self.machine.full_bw_now = true;
+        self.machine.full_bw_reached = true;
+        self.model.inflight_longterm = self.bdp().max(self.model.inflight_latest);
     }
 
     // ---- "Drain" ----
@@ -215,6 +221,7 @@ impl Bbr {
 
     pub(super) fn start_probe_bw_down(&mut self, now: Instant) {
         self.model.reset_congestion_signals();
+        self.begin_cycle_of_marks();
         self.machine.probe_up_acked_per_inc = f64::INFINITY;
         self.pick_probe_wait();
         self.machine.cycle_stamp = now;
@@ -227,9 +234,10 @@ impl Bbr {
         self.machine.state = State::ProbeBw(ProbeBw::Cruise);
     }
 
-    fn start_probe_bw_refill(&mut self) {
+    /// `bw_probe_up_rounds` is the exponent of the growth in the first round of UP.
+    fn start_probe_bw_refill(&mut self, bw_probe_up_rounds: u32) {
         self.model.reset_short_term_model();
-        self.machine.bw_probe_up_rounds = 0;
+        self.machine.bw_probe_up_rounds = bw_probe_up_rounds;
         self.machine.bw_probe_up_acked = 0.0;
         self.machine.prev_probe_precautionary = false;
         self.machine.ack_phase = AckPhase::Refilling;
@@ -247,14 +255,19 @@ impl Bbr {
     }
 
     pub(super) fn update_probe_bw_cycle_phase(&mut self, now: Instant, rs: &Sample) {
-        if !self.machine.full_bw_reached || self.adapt_long_term_model(rs) {
+        if !self.machine.full_bw_reached || self.adapt_long_term_model(now, rs) {
             return;
         }
         let state = self.machine.state;
+        if matches!(state, State::ProbeBw(ProbeBw::Down | ProbeBw::Cruise))
+            && let Some(rounds) = self.growth_after_marks()
+        {
+            return self.start_probe_bw_refill(rounds);
+        }
         match state {
-            State::ProbeBw(ProbeBw::Down) if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
+            State::ProbeBw(ProbeBw::Down) if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(0),
             State::ProbeBw(ProbeBw::Down) if self.is_time_to_cruise() => self.start_probe_bw_cruise(),
-            State::ProbeBw(ProbeBw::Cruise) if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
+            State::ProbeBw(ProbeBw::Cruise) if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(0),
             // "After one round of REFILL, start UP".
             State::ProbeBw(ProbeBw::Refill) if self.model.round_start => {
                 self.machine.is_bw_probe_sample = true;
@@ -290,7 +303,7 @@ impl Bbr {
 
     /// "Track ACK state and update BBR.max_bw window and BBR.inflight_longterm. Returns true if it decided a state
     /// transition, false otherwise."
-    fn adapt_long_term_model(&mut self, rs: &Sample) -> bool {
+    fn adapt_long_term_model(&mut self, now: Instant, rs: &Sample) -> bool {
         if self.machine.ack_phase == AckPhase::ProbeStarting && self.model.round_start {
             self.machine.ack_phase = AckPhase::ProbeFeedback;
         }
@@ -305,11 +318,15 @@ impl Bbr {
                 && self.machine.prev_probe_precautionary
                 && !self.machine.prev_probe_too_high
             {
-                self.start_probe_bw_refill();
+                self.start_probe_bw_refill(0);
                 return true;
             }
         }
-        if self.model.inflight_longterm.is_finite() && !self.is_inflight_too_high(rs.tx_in_flight, rs.lost) {
+        if self.has_too_many_marks(rs) {
+            if self.machine.is_bw_probe_sample {
+                self.handle_inflight_too_high(now, rs.tx_in_flight as f64, rs.is_app_limited);
+            }
+        } else if self.model.inflight_longterm.is_finite() && !self.is_inflight_too_high(rs.tx_in_flight, rs.lost) {
             // "Loss rate is safe. Adjust upper bounds upward."
             self.model.inflight_longterm = self.model.inflight_longterm.max(rs.tx_in_flight as f64);
             if self.machine.state == State::ProbeBw(ProbeBw::Up) {
@@ -438,7 +455,7 @@ impl Bbr {
                 }
             }
             Some(UndoState::ProbeBwUp) if self.machine.state != State::ProbeBw(ProbeBw::Up) && !is_probing_rtt => {
-                self.start_probe_bw_refill();
+                self.start_probe_bw_refill(0);
             }
             _ => {}
         }

@@ -24,6 +24,8 @@ pub(super) struct Sample {
     pub(super) newly_acked: u64,
     pub(super) tx_in_flight: u64,
     pub(super) lost: u64,
+    /// Marked bytes of RS.delivered.
+    pub(super) delivered_ce: u64,
     pub(super) is_app_limited: bool,
     /// RS.rtt in seconds, infinite before the first measurement.
     pub(super) rtt: f64,
@@ -40,6 +42,7 @@ impl Sample {
             newly_acked: rate.newly_acked,
             tx_in_flight: rate.tx_in_flight,
             lost: rate.lost,
+            delivered_ce: rate.delivered_ce,
             is_app_limited: rate.app_limited || held_down,
             rtt: if rtt.is_zero() { f64::INFINITY } else { rtt.as_secs_f64() },
         }
@@ -251,9 +254,17 @@ impl Bbr {
     }
 
     fn adapt_lower_bounds_from_congestion(&mut self) {
-        if self.is_probing_bw() || !self.model.is_loss_in_round {
-            return;
+        let is_probing = self.is_probing_bw();
+        let after_marks = self.take_marks_of_round().filter(|_| !is_probing);
+        if !is_probing && self.model.is_loss_in_round {
+            self.adapt_lower_bounds_from_loss();
         }
+        if let Some(bound) = after_marks {
+            self.model.inflight_shortterm = self.model.inflight_shortterm.min(bound);
+        }
+    }
+
+    fn adapt_lower_bounds_from_loss(&mut self) {
         let beta = self.parameters.beta;
         let (model, cwnd) = (&mut self.model, self.control.cwnd);
         // InitLowerBounds().
@@ -275,7 +286,7 @@ impl Bbr {
         lost as f64 > tx_in_flight as f64 * self.parameters.loss_thresh || lost > 0 && !self.has_selective_acks
     }
 
-    fn handle_inflight_too_high(&mut self, now: Instant, tx_in_flight: f64, is_app_limited: bool) {
+    pub(super) fn handle_inflight_too_high(&mut self, now: Instant, tx_in_flight: f64, is_app_limited: bool) {
         self.machine.prev_probe_too_high = true;
         // "only react once per bw probe".
         self.machine.is_bw_probe_sample = false;

@@ -380,3 +380,25 @@ fn data_read_below_a_gap_count_for_the_growth_of_the_window() {
     });
     assert_eq!(delayed.map(|(number, ..)| number).next(), Some(22));
 }
+
+#[test]
+fn under_dctcp_an_ack_tells_of_the_packets_that_it_covers() {
+    let mut it = receiver(|transport| {
+        (transport.ecn, transport.delayed_ack) = (EcnMode::Dctcp, Some(Duration::from_millis(40)));
+    });
+    let seen = |ack: Option<AckSegment>| ack.map(|ack| (ack.ack / 100, ack.ecn == EcnFeedback::Classic { ece: true }));
+    let now = Instant::ZERO;
+    let on_data = |it: &mut Receiver, number, ecn| seen(it.on_data(now, &data(number), ecn));
+    assert_eq!(on_data(&mut it, 0, Ecn::Ect0), None, "delayed");
+    // Marks begin: an ACK of the packet before, and at once one of the marked packet.
+    assert_eq!(on_data(&mut it, 1, Ecn::Ce), Some((1, false)));
+    assert_eq!(it.next_deadline(), Some(now));
+    assert_eq!(seen(it.on_deadline(now)), Some((2, true)));
+    // Every second packet, as long as the state remains, whatever CWR says.
+    assert_eq!(on_data(&mut it, 2, Ecn::Ce), None);
+    let answered = DataSegment { ecn: DataEcn::new(true, true), ..data(3) };
+    assert_eq!(seen(it.on_data(now, &answered, Ecn::Ce)), Some((4, true)));
+    // Marks end, and nothing is delayed.
+    assert_eq!(on_data(&mut it, 4, Ecn::Ect0), Some((5, false)));
+    assert_eq!(it.ce_count(), 3);
+}

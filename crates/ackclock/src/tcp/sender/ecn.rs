@@ -67,6 +67,16 @@ impl Sender {
                 }
                 Marks { ece, ..Marks::default() }
             }
+            // RFC 8257 §3.3: "If the ECE flag is set, update the bytes marked", by all that the ACK delivers.
+            (EcnMode::Dctcp, EcnFeedback::Classic { ece }) => {
+                let packets = if ece { delivered.segments } else { 0 };
+                let bytes = if ece { u32::try_from(delivered.bytes).unwrap_or(u32::MAX) } else { 0 };
+                self.counters.ce_reported += u64::from(packets);
+                if self.on_echo(now, ece) {
+                    self.begin_reduction_for_mark(delivered.segments, is_safe);
+                }
+                Marks { ece, packets, bytes }
+            }
             (EcnMode::AccEcn, EcnFeedback::AccEcn { ace, option }) => {
                 let is_newer = self.transport.timestamps && ack.echo > self.ecn.last_echo;
                 self.ecn.last_echo = self.ecn.last_echo.max(ack.echo);
@@ -142,7 +152,7 @@ impl Sender {
         self.ecn.last = Some(Cut { kind, sent: self.snd_nxt, repairs: false });
         // RFC 9768 §3.1.5: a host in AccECN mode "MUST NOT set CWR to indicate that it has received and responded to
         // indications of congestion."
-        self.ecn.cwr_due = self.transport.ecn == EcnMode::Classic;
+        self.ecn.cwr_due = matches!(self.transport.ecn, EcnMode::Classic | EcnMode::Dctcp);
     }
 
     /// Whether the departing segment is the first new one after a reduction of any cause.

@@ -399,8 +399,9 @@ transport_keys! {
     /// Part of the window that a mark leaves, above 0 and at most 1, or "rule": the algorithm's own decrease. RFC 8511
     /// (ABE) uses 0.8 for Reno and 0.85 for CUBIC.
     ecn_beta: EcnBeta = [EcnBeta::Word(RuleWord::Rule)] check(above_zero) => algorithm;
-    /// Explicit congestion notification: queues that mark need not drop. `off`: packets are not ECN-capable. `classic`:
-    /// RFC 3168. `accecn`: accurate feedback (RFC 9768). `counts`: ACK frames of QUIC count marks (RFC 9000 §13.4).
+    /// Explicit congestion notification: queues that mark need not drop. `off`: packets are not ECN-capable, unless the
+    /// algorithm needs ECN, as in Linux. `classic`: RFC 3168. `dctcp`: an echo per ACK (RFC 8257). `accecn`: accurate
+    /// feedback (RFC 9768). `counts`: ACK frames of QUIC count marks (RFC 9000 §13.4).
     ecn: EcnMode = [EcnMode::Off] => transport;
     /// Extra delay of each packet at its sender, uniform between 0 and this. "1 packet" is one transmission at the
     /// bottleneck.
@@ -453,6 +454,7 @@ impl Transport {
                 Protocol::Tcp => settings.min_marked,
                 Protocol::Quic => quic_keys::MIN_WINDOW,
             },
+            counts_marks: self.ecn.counts_marks(),
             seed,
             ..settings
         }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cc::EcnNeed;
+
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -39,6 +41,8 @@ pub enum EcnMode {
     Off,
     /// RFC 3168: the receiver echoes one bit until the sender says that it has reduced its window.
     Classic,
+    /// RFC 8257 (DCTCP): each ACK says whether the packets that it covers were marked.
+    Dctcp,
     /// RFC 9768 (AccECN): the receiver tells how many packets and bytes were marked.
     AccEcn,
     /// QUIC: ACK frames count the packets that came as ECN-capable and those that were marked (RFC 9000 §13.4).
@@ -51,8 +55,33 @@ impl EcnMode {
         match self {
             EcnMode::Off => "off",
             EcnMode::Classic => "classic",
+            EcnMode::Dctcp => "dctcp",
             EcnMode::AccEcn => "accecn",
             EcnMode::Counts => "counts",
+        }
+    }
+
+    /// The feedback of a connection whose handshake agreed on RFC 3168.
+    pub fn of_rfc3168(self) -> EcnMode {
+        match self {
+            EcnMode::Dctcp => EcnMode::Dctcp,
+            _ => EcnMode::Classic,
+        }
+    }
+
+    /// Whether the feedback tells how many packets were marked.
+    pub fn counts_marks(self) -> bool {
+        matches!(self, EcnMode::Dctcp | EcnMode::AccEcn | EcnMode::Counts)
+    }
+
+    /// The mode of a flow whose algorithm has this need of feedback. As in Linux, an algorithm that needs ECN has it
+    /// although the setting is off.
+    pub fn with_need(self, need: EcnNeed, protocol: Protocol) -> EcnMode {
+        match (self, need, protocol) {
+            (EcnMode::Off, EcnNeed::PerAck | EcnNeed::Counts, Protocol::Quic) => EcnMode::Counts,
+            (EcnMode::Off, EcnNeed::PerAck, Protocol::Tcp) => EcnMode::Dctcp,
+            (EcnMode::Off, EcnNeed::Counts, Protocol::Tcp) => EcnMode::AccEcn,
+            _ => self,
         }
     }
 }

@@ -230,3 +230,21 @@ fn accurate_feedback_counts_marks_and_cuts_once_a_window() {
     feed(&mut tcp, 9, 8);
     assert_eq!((tcp.cwnd(), tcp.sender.counters().ecn_events), (2.0, 2));
 }
+
+#[test]
+fn under_dctcp_all_packets_of_an_ack_with_an_echo_are_marked() {
+    let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| transport.ecn = EcnMode::Dctcp);
+    let _ = std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).count();
+    let feed = |tcp: &mut Driven, ack: u64, ece: bool| {
+        tcp.now += Duration::from_millis(1);
+        let ecn = EcnFeedback::Classic { ece };
+        tcp.sender
+            .on_ack(tcp.now, &AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn });
+        (tcp.sender.counters().ce_reported, tcp.sender.counters().ecn_events)
+    };
+    assert_eq!(feed(&mut tcp, 1, false), (0, 0));
+    assert_eq!(feed(&mut tcp, 3, true), (2, 1));
+    // One event in a window, and each marked packet counts.
+    assert_eq!(feed(&mut tcp, 4, true), (3, 1));
+    assert_eq!(feed(&mut tcp, 5, false), (3, 1));
+}
