@@ -349,3 +349,53 @@ def children(parent: int) -> list[int]:
         if int(fields[1]) == parent:
             found.append(int(status.parent.name))
     return found
+
+
+def test_a_script_runs_in_the_simulation_and_in_the_kernel(tmp_path: Path) -> None:
+    script = tmp_path / "script.pkt"
+    script.write_text(
+        "`defaults.sh`\n"
+        "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n"
+        "+0 bind(3, ..., ...) = 0\n"
+        "+0 listen(3, 1) = 0\n"
+        "+0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,wscale 7>\n"
+        "+0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>\n"
+        "+.1 < . 1:1(0) ack 1 win 257\n"
+        "+0 accept(3, ..., ...) = 4\n"
+        "+0 write(4, ..., 3000) = 3000\n"
+        "+0 > . 1:2001(2000) ack 1\n"
+        "+0 > P. 2001:3001(1000) ack 1\n"
+    )
+    both = cli("exchange", str(script), "--backend", "sim", "--backend", "kernel")
+    assert both.code == 0, both.stdout
+    lines = both.stdout.splitlines()
+    assert [line.split()[:2] for line in lines[:2]] == [["sim", "passed"], ["kernel", "passed"]]
+    assert lines[-2:] == ["sim: 1 passed, 0 failed", "kernel: 1 passed, 0 failed"]
+    # Neither differs in a segment that the script expects.
+    assert len(lines) == 4
+    document = json.loads(cli("exchange", str(script), "--backend", "kernel", "--json").stdout)
+    assert document["passed"] == 1
+    assert [answer["at_ns"] for answer in document["reports"][0]["answers"]] == [0, 100_000_000, 100_000_000]
+
+
+def test_scripts_are_compared_line_by_line(tmp_path: Path) -> None:
+    script = tmp_path / "syn.pkt"
+    script.write_text(
+        "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n"
+        "+0 fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = 0\n"
+        "+0 connect(3, ..., ...) = -1 EINPROGRESS\n"
+        "+0 > S 0:0(0) <mss 1460,sackOK,TS val 1 ecr 0,nop,wscale 7>\n"
+    )
+    both = cli("exchange", str(script), "--backend", "sim", "--backend", "kernel")
+    assert both.code == 1
+    # Without `defaults.sh` the kernel offers a larger window.
+    assert "segments that differ" in both.stdout and "wscale 7" in both.stdout
+
+
+def test_options_of_scripts_are_checked(tmp_path: Path) -> None:
+    script = tmp_path / "syn.pkt"
+    script.write_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n")
+    answer = cli("exchange", str(script), "--backend", "sim", "--kernel", "6.12")
+    assert answer.code == 2 and "--kernel needs --backend kernel" in answer.stderr
+    answer = cli("exchange", str(script), "--kernel", "9.9")
+    assert answer.code == 2 and "kernel 9.9 is not built" in answer.stderr

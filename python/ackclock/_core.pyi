@@ -74,6 +74,7 @@ __all__ = [
     "rule_json",
     "schema_json",
     "scores",
+    "serve_kernel_queue",
     "serve_queue",
     "share_progress",
     "share_text",
@@ -684,6 +685,19 @@ def serve_queue(
     bytes on the wire. What happened to each comes back, in order: rows are (time in ns, place among the
     arrivals, "sent", "dropped" or "marked", the reason). Raises ValueError for a queue that cannot stand
     there.
+    """
+
+def serve_kernel_queue(
+    kernel: PathLike[str], tc: str, rate_bps: int, seed: int, arrivals: Sequence[tuple[int, int, int, bool]]
+) -> list[tuple[int, int, str]]:
+    """Puts arrivals (time, bytes, flow, ECN-capable) through a queue of a kernel in virtual time. `tc` is
+    the discipline with its parameters.
+
+    Rows are (time in ns, place among the arrivals, "sent", "dropped" or "marked").
+
+    Raises:
+        BackendError: The kernel denies the queue, or it ended.
+        ValueError: The rate is zero, or the arrivals are out of order.
     """
 
 def callback_limit_s() -> float:

@@ -6,8 +6,9 @@
 
 The last one writes docs/validation/packetdrill.md. It needs a kernel of `ackclock kernel build`.
 
-The table contains the scripts that both take. The exit code is 1 if a result contradicts `both.toml`: a script without
-a reason must pass in both, and a script with a reason must fail in the backends and at the lines that it names.
+The table contains the scripts that both take. The exit code is 1 if a result contradicts `both.toml`. A
+script without a reason must pass in both. A script with a reason must fail in the backends and at the lines
+that the reason names.
 """
 
 import argparse

@@ -14,14 +14,12 @@ use ackclock_wire::{Refused, Side};
 
 use crate::commands::Commands;
 use crate::error::KernelError;
-use crate::guest::Guest;
+use crate::guest::{BOOT, Guest};
 use crate::network::Network;
 use crate::readings::Reports;
 use crate::settings;
 use crate::shared::{Kind, Record};
 
-/// The time of a guest at the start of the run. It boots before.
-pub const BOOT: Duration = Duration::from_secs(1);
 /// The time at which a guest loads modules.
 const LOAD: Duration = Duration::from_millis(900);
 const SIDES: [Side; 2] = [Side::Sender, Side::Receiver];

@@ -13,10 +13,17 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use ackclock::units;
+
 use crate::error::{KernelError, Tried};
+use crate::folder::Folder;
 use crate::shared::{Record, Shared};
 use crate::sys::{self, Confinement, GUESTS_MEMORY, Memory};
 
+/// The time of a guest at the start of a run. It boots before.
+pub const BOOT: units::Duration = units::Duration::from_secs(1);
+/// The largest packet of a guest without a plan: Ethernet's.
+const MTU: u32 = 1500;
 /// A guest computes no longer than this between two events, unless the scenario sets another limit.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Lines of a console that an error shows, and the bytes that are searched for them.
@@ -136,6 +143,19 @@ impl Guest {
         clock.write(AT_SLOTS, &SHARES_TIME.to_ne_bytes());
         let (sequence, request, sends_requests) = (0, None, false);
         Ok(Guest { host, process, clock, link, console, shared, sequence, request, sends_requests, limit })
+    }
+
+    /// A guest without a plan, which has booted.
+    pub fn alone(kernel: &Path, host: &'static str, seed: u64) -> Result<Guest, KernelError> {
+        // The guest opens all files that it needs. Nothing is left if this process is killed later.
+        let folder = Folder::new().tried("the folder of a run")?;
+        let shared = Shared::new(0, MTU, 1).tried("the memory of a guest")?;
+        let boot = Boot { kernel, folder: folder.path(), host, number: 0, seed, settings: &[], limit: None };
+        let mut guest = Guest::start(&boot, shared)?;
+        let mut nothing = |_: Record<'_>| Ok(());
+        guest.wait(&mut nothing)?;
+        guest.settle(BOOT.as_nanos(), &mut nothing)?;
+        Ok(guest)
     }
 
     /// When it runs next by itself, if ever.

@@ -17,6 +17,7 @@ mod folder;
 mod guest;
 mod netlink;
 mod network;
+pub mod queue;
 mod readings;
 mod run;
 mod settings;

@@ -21,7 +21,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A request of this type with its fixed part. `flags` are in addition to those of a request with an answer.
+    /// A request of this type with its fixed part. Each request asks for an answer, and `flags` add to that.
     pub fn new(protocol: libc::c_int, kind: u16, flags: libc::c_int, fixed: &[u8]) -> Self {
         let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
         let mut bytes = vec![0; HEADER];

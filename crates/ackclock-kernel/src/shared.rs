@@ -24,6 +24,7 @@ const AT_IN_SIZE: usize = 48;
 const AT_IN_LEN: usize = 56;
 const AT_IN_READ: usize = 64;
 const AT_LINK: usize = 72;
+const AT_QUEUE: usize = 76;
 
 /// Bytes of a record before its content.
 const RECORD: usize = 16;
@@ -66,10 +67,22 @@ pub enum Kind {
     Netlink,
     /// The kernel's answers to it.
     Answer,
+    /// A packet arrives at the queue, to the guest.
+    Arrive,
+    /// The transmitter behind the queue is free, to the guest.
+    Serve,
+    /// A packet leaves the queue.
+    Served,
+    /// A packet with a mark leaves the queue.
+    ServedMarked,
+    /// The queue has dropped a packet.
+    Dropped,
+    /// The queue has marked an arrival.
+    Marked,
 }
 
 impl Kind {
-    const ALL: [Kind; 17] = [
+    const ALL: [Kind; 23] = [
         Kind::Packet,
         Kind::Corrupted,
         Kind::Open,
@@ -87,6 +100,12 @@ impl Kind {
         Kind::Word,
         Kind::Netlink,
         Kind::Answer,
+        Kind::Arrive,
+        Kind::Serve,
+        Kind::Served,
+        Kind::ServedMarked,
+        Kind::Dropped,
+        Kind::Marked,
     ];
 
     fn of(number: u16) -> Option<Kind> {
@@ -144,6 +163,11 @@ impl Shared {
     /// The number of the guest's network device.
     pub fn link(&self) -> u32 {
         self.memory.u32_at(AT_LINK)
+    }
+
+    /// The number of the guest's device with a queue.
+    pub fn queue(&self) -> u32 {
+        self.memory.u32_at(AT_QUEUE)
     }
 
     /// Takes all records that the guest has written.

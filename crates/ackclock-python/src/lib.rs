@@ -62,7 +62,7 @@ mod _core {
     #[pymodule_export]
     use crate::model::model_json;
     #[pymodule_export]
-    use crate::queue::{queue_json, serve_queue};
+    use crate::queue::{queue_json, serve_kernel_queue, serve_queue};
     #[pymodule_export]
     use crate::run::Run;
     #[pymodule_export]

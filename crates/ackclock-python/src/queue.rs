@@ -1,5 +1,7 @@
 //! Queues alone.
 
+use std::path::{Path, PathBuf};
+
 use ackclock::open_loop::{Arrival, Event, Outcome, serve};
 use ackclock::qdisc::{Ecn, Groups, Place, QueueSpec};
 use ackclock::rng::RngStreams;
@@ -7,8 +9,13 @@ use ackclock::units::{Duration, Rate};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::error::Error;
+
 /// Time, arrival, event and reason.
 type Row = (u64, usize, &'static str, &'static str);
+
+/// Time, arrival and event. A kernel tells no reasons.
+type KernelRow = (u64, usize, &'static str);
 
 /// Answers a request about a queue alone, without holding the GIL. `ackclock::open_loop::json` defines both sides.
 #[pyfunction]
@@ -29,10 +36,6 @@ pub fn serve_queue(queue: &str, rate_bps: u64, seed: u64, arrivals: Vec<(u64, u3
     if !arrivals.is_sorted_by_key(|(at_ns, ..)| *at_ns) {
         return Err(bad(&"arrivals come in the order of their times"));
     }
-    let arrival = |(at_ns, bytes, flow, is_ecn_capable)| {
-        let ecn = if is_ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
-        Arrival { at_ns, bytes, flow, ecn }
-    };
     let arrivals: Vec<Arrival> = arrivals.into_iter().map(arrival).collect();
     let events = serve(plan.build(&|purpose| RngStreams::new(seed, 0).stream("link", purpose)), rate, &arrivals);
     let row = |event: Event| match event.outcome {
@@ -41,4 +44,56 @@ pub fn serve_queue(queue: &str, rate_bps: u64, seed: u64, arrivals: Vec<(u64, u3
         Outcome::Marked(reason) => (event.at_ns, event.arrival, "marked", reason.name()),
     };
     Ok(events.into_iter().map(row).collect())
+}
+
+fn arrival((at_ns, bytes, flow, is_ecn_capable): (u64, u32, u64, bool)) -> Arrival {
+    let ecn = if is_ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+    Arrival { at_ns, bytes, flow, ecn }
+}
+
+/// Puts arrivals (time, bytes, flow, ECN-capable) through a queue of a kernel in virtual time. `tc` is the discipline
+/// with its parameters.
+#[pyfunction]
+pub fn serve_kernel_queue(
+    py: Python<'_>,
+    kernel: PathBuf,
+    tc: &str,
+    rate_bps: u64,
+    seed: u64,
+    arrivals: Vec<(u64, u32, u64, bool)>,
+) -> PyResult<Vec<KernelRow>> {
+    let rate = Rate::from_bps(rate_bps).ok_or_else(|| PyValueError::new_err("a rate is above zero"))?;
+    if !arrivals.is_sorted_by_key(|(at_ns, ..)| *at_ns) {
+        return Err(PyValueError::new_err("arrivals come in the order of their times"));
+    }
+    let arrivals: Vec<Arrival> = arrivals.into_iter().map(arrival).collect();
+    Ok(py.detach(|| in_kernel(&kernel, tc, rate, seed, &arrivals))?)
+}
+
+#[cfg(target_os = "linux")]
+fn in_kernel(kernel: &Path, tc: &str, rate: Rate, seed: u64, arrivals: &[Arrival]) -> Result<Vec<KernelRow>, Error> {
+    use ackclock_kernel::queue::{Event, Outcome, serve};
+
+    let events = serve(kernel, tc, rate, seed, arrivals).map_err(|error| Error::Backend(error.to_string()))?;
+    let row = |event: Event| {
+        let outcome = match event.outcome {
+            Outcome::Sent => "sent",
+            Outcome::Dropped => "dropped",
+            Outcome::Marked => "marked",
+        };
+        (event.at_ns, event.arrival, outcome)
+    };
+    Ok(events.into_iter().map(row).collect())
+}
+
+/// There is none.
+#[cfg(not(target_os = "linux"))]
+fn in_kernel(
+    _kernel: &Path,
+    _tc: &str,
+    _rate: Rate,
+    _seed: u64,
+    _arrivals: &[Arrival],
+) -> Result<Vec<KernelRow>, Error> {
+    Err(Error::Backend("this build of ackclock has no backend kernel: it needs Linux".to_owned()))
 }

@@ -79,9 +79,7 @@ def command(
     else:
         for name, count in counts.items():
             say(f"{f'{name}: ' if len(counts) > 1 else ''}{_summary(count)}")
-    return max(
-        2 if count["unreadable"] else int(count["failed"] > 0) for count in counts.values()
-    )
+    return max(2 if count["unreadable"] else int(count["failed"] > 0) for count in counts.values())
 
 
 _STATUSES = ("passed", "failed", "skipped", "unreadable")

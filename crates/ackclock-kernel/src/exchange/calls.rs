@@ -53,7 +53,7 @@ pub struct Request {
     content: Vec<u8>,
 }
 
-/// What is to do for a call.
+/// The way to the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The guest carries it out.

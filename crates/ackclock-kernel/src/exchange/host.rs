@@ -10,15 +10,11 @@ use ackclock_wire::{Side, TcpInfo};
 use super::calls::{Operation, PORT, Request, Sockets, Step};
 use super::settings::{Network, Setting, of_command, of_head, route};
 use super::wire::{self, End};
-use crate::calendar::BOOT;
-use crate::error::{KernelError, Tried};
-use crate::folder::Folder;
-use crate::guest::{Boot, Guest};
+use crate::error::KernelError;
+use crate::guest::{BOOT, Guest};
 use crate::netlink::answers;
-use crate::shared::{Kind, Record, Shared};
+use crate::shared::{Kind, Record};
 
-/// The largest packet of the device: Ethernet's.
-const MTU: u32 = 1500;
 /// Scripts have no seed.
 const SEED: u64 = 1;
 /// A guest takes no time to compute, but a look at its clock takes so long in a call. A packet of a call has the time of
@@ -44,7 +40,7 @@ pub struct KernelHost {
     calls: u16,
     /// The settings of the script, for its tolerance.
     settings: Settings,
-    /// Why the guest cannot go on.
+    /// Why the guest cannot continue.
     pub failure: Option<KernelError>,
 }
 
@@ -69,16 +65,14 @@ impl KernelHost {
     /// # Errors
     /// The guest cannot start, or it ends.
     pub fn start(kernel: &Path, settings: &Settings) -> Result<KernelHost, KernelError> {
-        let folder = Folder::new().tried("the folder of a run")?;
-        let shared = Shared::new(Side::Sender as u32, MTU, 1).tried("the memory of a guest")?;
-        let boot =
-            Boot { kernel, folder: folder.path(), host: HOST, number: 0, seed: SEED, settings: &[], limit: None };
+        let mut guest = Guest::alone(kernel, HOST, SEED)?;
         let (here, there) = (Side::Sender.address(0), Side::Receiver.address(0));
+        let link = guest.shared().link();
         let mut host = KernelHost {
-            guest: Guest::start(&boot, shared)?,
+            guest,
             inbox: Inbox::default(),
             sockets: Sockets::new(here, there),
-            network: Network { link: 0, here, there },
+            network: Network { link, here, there },
             clock: BOOT.as_nanos(),
             port: PORT,
             first: 0,
@@ -87,12 +81,6 @@ impl KernelHost {
             settings: settings.clone(),
             failure: None,
         };
-        let inbox = &mut host.inbox;
-        host.guest.wait(|record| inbox.take(Instant::ZERO, record))?;
-        host.guest.settle(BOOT.as_nanos(), |record| inbox.take(Instant::ZERO, record))?;
-        // The guest has all files open that it needs. Nothing is left if this process is killed.
-        drop(folder);
-        host.network.link = host.guest.shared().link();
         let mut notes = Vec::new();
         host.apply(Instant::ZERO, route(&[], host.network), &mut notes)?;
         for setting in of_head(settings) {

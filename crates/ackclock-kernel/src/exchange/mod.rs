@@ -1,7 +1,7 @@
 //! Exchange scripts against the kernel in virtual time.
 //!
-//! A guest has the sockets of the script. The segments of the script arrive at its device at exactly their times, and
-//! the guest's own segments are compared with the script.
+//! A guest has the sockets of the script. The segments of the script arrive at its device at exactly their times. The
+//! guest's own segments are compared with the script.
 
 mod calls;
 mod host;

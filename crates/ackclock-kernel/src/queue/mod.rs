@@ -1,189 +1,180 @@
-//! Queues of the kernel at simulated links: a guest for each, as a router whose transmitter is the link's.
+//! Queues of the kernel alone: a guest as a router, whose transmitter is here.
+//!
+//! The guest learns of each arrival, and of each time at which the transmitter is free. It gives at most one packet then.
 
 mod structures;
 mod tc;
 mod values;
 
-use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use ackclock::qdisc::{OutsideArrival, OutsideEvent, OutsideQueue, QueuePlan};
-use ackclock::sim::Plan;
-use ackclock::units::{Instant, Rate};
+use ackclock::open_loop::Arrival;
+use ackclock::units::{NANOS_PER_SEC, Rate};
 use ackclock_wire::Refused;
 
-use crate::calendar::BOOT;
-use crate::error::{KernelError, Tried};
-use crate::folder::Folder;
-use crate::guest::{Boot, Guest};
+use crate::error::KernelError;
+use crate::guest::{BOOT, Guest};
 use crate::netlink::answers;
-use crate::shared::{Kind, Record, Shared};
+use crate::shared::Kind;
 
 /// The name of such a guest in messages.
 const HOST: &str = "a router";
-/// The device takes any packet.
-const MTU: u32 = 1500;
+/// The name of its queue in messages.
+const KEY: &str = "tc";
 
-/// The first error of the queues of a run.
-#[derive(Clone, Debug, Default)]
-pub struct Failures(Arc<Mutex<Option<KernelError>>>);
-
-impl Failures {
-    /// The error, once.
-    pub fn take(&self) -> Option<KernelError> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn keep(&self, error: KernelError) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
+/// The outcome of an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Its transmission began.
+    Sent,
+    /// It was dropped.
+    Dropped,
+    /// It was marked. It is also sent or dropped.
+    Marked,
 }
 
-/// A guest with a queue.
-struct GuestQueue {
-    guest: Guest,
-    failures: Failures,
-    has_failed: bool,
+/// Something that happened to an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When, in nanoseconds.
+    pub at_ns: u64,
+    /// To which of the arrivals, by its place among them.
+    pub arrival: usize,
+    /// The outcome.
+    pub outcome: Outcome,
 }
 
-/// Checks the queues of a plan, as far as that needs no kernel.
+/// Sends arrivals through a queue of the kernel and a transmitter of this rate, until the queue is empty. `line` is the
+/// discipline with its parameters, as in a command line of `tc`. Returns the events in order.
 ///
 /// # Errors
-/// A command line that is not understood.
-pub fn check(plan: &Plan) -> Result<(), Refused> {
-    for link in plan.links.iter() {
-        if let Some(line) = link.queue.kernels_queue() {
-            let rate = link.rate.unwrap_or(LARGEST);
-            let key = format!("links.{}.queue.tc", link.name);
-            tc::message(line, 0, rate).map_err(|message| Refused::new(key, message))?;
-        }
-    }
-    Ok(())
-}
-
-/// The rate of a link without one.
-const LARGEST: Rate = Rate::from_bps(1_000_000_000_000).expect("invariant: a rate is above zero");
-
-/// Provides the kernel's queues of a plan.
-///
-/// # Errors
-/// A guest cannot start, or its kernel denies a queue.
-pub fn provide(plan: &mut Plan, kernel: &Path, failures: &Failures) -> Result<(), KernelError> {
-    let seed = plan.seed;
-    for (number, link) in plan.links.iter_mut().enumerate() {
-        let key = format!("links.{}.queue.tc", link.name);
-        let rate = link.rate.unwrap_or(LARGEST);
-        provide_one(&mut link.queue, &key, rate, kernel, seed.wrapping_add(number as u64), failures)?;
-    }
-    Ok(())
-}
-
-/// Provides the queue of a link, if it is the kernel's. `key` names it in messages.
-///
-/// # Errors
-/// A guest cannot start, or its kernel denies the queue.
-pub fn provide_one(
-    queue: &mut QueuePlan,
-    key: &str,
-    rate: Rate,
+/// A line that is not understood or that the kernel denies, and a guest that ends.
+pub fn serve(
     kernel: &Path,
+    line: &str,
+    rate: Rate,
     seed: u64,
-    failures: &Failures,
-) -> Result<(), KernelError> {
-    let Some(line) = queue.kernels_queue().map(str::to_owned) else { return Ok(()) };
-    let outside = GuestQueue::start(kernel, &line, key, rate, seed, failures.clone())?;
-    queue.provide(Box::new(outside));
-    Ok(())
+    arrivals: &[Arrival],
+) -> Result<Vec<Event>, KernelError> {
+    let mut router = Router::start(kernel, line, rate, seed)?;
+    for (number, arrival) in arrivals.iter().enumerate() {
+        // A transmission that is due leaves the queue before an arrival enters it.
+        while let Some(at) = router.next_departure().filter(|at| *at <= arrival.at_ns) {
+            router.depart(at)?;
+        }
+        router.arrive(number, arrival)?;
+    }
+    while let Some(at) = router.next_departure() {
+        router.depart(at)?;
+    }
+    Ok(router.events)
 }
 
-impl GuestQueue {
-    fn start(
-        kernel: &Path,
-        line: &str,
-        key: &str,
-        rate: Rate,
-        seed: u64,
-        failures: Failures,
-    ) -> Result<GuestQueue, KernelError> {
-        let folder = Folder::new().tried("the folder of a run")?;
-        let shared = Shared::new(0, MTU, 1).tried("the memory of a guest")?;
-        let boot = Boot { kernel, folder: folder.path(), host: HOST, number: 0, seed, settings: &[], limit: None };
-        let mut guest = Guest::start(&boot, shared)?;
-        let mut nothing = |_: Record<'_>| Ok(());
-        guest.wait(&mut nothing)?;
-        guest.settle(BOOT.as_nanos(), &mut nothing)?;
-        let refused = |message: String| KernelError::from(Refused::new(key.to_owned(), message));
+/// A guest with a queue, and the transmitter behind it.
+struct Router {
+    guest: Guest,
+    rate: u64,
+    /// When the transmitter is free: in nanoseconds, multiplied by the rate.
+    free_at: u128,
+    /// The queue gives nothing before. None if it never gives anything by itself.
+    ready_at: Option<u64>,
+    backlog: usize,
+    /// Bits of each arrival.
+    bits: Vec<u32>,
+    events: Vec<Event>,
+}
+
+impl Router {
+    fn start(kernel: &Path, line: &str, rate: Rate, seed: u64) -> Result<Router, KernelError> {
+        let refused = |message: String| KernelError::from(Refused::new(KEY.to_owned(), message));
+        // A wrong line needs no guest.
+        tc::message(line, 0, rate).map_err(refused)?;
+        let mut guest = Guest::alone(kernel, HOST, seed)?;
         let message = tc::message(line, guest.shared().queue(), rate).map_err(refused)?;
         let start = BOOT.as_nanos();
         guest.shared().push(start, Kind::Netlink, 0, &message.record());
         guest.run(start, start + 1)?;
-        let mut denied = None;
+        let mut answered = None;
         guest.wait(|record| {
             if record.kind == Kind::Answer {
-                denied = answers(record.content).err();
+                answered = Some(answers(record.content).map(drop));
             }
             Ok(())
         })?;
-        match denied {
-            Some(message) => Err(refused(format!("the kernel denies {line:?}: {message}"))),
-            None => Ok(GuestQueue { guest, failures, has_failed: false }),
+        match answered {
+            Some(Ok(())) => {}
+            Some(Err(reason)) => return Err(refused(format!("the kernel denies {line:?}: {reason}"))),
+            None => return Err(refused(format!("the kernel does not answer to {line:?}"))),
         }
+        Ok(Router {
+            guest,
+            rate: rate.as_bps(),
+            free_at: 0,
+            ready_at: Some(0),
+            backlog: 0,
+            bits: Vec::new(),
+            events: Vec::new(),
+        })
     }
 
-    /// The guest takes a record at `now`, after everything that is due before.
-    fn call(&mut self, now: Instant, kind: Kind, content: &[u8], events: &mut Vec<OutsideEvent>) {
-        if self.has_failed {
-            return;
+    /// When the transmitter takes the next packet, as far as known.
+    fn next_departure(&self) -> Option<u64> {
+        let free_at = self.free_at.div_ceil(u128::from(self.rate)) as u64;
+        self.ready_at.filter(|_| self.backlog > 0).map(|ready_at| ready_at.max(free_at))
+    }
+
+    fn arrive(&mut self, number: usize, arrival: &Arrival) -> Result<(), KernelError> {
+        let words = [number as u32, arrival.bytes, arrival.flow as u32, arrival.ecn.bits().into()];
+        let record: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        self.bits.push(arrival.bytes * 8);
+        self.backlog += 1;
+        self.call(arrival.at_ns, Kind::Arrive, &record)?;
+        self.ready_at = Some(arrival.at_ns);
+        Ok(())
+    }
+
+    fn depart(&mut self, at: u64) -> Result<(), KernelError> {
+        let before = self.events.len();
+        self.call(at, Kind::Serve, &[])?;
+        let sent = self.events[before..].iter().find(|event| event.outcome == Outcome::Sent);
+        if let Some(event) = sent {
+            let duration = u128::from(self.bits[event.arrival]) * u128::from(NANOS_PER_SEC);
+            self.free_at = self.free_at.max(u128::from(at) * u128::from(self.rate)) + duration;
+            self.ready_at = Some(at);
+        } else {
+            self.ready_at = self.guest.request().map(|next| next.saturating_sub(BOOT.as_nanos()).max(at + 1));
         }
-        let at = now.as_nanos() + BOOT.as_nanos();
-        let first = self.guest.request().unwrap_or(at).min(at);
-        self.guest.shared().push(at, kind, 0, content);
-        let done = self.guest.run(first, at + 1).and_then(|()| {
-            self.guest.wait(|record| {
-                let Some(token) = record.content.get(..4).and_then(|bytes| bytes.try_into().ok()) else { return Ok(()) };
-                let token = u32::from_ne_bytes(token);
-                match record.kind {
-                    Kind::Served => events.push(OutsideEvent::Served(token)),
-                    Kind::ServedMarked => {
-                        events.extend([OutsideEvent::Marked(token), OutsideEvent::Served(token)]);
-                    }
-                    Kind::Dropped => events.push(OutsideEvent::Dropped(token)),
-                    Kind::Marked => events.push(OutsideEvent::Marked(token)),
-                    _ => {}
+        Ok(())
+    }
+
+    /// The guest takes a record at `at`, after everything that is due before.
+    fn call(&mut self, at: u64, kind: Kind, content: &[u8]) -> Result<(), KernelError> {
+        let time = at + BOOT.as_nanos();
+        let first = self.guest.request().unwrap_or(time).min(time);
+        self.guest.shared().push(time, kind, 0, content);
+        self.guest.run(first, time + 1)?;
+        let (events, backlog) = (&mut self.events, &mut self.backlog);
+        self.guest.wait(|record| {
+            let outcomes: &[Outcome] = match record.kind {
+                Kind::Served => &[Outcome::Sent],
+                Kind::ServedMarked => &[Outcome::Marked, Outcome::Sent],
+                Kind::Dropped => &[Outcome::Dropped],
+                Kind::Marked => &[Outcome::Marked],
+                _ => return Ok(()),
+            };
+            let token = record.content.get(..4).and_then(|bytes| bytes.try_into().ok()).unwrap_or_default();
+            let (arrival, at_ns) = (u32::from_ne_bytes(token) as usize, record.time.saturating_sub(BOOT.as_nanos()));
+            for outcome in outcomes {
+                // A mark of an arrival is seen again at its departure.
+                let is_again = *outcome == Outcome::Marked
+                    && record.kind == Kind::ServedMarked
+                    && events.iter().rev().any(|event: &Event| event.arrival == arrival && event.outcome == *outcome);
+                if !is_again {
+                    events.push(Event { at_ns, arrival, outcome: *outcome });
                 }
-                Ok(())
-            })
-        });
-        if let Err(error) = done {
-            self.has_failed = true;
-            self.failures.keep(error);
-        }
-    }
-}
-
-impl fmt::Debug for GuestQueue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GuestQueue").finish_non_exhaustive()
-    }
-}
-
-impl OutsideQueue for GuestQueue {
-    fn enqueue(&mut self, now: Instant, arrival: OutsideArrival, events: &mut Vec<OutsideEvent>) {
-        let OutsideArrival { token, len, flow, ecn } = arrival;
-        let record: Vec<u8> = [token, len, flow, ecn.bits().into()].iter().flat_map(|word| word.to_ne_bytes()).collect();
-        self.call(now, Kind::Arrive, &record, events);
-        if self.has_failed {
-            events.push(OutsideEvent::Dropped(token));
-        }
-    }
-
-    fn dequeue(&mut self, now: Instant, events: &mut Vec<OutsideEvent>) {
-        self.call(now, Kind::Serve, &[], events);
-    }
-
-    fn next_event(&self) -> Option<Instant> {
-        let next = self.guest.request().filter(|_| !self.has_failed)?;
-        Some(Instant::from_nanos(next.saturating_sub(BOOT.as_nanos())))
+                *backlog -= usize::from(*outcome != Outcome::Marked);
+            }
+            Ok(())
+        })
     }
 }

@@ -117,7 +117,7 @@ fn weight(min_packets: f64, burst: u64) -> Option<u8> {
     (room >= 1.0).then(|| (1..32).find(fits)).flatten()
 }
 
-/// The shifts of the average after idle times, and the shift of a time in microseconds to a place of the table.
+/// The shift of a time in microseconds to a place of the table, and the table: shifts of the average after idle times.
 fn table(weight: u8, packet: u64, rate: Rate) -> Option<(u8, Vec<u8>)> {
     let micros = packet as f64 * 8e6 / rate.as_bps() as f64;
     let decay = -(1.0 - 0.5_f64.powi(i32::from(weight))).log2() / micros;
@@ -129,13 +129,14 @@ fn table(weight: u8, packet: u64, rate: Rate) -> Option<(u8, Vec<u8>)> {
     Some((shift, table))
 }
 
-/// `struct tc_sfb_qopt`. Without words the kernel uses its own values, which differ from those of `tc`.
+/// `struct tc_sfb_qopt`. The defaults are the kernel's, which differ from the values of `tc`.
 ///
 /// # Errors
 /// None.
 pub fn sfb(values: &Values, _rate: Rate) -> Result<Vec<u8>, String> {
     const LARGEST: u64 = 0xffff;
-    let share = |place: u16, default: u64| values.get(place).map_or(default, |value| value * LARGEST / u64::from(u32::MAX));
+    let share =
+        |place: u16, default: u64| values.get(place).map_or(default, |value| value * LARGEST / u64::from(u32::MAX));
     let options = words(&[
         values.or(0, 600_000),
         values.or(1, 60_000),

@@ -215,7 +215,7 @@ const RED: &[Word] = &[
     word("adaptive", structures::FLAGS, Flag(4)),
 ];
 
-/// The message that gives a device a root queue. `rate` is that of the link.
+/// The message that gives a device a root queue. `rate` is the link's.
 ///
 /// # Errors
 /// An unknown discipline, word or value, with those that there are.

@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What is expected.
+    /// The expected value, in words.
     pub fn in_words(self) -> &'static str {
         match self {
             Kind::Number | Kind::Packets => "a whole number",

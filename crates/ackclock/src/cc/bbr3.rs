@@ -89,7 +89,7 @@
 //! | two round trips of Startup with M of at least `ecn_thresh` | Startup ends |
 //! | marks end, and no loss in the cycle | the next probe begins at once, and first adds half of `inflight_longterm` |
 //!
-//! Marks count once the minimum RTT is at most `ecn_max_rtt`, as the response is made for data
+//! Marks count once the minimum RTT is at most `ecn_max_rtt`. The response is made for data
 //! centres. google/bbr switches it on per route (`ecn_low`). The state of loss recovery is Open
 //! there when marks have ended. Here a round trip without marks ends them.
 //!
@@ -157,7 +157,7 @@ pub struct Bbr3 {
     pub ecn: bool,
     /// Weight of a round trip in the estimate of marked packets, above 0 and at most 1.
     pub ecn_alpha_gain: f64,
-    /// Part of the estimate by which a round trip with marks reduces the flight, at least 0 and at most 1.
+    /// Part of the estimate by which marks reduce the flight, at least 0 and at most 1.
     pub ecn_factor: f64,
     /// Part of marked packets above which a probe for bandwidth went too far, above 0 and at most 1.
     pub ecn_thresh: f64,

@@ -4,12 +4,11 @@
 //!
 //! DCTCP estimates the part of its packets that queues mark, and reduces its window by half of that
 //! part. Few marks cost little, so a queue can mark early and stay short. DCTCP is made for data
-//! centres whose switches mark above a threshold. It starves beside classic algorithms.
+//! centres whose switches mark above a threshold. Classic algorithms starve in competition with it.
 //!
 //! ## Reference
 //!
-//! RFC 8257 (S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert and G. Judd, 2017): Data Center TCP
-//! (DCTCP). M. Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010.
+//! RFC 8257 (S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert and G. Judd, 2017). M. Alizadeh et al. published the algorithm at SIGCOMM 2010.
 //!
 //! ## Equations
 //!
@@ -49,9 +48,8 @@
 //!
 //! ## Validation
 //!
-//! `python tools/evidence/l4s.py dctcp` compares alpha and the queue with the model of Alizadeh et al.
-//! (section 3.3 of the paper), for flows in steady state with an ACK per packet.
-//! [L4S validation](../validation/l4s.md) contains the figures.
+//! `python tools/evidence/l4s.py dctcp` compares alpha and the queue with the model of the paper, section
+//! 3.3. The flows are in steady state and receive an ACK per packet. [L4S validation](../validation/l4s.md) contains the figures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -282,7 +280,7 @@ mod tests {
         cc.on_ack(&ack);
     }
 
-    /// RFC 8257 §3.3: alpha * (1 - g) + g * M, by hand.
+    /// RFC 8257 §3.3: alpha * (1 - g) + g * M.
     #[test]
     fn alpha_is_a_moving_average_of_the_marked_part() {
         let mut cc = at(10.0, &Dctcp::default(), CcContext::new(10.0));

@@ -17,7 +17,7 @@ impl MarkedFraction {
         self.marked += u64::from(marked_packets(ack));
     }
 
-    /// Packets that were delivered, and those of them that came with a mark. The window ends.
+    /// Packets that were delivered, and how many came with a mark. The window ends.
     pub(super) fn take(&mut self) -> (u64, u64) {
         let MarkedFraction { delivered, marked } = std::mem::take(self);
         // Counts of lost ACKs arrive late.

@@ -9,9 +9,9 @@
 //!
 //! ## Reference
 //!
-//! K. De Schepper, O. Tilmans, B. Briscoe and V. Goel, Prague Congestion Control,
-//! draft-briscoe-iccrg-prague-congestion-control-04 (2024), and its reference implementation in Linux
-//! (L4STeam/linux, `tcp_prague.c`). RFC 9331 states the requirements.
+//! Prague Congestion Control (K. De Schepper, O. Tilmans, B. Briscoe and V. Goel, 2024) is
+//! draft-briscoe-iccrg-prague-congestion-control-04. Its reference implementation is `tcp_prague.c`
+//! of L4STeam/linux. RFC 9331 states the requirements.
 //!
 //! ## Equations
 //!
@@ -44,7 +44,7 @@
 //! then takes more than its share. `classic_ecn = "fallback"` detects such queues by the depth and the
 //! variation of the RTT (arXiv 1911.00710). It raises the estimate for reductions until the flow is as
 //! fast as Reno. `classic_ecn = "detect"` only computes the score of the path. The sample
-//! `classic_ecn` contains it: below 8 the queue is taken for an L4S queue, above 9 for a classic one.
+//! `classic_ecn` contains it. Up to 8 the queue counts as an L4S queue, and from 9 on as a classic one.
 //! The detection has false results on paths with variable delay, so it is off by default.
 //!
 //! ## Deviations
@@ -58,8 +58,8 @@
 //!
 //! ## Validation
 //!
-//! `python tools/evidence/l4s.py prague` compares the ratio of rates beside Reno and CUBIC with RFC
-//! 9332, appendix C.2. [L4S validation](../validation/l4s.md) contains the figures.
+//! `python tools/evidence/l4s.py prague` compares rates against Reno and CUBIC with RFC 9332,
+//! appendix C.2. [L4S validation](../validation/l4s.md) contains the figures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

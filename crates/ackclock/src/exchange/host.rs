@@ -47,13 +47,13 @@ pub trait Host {
     /// Everything happens that is due at `now`.
     ///
     /// # Errors
-    /// The host cannot go on.
+    /// The host cannot continue.
     fn on_deadline(&mut self, now: Instant) -> Result<(), String>;
 
     /// A segment arrives.
     ///
     /// # Errors
-    /// The host cannot go on.
+    /// The host cannot continue.
     fn on_packet(&mut self, now: Instant, packet: &Packet) -> Result<(), String>;
 
     /// Carries out a call. Returns none if the call waits.
@@ -77,7 +77,7 @@ pub trait Host {
     /// The fields of `tcp_info`. None without a connection.
     ///
     /// # Errors
-    /// The host cannot go on.
+    /// The host cannot continue.
     fn reading(&mut self, now: Instant) -> Result<Option<Reading>, String>;
 
     /// Appends the segments that were sent since the last call.

@@ -111,7 +111,7 @@ impl Flags {
         Flags((ace & 7) as u16 * Self::ECE.0)
     }
 
-    /// Those of these flags that are in `others`.
+    /// The flags that are in both sets.
     pub const fn only(self, others: Flags) -> Flags {
         Flags(self.0 & others.0)
     }

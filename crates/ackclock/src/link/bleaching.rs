@@ -12,7 +12,7 @@ pub enum Bleaching {
     /// None of them.
     #[default]
     None,
-    /// Packets with ECT(1), as of equipment that takes the codepoint for the nonce of RFC 3540.
+    /// Packets with ECT(1).
     Ect1,
     /// All of them, also packets with a mark.
     All,

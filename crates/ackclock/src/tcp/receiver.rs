@@ -419,8 +419,7 @@ impl Receiver {
 
     /// Marks begin or end, and the ACK of the packets before is delayed.
     ///
-    /// RFC 8257 §3.2: "an implementation MAY choose to send two ACKs: one for previously unacknowledged packets and
-    /// another acknowledging the most recently received packet." The timer sends the second one at the same time.
+    /// RFC 8257 §3.2: "an implementation MAY choose to send two ACKs". The timer sends the second one at the same time.
     fn report_change(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> AckSegment {
         let before = self.acknowledge();
         if self.on_segment(now, segment, ecn).is_some() {

@@ -10,9 +10,9 @@ const REFERENCE_VARIATION_US: f64 = 750.0;
 const REFERENCE_DEPTH_US: f64 = 2000.0;
 /// The weights of both.
 const WEIGHT: f64 = 0.5;
-/// Scores up to here are those of an L4S queue.
+/// An L4S queue has a score up to this.
 const L4S: f64 = 8.0;
-/// Scores from here on are those of a classic queue.
+/// A classic queue has a score from this on.
 const CLASSIC: f64 = L4S + 1.0;
 /// The largest score, so that a change of the path shows in time.
 const LARGEST: f64 = CLASSIC + L4S;
