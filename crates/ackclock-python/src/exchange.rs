@@ -1,6 +1,6 @@
 //! Exchange scripts: text in, a report out.
 
-use ackclock::tcp::Profile;
+use ackclock::transport::Profile;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde_json::Value as Json;
 
 #[cfg(not(feature = "stored-schema"))]
-use ackclock::tcp::{Profile, TransportKeys};
+use ackclock::transport::{Profile, TransportKeys};
 
 /// The key of the JSON Schema for defaults of the transport that a profile changes.
 pub const PROFILES_KEY: &str = "x-profiles";

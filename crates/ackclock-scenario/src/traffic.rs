@@ -13,7 +13,7 @@ use super::variation::Varies;
 use ackclock::quantity::Problem;
 use ackclock::quantity::Size;
 use ackclock::quantity::without_default;
-use ackclock::tcp::TransportKeys;
+use ackclock::transport::TransportKeys;
 use ackclock::units::{Duration, Rate};
 use ackclock::variation::VariationPlan;
 

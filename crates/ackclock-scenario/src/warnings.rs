@@ -6,7 +6,7 @@ use super::topology::{DirectedLink, Network};
 use ackclock::cc::CcSpec;
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::{Limit, RateOrZero};
-use ackclock::tcp::{EcnMode, TransportKeys};
+use ackclock::transport::{EcnMode, TransportKeys};
 use ackclock::variation::VariationPlan;
 
 /// The links of a dumbbell that each flow has for itself.

@@ -6,7 +6,7 @@ use crate::cc::{CcContext, IdleWindow, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
 use crate::qdisc::{Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
-use crate::tcp::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo, Variations};
+use crate::transport::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo, Variations};
 use crate::units::{Duration, Rate};
 use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 

@@ -4,7 +4,7 @@ use super::connection::{Agreement, Connection, Sent, sent_at, ticks};
 use super::ecn;
 use super::packet::{Flags, Options, Packet};
 use super::settings::Settings;
-use crate::tcp::EcnMode;
+use crate::transport::EcnMode;
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.1: the retransmission timeout before any measurement.

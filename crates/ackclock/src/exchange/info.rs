@@ -1,7 +1,7 @@
 //! The fields of Linux's `struct tcp_info` that a script may assert, and their values in this TCP.
 
 use crate::cc::CaState;
-use crate::tcp::{SenderCounters, SenderInfo};
+use crate::transport::{SenderCounters, SenderInfo};
 use crate::units::Duration;
 
 /// Linux's TCP_INFINITE_SSTHRESH.

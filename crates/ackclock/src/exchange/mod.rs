@@ -28,7 +28,7 @@ mod settings;
 pub use fuzz::fuzz;
 pub use report::{Mismatch, Note, Outcome, Report};
 
-use crate::tcp::Profile;
+use crate::transport::Profile;
 use script::Script;
 use settings::Settings;
 

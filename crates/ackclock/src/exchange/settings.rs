@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value as Json;
 
 use crate::cc::{CcSpec, algorithms};
-use crate::tcp::{EcnMode, LossRecovery, Pacing, Profile, TransportKeys};
+use crate::transport::{EcnMode, LossRecovery, Pacing, Profile, TransportKeys};
 use crate::units::Duration;
 
 /// Linux's TCP_DELACK_MIN: how long an ACK is delayed once TCP_QUICKACK is switched off.
@@ -431,7 +431,7 @@ fn switch(text: &str) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::cc::TimeoutSsthresh;
-    use crate::tcp::ReductionName;
+    use crate::transport::ReductionName;
 
     #[test]
     fn commands_of_the_shell_are_mapped_or_noted() {

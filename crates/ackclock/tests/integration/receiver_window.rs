@@ -2,7 +2,7 @@
 
 use crate::common::{Dumbbell, run};
 use ackclock::sim::{FlowResult, LossPlan};
-use ackclock::tcp::{Transport, WindowProbe};
+use ackclock::transport::{Transport, WindowProbe};
 use ackclock::units::{Duration, Rate};
 
 const RTT: Duration = Duration::from_millis(80);

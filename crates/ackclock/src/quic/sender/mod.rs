@@ -25,7 +25,7 @@ use super::packet::AckPacket;
 use super::sent::{Counting, NewlyAcked, SentPackets};
 use super::stream::SendStream;
 use crate::cc::{Ack, Cc, Loss, PacketsAcked, PathView, Phase, PhaseChange, RttSample};
-use crate::tcp::{
+use crate::transport::{
     Controller, EcnMode, LostTransmission, Pacer, Pacing, Rtt, SenderCounters, Timer, Timers, Transport, Undo,
     WindowMean,
 };

@@ -22,7 +22,7 @@ fn sender(change: impl FnOnce(&mut Transport)) -> Sender {
 fn sender_of(cc: &str, change: impl FnOnce(&mut Transport)) -> Sender {
     let ms = Duration::from_millis;
     let mut transport = Transport {
-        protocol: crate::tcp::Protocol::Quic,
+        protocol: crate::transport::Protocol::Quic,
         mss: 1000,
         delayed_ack: Some(ms(25)),
         handshake_rtt: ms(100),

@@ -4,7 +4,7 @@ use super::Sender;
 use crate::cc::{IdleWindow, PacketSent, Sent};
 use crate::quic::packet::DataPacket;
 use crate::quic::stream::Frame;
-use crate::tcp::{Timer, window_quantum};
+use crate::transport::{Timer, window_quantum};
 use crate::units::{Instant, Rate};
 
 /// From any window so many halvings lead to the initial one.

@@ -1,11 +1,11 @@
 //! Marks: the effect of a receiver's feedback on the window, and the answer to it (RFC 3168 §6.1.2, RFC 9768).
 
-use super::{Sender, State, Timer};
+use super::{Sender, State};
 use crate::cc::{CongestionKind, Restart};
 use crate::tcp::accecn::{KnownMarks, NewMarks};
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::segment::{AckSegment, EcnFeedback};
-use crate::tcp::transport::{EcnMode, MarkAtOne, Reduction};
+use crate::transport::{EcnMode, MarkAtOne, Reduction, Timer};
 use crate::units::Instant;
 
 /// The sender's state of congestion that marks need.

@@ -3,7 +3,7 @@
 use super::Sender;
 use super::recovery::Strategy;
 use crate::tcp::scoreboard::DUP_THRESH;
-use crate::tcp::transport::LossRecovery;
+use crate::transport::LossRecovery;
 
 impl Sender {
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments. RFC 5681 counts one per ACK. Without a limit,

@@ -13,39 +13,27 @@
 //!                        └─┘ timer (backed off)
 //! ```
 //!
-//! `transmit` contains the send decision, and `pacer` its delay. `recovery` contains the reaction to ACKs and the
-//! timer, with a file for each strategy. `ecn` handles marks, `window` the peer's window, `validation` the use of the
-//! window, and `timers` the deadlines.
+//! `transmit` contains the send decision. `recovery` contains the reaction to ACKs and the
+//! timer, with a file for each strategy. `ecn` handles marks, `window` the peer's window, and `validation` the use of
+//! the window. Estimators, deadlines and pacing are in `transport`.
 //!
 //! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments.
 //! Algorithms get both. Without timestamps, the round-trip time enters the estimate once per round.
 
 mod connection;
-mod controller;
-mod counters;
 mod ecn;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 mod growth;
 mod info;
-mod pacer;
 mod push;
 mod recovery;
 mod samples;
 mod takeover;
-mod timers;
 mod transmit;
 mod usage;
 mod validation;
 mod window;
-
-pub(crate) use controller::Controller;
-pub use counters::SenderCounters;
-pub(crate) use counters::WindowMean;
-pub use info::SenderInfo;
-pub(crate) use pacer::{Pacer, window_quantum};
-pub use timers::Timer;
-pub(crate) use timers::Timers;
 
 use std::sync::Arc;
 
@@ -56,13 +44,13 @@ use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State,
 use self::usage::Usage;
 use self::validation::Validation;
 use self::window::PeerWindow;
-use super::delivery::LostTransmission;
-use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard};
 use super::segment::AckSegment;
-use super::transport::{ExitGrowth, LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
-use super::wheel::expiry;
 use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange, RateSample};
+use crate::transport::{
+    Controller, ExitGrowth, LossRecovery, LostTransmission, Pacer, Pacing, Reduction, Rtt, RttSamples, SenderCounters,
+    Timer, Timers, Transport, WindowGrowth, WindowMean, expiry,
+};
 use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.

@@ -16,7 +16,7 @@ mod witness;
 use super::*;
 use crate::cc::{CaState, CcContext, CcSpec, Congestion, ExitWindow};
 use crate::tcp::segment::{EcnFeedback, SackBlocks};
-use crate::tcp::transport::{
+use crate::transport::{
     ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender,
     SecondLoss,
 };

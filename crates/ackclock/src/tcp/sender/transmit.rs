@@ -1,11 +1,11 @@
 //! The send decision: the next segment, and the permission to send it.
 
+use super::Sender;
 use super::recovery::{BeforeNew, State, Strategy};
-use super::{Sender, Timer, window_quantum};
 use crate::cc::{IdleWindow, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
-use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing};
+use crate::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing, Timer, window_quantum};
 use crate::units::{Instant, Rate};
 
 /// From any window so many halvings lead to the initial one.

@@ -5,9 +5,9 @@
 //! Deviations: the override timeout of silly window avoidance is the timer of probes, which begins at the RTO. A window that
 //! is closed while data are outstanding needs no probe: their retransmissions are.
 
-use super::{Sender, Timer};
+use super::Sender;
 use crate::tcp::segment::{AckSegment, DataEcn, DataSegment, EcnFeedback};
-use crate::tcp::transport::WindowProbe;
+use crate::transport::{Timer, WindowProbe};
 use crate::units::{Duration, Instant};
 
 /// As long as two probes are apart at most: the bound of retransmission timeouts.

@@ -6,7 +6,7 @@ use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
 use super::{Next, State};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{PartialAckTimer, SackSender, Transport};
+use crate::transport::{PartialAckTimer, SackSender, Transport};
 
 /// Fall and Floyd's sender, with the options of a connection.
 #[derive(Debug)]

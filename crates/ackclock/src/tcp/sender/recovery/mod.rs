@@ -27,11 +27,11 @@ pub(super) use tlp::Tlp;
 pub(super) use undo::Doubt;
 
 use self::strategy::OnPartialAck;
+use super::Sender;
 use super::transmit::Next;
-use super::{Sender, Timer};
 use crate::cc::{Congestion, CongestionKind, Recovery, Restart};
 use crate::tcp::scoreboard::DUP_THRESH;
-use crate::tcp::transport::{RepeatedTimeout, SecondLoss};
+use crate::transport::{RepeatedTimeout, SecondLoss, Timer};
 use crate::units::Instant;
 
 /// How far the repair of losses is.

@@ -4,7 +4,7 @@
 
 use super::strategy::{OnPartialAck, Strategy};
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::transport::{ExitGrowth, PartialAck, PartialAckTimer, Transport};
+use crate::transport::{ExitGrowth, PartialAck, PartialAckTimer, Transport};
 
 /// `NewReno`, with the options of a connection.
 #[derive(Debug)]

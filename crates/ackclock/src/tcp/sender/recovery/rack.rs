@@ -14,10 +14,9 @@ use std::collections::VecDeque;
 use super::State;
 use super::again::{Again, LostQueue};
 use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
-use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{RackRtt, Transport};
+use crate::transport::{RackRtt, Rtt, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 8985 §6.2, step 4: a wider window lasts for so many recoveries.

@@ -3,7 +3,7 @@
 //! Reference: RFC 5681 §3.2.
 
 use super::strategy::Strategy;
-use crate::tcp::transport::{ExitGrowth, SecondLoss, Transport};
+use crate::transport::{ExitGrowth, SecondLoss, Transport};
 
 /// Reno, with the options of a connection.
 #[derive(Debug)]

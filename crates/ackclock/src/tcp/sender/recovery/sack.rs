@@ -6,7 +6,7 @@ use super::strategy::{News, OnPartialAck, Strategy, View};
 use super::{Next, State};
 use crate::tcp::scoreboard::{Delivered, Scoreboard};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::Transport;
+use crate::transport::Transport;
 
 /// SACK-based recovery.
 #[derive(Debug)]

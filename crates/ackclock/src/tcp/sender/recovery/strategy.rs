@@ -8,10 +8,9 @@ use super::reno::Reno;
 use super::sack::Sack;
 use super::tahoe::Tahoe;
 use super::{Next, State};
-use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{Delivered, Scoreboard};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{LossRecovery, SackSender, Transport};
+use crate::transport::{LossRecovery, Rtt, SackSender, Transport};
 use crate::units::Instant;
 
 /// The strategy's view of its sender when an ACK arrives.
@@ -350,7 +349,7 @@ impl Strategy for AnyStrategy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::transport::Variations;
+    use crate::transport::Variations;
 
     #[test]
     fn the_transport_names_the_strategy_and_a_peer_without_sack_gets_reno() {

@@ -3,7 +3,7 @@
 use super::witness::Witness;
 use super::*;
 use crate::tcp::segment::AccEcnOption;
-use crate::tcp::transport::EcnMode;
+use crate::transport::EcnMode;
 
 #[test]
 fn a_sample_tells_what_was_in_flight_when_its_segment_was_sent_and_what_was_lost_since() {

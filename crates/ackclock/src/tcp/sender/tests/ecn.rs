@@ -3,7 +3,7 @@
 use super::*;
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::tcp::segment::{AccEcnOption, DataSegment};
-use crate::tcp::transport::{EcnMode, EcnRetransmissions, MarkAtOne};
+use crate::transport::{EcnMode, EcnRetransmissions, MarkAtOne};
 
 fn with_ecn(recovery: LossRecovery, window: f64) -> Driven {
     Driven::with(recovery, window, |transport| transport.ecn = EcnMode::Classic)

@@ -1,7 +1,7 @@
 //! Losses below the highest SACKed segment, and rate halving.
 
 use super::*;
-use crate::tcp::transport::Reduction;
+use crate::transport::Reduction;
 
 /// Twenty segments in flight. The first one does not arrive. The window is in congestion avoidance.
 fn driven(cc: &str, prr: Reduction) -> Driven {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::tcp::sender::fuzz::Path;
-use crate::tcp::transport::{RackRtt, Reduction, Undo};
+use crate::transport::{RackRtt, Reduction, Undo};
 
 /// Numbers that look random.
 struct Draw(u64);

@@ -4,7 +4,7 @@ use super::witness::Witness;
 use super::*;
 use crate::cc::UndoResponse;
 use crate::quantity::Size;
-use crate::tcp::transport::{EcnMode, Profile, Undo};
+use crate::transport::{EcnMode, Profile, Undo};
 
 fn with_eifel(recovery: LossRecovery) -> Transport {
     Transport { mss: MSS as u32, recovery, timestamps: true, undo: Undo::Eifel, ..Transport::default() }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::cc::{CongestionControl, Loss, PhaseChange, Recovery, Sent};
-use crate::tcp::transport::{EcnMode, Variations};
+use crate::transport::{EcnMode, Variations};
 use crate::units::Rate;
 
 /// Keeps its window and its rate, and records ACKs, calls to resume and other events.

@@ -3,7 +3,8 @@
 //! If the least RTO bounds the variation, the variation is computed as in Linux. It rises at once with the mean
 //! deviation and falls once a round trip. A falling RTT counts for an eighth, and the RTO may reach 120 s.
 
-use super::transport::{MinRtoBounds, Transport};
+use super::keys::Transport;
+use super::rules::MinRtoBounds;
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.5: "A maximum value MAY be placed on RTO provided it is at least 60 seconds."
@@ -265,7 +266,7 @@ impl Rtt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::transport::Variations;
+    use crate::transport::Variations;
 
     fn rtt_of(min_rto: Duration) -> Rtt {
         Rtt::new(&Transport { min_rto, ..Transport::default() })

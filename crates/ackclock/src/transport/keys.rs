@@ -1,32 +1,27 @@
 //! The configuration of a connection: every key of `[transport]`, one row of [`transport_keys!`] each.
 
-mod quic_keys;
-mod rules;
-mod values;
-
 use std::convert::identity;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::rules::{
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
+    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RackRtt, Reduction, RepeatedTimeout, RttSamples,
+    SackSender, SecondLoss, Undo, WindowGrowth, WindowProbe,
+};
+use super::scope;
+use super::values::{
+    self, ByteCounting, ByteCountingWord, CutWindowName, DelayedAck, EcnBeta, HalvingWord, InitialSsthresh, MaxWindow,
+    NoneWord, ReadRate, ReceiveBuffer, ReductionName, RuleWord, above_zero, bytes, not_zero, up_to_a_packet,
+    wait_not_zero, window_of_tcp,
+};
 use crate::cc::{
     Arithmetic, CcContext, CutWindow, ExitWindow, FirstCut, IdleWindow, SlowStart, TimeoutSsthresh, UndoResponse,
 };
 use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
-pub use rules::{
-    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
-    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RackRtt, Reduction, RepeatedTimeout, RttSamples,
-    SackSender, SecondLoss, Undo, WindowGrowth, WindowProbe,
-};
-pub use values::{
-    ByteCounting, CutWindowName, DelayedAck, EcnBeta, HalvingWord, InitialSsthresh, MaxWindow, ReadRate, ReceiveBuffer,
-    ReductionName,
-};
-use values::{
-    ByteCountingWord, NoneWord, RuleWord, above_zero, bytes, not_zero, up_to_a_packet, wait_not_zero, window_of_tcp,
-};
 
 /// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
 pub const TIMESTAMPS_LEN: u32 = 12;
@@ -118,7 +113,7 @@ macro_rules! transport_keys {
                     let check: fn($type) -> Result<(), Problem> = $check;
                     problems.extend(check(self.$name).err().map(|problem| (stringify!($name), problem)));
                 )?)*
-                problems.extend(quic_keys::problems(self));
+                problems.extend(scope::problems(self));
                 problems
             }
         }
@@ -447,11 +442,11 @@ impl Transport {
             selective_acks: self.protocol == Protocol::Quic || self.recovery == LossRecovery::Sack && self.peer_sack,
             min_window: match self.protocol {
                 Protocol::Tcp => settings.min_window,
-                Protocol::Quic => quic_keys::MIN_WINDOW,
+                Protocol::Quic => scope::MIN_WINDOW,
             },
             min_marked: match self.protocol {
                 Protocol::Tcp => settings.min_marked,
-                Protocol::Quic => quic_keys::MIN_WINDOW,
+                Protocol::Quic => scope::MIN_WINDOW,
             },
             seed,
             ..settings

@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::{EcnMode, Protocol, TransportKeys, Undo};
+use super::keys::TransportKeys;
+use super::rules::{EcnMode, Protocol, Undo};
 use crate::cc::IdleWindow;
 use crate::quantity::Problem;
 
@@ -114,7 +115,7 @@ fn as_json(keys: &TransportKeys) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::Profile;
+    use crate::transport::Profile;
     use crate::units::Duration;
 
     fn found(keys: &TransportKeys) -> Vec<String> {

@@ -1,0 +1,40 @@
+//! Parts of a sender and a receiver that do not depend on the protocol, and the configuration of a connection.
+//!
+//! `keys` is the table of `[transport]`, `rules` and `values` are the types of keys, and `scope` checks which protocol
+//! reads them. `rtt`, `timers`, `wheel`, `pacer`, `delivery` and `controller` are parts of every sender.
+
+mod controller;
+mod counters;
+mod delivery;
+mod info;
+mod keys;
+mod pacer;
+mod ranges;
+mod rtt;
+mod rules;
+mod scope;
+mod timers;
+mod values;
+mod wheel;
+
+pub(crate) use controller::Controller;
+pub use counters::SenderCounters;
+pub(crate) use counters::WindowMean;
+pub(crate) use delivery::{Delivery, LostTransmission};
+pub use info::SenderInfo;
+pub use keys::{Profile, TIMESTAMPS_LEN, Transport, TransportKeys, Variations};
+pub(crate) use pacer::{Pacer, window_quantum};
+pub(crate) use ranges::RangeSet;
+pub use rtt::Rtt;
+pub use rules::{
+    DelayedAckFor, EcnMode, EcnRetransmissions, ExitGrowth, LimitedTransmitSends, LossRecovery, MarkAtOne,
+    MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RackRtt, Reduction, RepeatedTimeout, RttSamples,
+    SackSender, SecondLoss, Undo, WindowGrowth, WindowProbe,
+};
+pub use timers::Timer;
+pub(crate) use timers::Timers;
+pub use values::{
+    ByteCounting, CutWindowName, DelayedAck, EcnBeta, HalvingWord, InitialSsthresh, MaxWindow, ReadRate, ReceiveBuffer,
+    ReductionName,
+};
+pub(crate) use wheel::expiry;
