@@ -385,7 +385,7 @@ pub fn is_datagrams(flow: &Node) -> bool {
 
 /// The keys of a flow that only TCP has.
 pub fn keys_of_tcp() -> impl Iterator<Item = &'static str> {
-    ["cc", "recovery", "reverse_path"].into_iter().chain(TransportKeys::NAMES.iter().copied())
+    ["cc", "recovery", "reverse_path"].into_iter().chain(TransportKeys::SCOPES.iter().map(|(key, _)| *key))
 }
 
 /// Adds the keys of flows of datagrams that these cannot have.

@@ -192,7 +192,7 @@ impl Settings {
                 let profile = named(value).map_err(|names| wrong(&names))?;
                 self.profile(profile);
             }
-            _ if TransportKeys::NAMES.contains(&name) => {
+            _ if TransportKeys::SCOPES.iter().any(|(key, _)| *key == name) => {
                 self.key(name, value).map_err(|what| format!("--{name}={value}: {what}"))?;
             }
             _ => return Err(format!("the option --{name} is not supported")),

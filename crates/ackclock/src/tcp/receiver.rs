@@ -109,7 +109,7 @@ impl Receiver {
     pub fn new(transport: &Transport) -> Self {
         Receiver {
             delayed_ack: transport.delayed_ack,
-            delayed_ack_for: transport.variations.delayed_ack_for,
+            delayed_ack_for: transport.delayed_ack_for,
             quick_acks: QuickAcks {
                 most: transport.quick_acks,
                 left: transport.quick_acks,

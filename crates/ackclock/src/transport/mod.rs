@@ -1,7 +1,7 @@
 //! Parts of a sender and a receiver that do not depend on the protocol, and the configuration of a connection.
 //!
-//! `keys` is the table of `[transport]`, `rules` and `values` are the types of keys, and `scope` checks which protocol
-//! reads them. `rtt`, `timers`, `wheel`, `pacer`, `delivery` and `controller` are parts of every sender.
+//! `keys` is the table of `[transport]`, and `table` explains its rows. `rules` and `values` are the types of keys,
+//! `scope` the protocols that read them. `settings` computes sizes of packets and settings of algorithms. `rtt`, `timers`, `wheel`, `pacer`, `delivery` and `controller` are parts of every sender.
 
 mod controller;
 mod counters;
@@ -9,10 +9,13 @@ mod delivery;
 mod info;
 mod keys;
 mod pacer;
+mod profile;
 mod ranges;
 mod rtt;
 mod rules;
 mod scope;
+mod settings;
+mod table;
 mod timers;
 mod values;
 mod wheel;
@@ -22,8 +25,9 @@ pub use counters::SenderCounters;
 pub(crate) use counters::WindowMean;
 pub(crate) use delivery::{Delivery, LostTransmission};
 pub use info::SenderInfo;
-pub use keys::{Profile, TIMESTAMPS_LEN, Transport, TransportKeys, Variations};
+pub use keys::{Transport, TransportKeys};
 pub(crate) use pacer::{Pacer, window_quantum};
+pub use profile::Profile;
 pub(crate) use ranges::RangeSet;
 pub use rtt::Rtt;
 pub use rules::{
@@ -31,6 +35,8 @@ pub use rules::{
     MinRtoBounds, Pacing, PartialAck, PartialAckTimer, Protocol, RackRtt, Reduction, RepeatedTimeout, RttSamples,
     SackSender, SecondLoss, Undo, WindowGrowth, WindowProbe,
 };
+pub use scope::Scope;
+pub use settings::TIMESTAMPS_LEN;
 pub use timers::Timer;
 pub(crate) use timers::Timers;
 pub use values::{

@@ -121,7 +121,7 @@ impl Rtt {
     /// No measurement yet.
     pub fn new(transport: &Transport) -> Self {
         let (tick, offset) = (transport.clock_tick, transport.clock_offset);
-        let is_linux = transport.variations.min_rto_bounds == MinRtoBounds::Variation;
+        let is_linux = transport.min_rto_bounds == MinRtoBounds::Variation;
         let mut rtt = Rtt {
             min_rto: transport.min_rto,
             max_rto: if is_linux { LINUX_MAX_RTO } else { MAX_RTO },
@@ -266,7 +266,6 @@ impl Rtt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::Variations;
 
     fn rtt_of(min_rto: Duration) -> Rtt {
         Rtt::new(&Transport { min_rto, ..Transport::default() })
@@ -324,8 +323,8 @@ mod tests {
 
     #[test]
     fn in_linux_the_floor_is_one_of_what_is_beyond_the_smoothed_rtt() {
-        let variations = Variations { min_rto_bounds: MinRtoBounds::Variation, ..Variations::default() };
-        let mut rtt = Rtt::new(&Transport { min_rto: ms(200), variations, ..Transport::default() });
+        let mut rtt =
+            Rtt::new(&Transport { min_rto: ms(200), min_rto_bounds: MinRtoBounds::Variation, ..Transport::default() });
         rtt.update(Instant::ZERO, ms(10));
         assert_eq!(rtt.rto(), ms(210));
         // srtt 7/8 x 10 + 410/8 = 60, rttvar 3/4 x 5 + 400/4 = 103.75.
@@ -334,8 +333,7 @@ mod tests {
     }
 
     fn linux() -> Rtt {
-        let variations = Variations { min_rto_bounds: MinRtoBounds::Variation, ..Variations::default() };
-        Rtt::new(&Transport { min_rto: ms(200), variations, ..Transport::default() })
+        Rtt::new(&Transport { min_rto: ms(200), min_rto_bounds: MinRtoBounds::Variation, ..Transport::default() })
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Keys that belong to one protocol alone.
+//! The protocols that read a key.
 
 use serde_json::Value as Json;
 
@@ -7,105 +7,64 @@ use super::rules::{EcnMode, Protocol, Undo};
 use crate::cc::IdleWindow;
 use crate::quantity::Problem;
 
-/// RFC 9002 §7.2: the minimum window, in packets: "The RECOMMENDED value is 2 * max_datagram_size."
-pub const MIN_WINDOW: f64 = 2.0;
+/// The protocols that read a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// TCP and QUIC.
+    Both,
+    /// TCP alone.
+    Tcp,
+    /// QUIC alone.
+    Quic,
+}
 
-/// Keys that nothing of QUIC reads.
-const TCP_ONLY: &[&str] = &[
-    "receive_buffer",
-    "read_rate",
-    "read_every",
-    "window_probe",
-    "min_rto",
-    "min_rto_bounds",
-    "clock_tick",
-    "timer_slack",
-    "timer_tick",
-    "clock_offset",
-    "handshake",
-    "quick_acks",
-    "window_growth_acks",
-    "push_acks",
-    "tso_defer",
-    "sack_compression",
-    "delayed_ack_for",
-    "max_burst",
-    "rack",
-    "rack_rtt",
-    "rack_timestamps",
-    "tlp",
-    "prr",
-    "limited_transmit",
-    "timestamps",
-    "byte_counting",
-    "timeout_ssthresh",
-    "window_growth",
-    "exit_growth",
-    "second_loss",
-    "partial_ack",
-    "partial_ack_timer",
-    "exit_window",
-    "sack_sender",
-    "repeated_timeout",
-    "limited_transmit_sends",
-    "mark_at_one",
-    "ecn_retransmissions",
-    "rtt_samples",
-    "peer_sack",
-    "dsack",
-    "frto",
-];
+impl Scope {
+    /// True if the protocol reads the key.
+    pub fn includes(self, protocol: Protocol) -> bool {
+        match self {
+            Scope::Both => true,
+            Scope::Tcp => protocol == Protocol::Tcp,
+            Scope::Quic => protocol == Protocol::Quic,
+        }
+    }
+}
 
-/// Keys that nothing of TCP reads.
-const QUIC_ONLY: &[&str] = &[
-    "ack_eliciting_threshold",
-    "reordering_threshold",
-    "packet_threshold",
-    "time_threshold",
-    "persistent_congestion_threshold",
-];
-
-/// Keys that were set and that the protocol does not use, and values that it does not know. Values of the profile are
-/// accepted.
-pub(super) fn problems(keys: &TransportKeys) -> Vec<(&'static str, Problem)> {
-    let (foreign, other) = match keys.protocol {
-        Protocol::Tcp => (QUIC_ONLY, Protocol::Quic),
-        Protocol::Quic => (TCP_ONLY, Protocol::Tcp),
-    };
-    let (name, other) = (keys.protocol.name(), other.name());
-    let (given, usual) = (as_json(keys), as_json(&TransportKeys::default()));
-    let of_profile = keys.profile.settings();
-    let is_set = |key: &str| {
-        let value = &given[key];
-        *value != usual[key] && !of_profile.iter().any(|(other, set)| *other == key && set == value)
-    };
-    let unused = |key: &&&'static str| (**key, Problem::OtherProtocol { protocol: name, other });
-    let mut problems: Vec<_> = foreign.iter().filter(|key| is_set(key)).map(|key| unused(&key)).collect();
-    let ecn_fits = matches!((keys.protocol, keys.ecn), (_, EcnMode::Off))
-        || (keys.protocol == Protocol::Quic) == (keys.ecn == EcnMode::Counts);
-    if !ecn_fits {
-        let expected = match keys.protocol {
-            Protocol::Tcp => "\"off\", \"classic\" or \"accecn\"",
-            Protocol::Quic => "\"off\" or \"counts\"",
+impl TransportKeys {
+    /// Keys that were set and that the protocol does not read, and values that it does not know. Values of the profile
+    /// are accepted.
+    pub(super) fn problems_of_protocol(&self) -> Vec<(&'static str, Problem)> {
+        let (given, usual) = (as_json(self), as_json(&TransportKeys::default()));
+        let of_profile = self.profile.settings();
+        let is_set = |key: &str| {
+            let value = &given[key];
+            *value != usual[key] && !of_profile.iter().any(|(other, set)| *other == key && set == value)
         };
-        problems.push(("ecn", Problem::NotOfProtocol { value: keys.ecn.name().to_owned(), protocol: name, expected }));
-    }
-    let undo_fits = keys.undo == Undo::None
-        || (keys.protocol == Protocol::Quic) == (keys.undo == Undo::LateAcks)
-        || !is_set("undo");
-    if !undo_fits {
-        let expected = match keys.protocol {
-            Protocol::Tcp => "\"none\", \"eifel\", \"dsack\" or \"both\"",
-            Protocol::Quic => "\"none\" or \"late-acks\"",
+        let is_unread = |(key, scope): &&(&str, Scope)| !scope.includes(self.protocol) && is_set(key);
+        let (protocol, other) = match self.protocol {
+            Protocol::Tcp => (Protocol::Tcp.name(), Protocol::Quic.name()),
+            Protocol::Quic => (Protocol::Quic.name(), Protocol::Tcp.name()),
         };
-        let value = given["undo"].as_str().unwrap_or_default().to_owned();
-        problems.push(("undo", Problem::NotOfProtocol { value, protocol: name, expected }));
+        let unread = TransportKeys::SCOPES.iter().filter(is_unread);
+        let mut problems: Vec<_> = unread.map(|(key, _)| (*key, Problem::OtherProtocol { protocol, other })).collect();
+        let mut reject = |key, value: &str, expected| {
+            let value = value.to_owned();
+            problems.push((key, Problem::NotOfProtocol { value, protocol, expected }));
+        };
+        let is_quic = self.protocol == Protocol::Quic;
+        if self.ecn != EcnMode::Off && is_quic != (self.ecn == EcnMode::Counts) {
+            let of_tcp = "\"off\", \"classic\" or \"accecn\"";
+            reject("ecn", self.ecn.name(), if is_quic { "\"off\" or \"counts\"" } else { of_tcp });
+        }
+        if self.undo != Undo::None && is_quic != (self.undo == Undo::LateAcks) && is_set("undo") {
+            let of_tcp = "\"none\", \"eifel\", \"dsack\" or \"both\"";
+            let value = given["undo"].as_str().unwrap_or_default();
+            reject("undo", value, if is_quic { "\"none\" or \"late-acks\"" } else { of_tcp });
+        }
+        if is_quic && self.idle_window == IdleWindow::Validate {
+            reject("idle_window", "validate", "\"restart\" or \"halve\"");
+        }
+        problems
     }
-    if keys.protocol == Protocol::Quic && keys.idle_window == IdleWindow::Validate {
-        let (value, expected) = ("validate".to_owned(), "\"restart\" or \"halve\"");
-        problems.push(("idle_window", Problem::NotOfProtocol { value, protocol: name, expected }));
-    }
-    problems
 }
 
 fn as_json(keys: &TransportKeys) -> Json {
@@ -119,15 +78,7 @@ mod tests {
     use crate::units::Duration;
 
     fn found(keys: &TransportKeys) -> Vec<String> {
-        problems(keys).iter().map(|(key, problem)| format!("{key}: {problem}")).collect()
-    }
-
-    #[test]
-    fn the_lists_name_keys() {
-        for key in TCP_ONLY.iter().chain(QUIC_ONLY) {
-            assert!(TransportKeys::NAMES.contains(key), "{key}");
-        }
-        assert!(TCP_ONLY.iter().all(|key| !QUIC_ONLY.contains(key)));
+        keys.problems().iter().map(|(key, problem)| format!("{key}: {problem}")).collect()
     }
 
     #[test]

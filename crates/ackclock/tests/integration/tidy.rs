@@ -71,7 +71,7 @@ const CORE: Map = &[
     ("cc", &["units", "ecn", "rng", "rule", "formula"]),
     ("model", &["units", "rule", "cc", "metric"]),
     ("transport", &["units", "quantity", "cc"]),
-    ("tcp", &["units", "ecn", "prefetch", "cc", "transport"]),
+    ("tcp", &["units", "ecn", "quantity", "prefetch", "cc", "transport"]),
     ("quic", &["units", "ecn", "prefetch", "cc", "transport"]),
     ("capture", &["units", "qdisc", "cc", "transport", "tcp"]),
     ("exchange", &["units", "ecn", "cc", "transport", "tcp"]),

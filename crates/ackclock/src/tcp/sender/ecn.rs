@@ -105,7 +105,7 @@ impl Sender {
         // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
         // the congestion window is one. The sending TCP will then be able to send a new packet only when the
         // retransmit timer expires." With more in flight the ACKs of that do the same.
-        let mark_at_one = self.transport.variations.mark_at_one;
+        let mark_at_one = self.transport.mark_at_one;
         let waits = mark_at_one != MarkAtOne::Never && self.cc.responds_to_ecn();
         if cwnd < 2.0 && self.board.outstanding() == 0 && waits {
             if cwnd <= 1.0 && mark_at_one == MarkAtOne::BackOff {

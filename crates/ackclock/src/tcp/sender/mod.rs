@@ -163,20 +163,20 @@ impl Sender {
         let cc = Controller::new(cc);
         let strategy = AnyStrategy::new(&transport);
         let rtt = Rtt::new(&transport);
-        let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
-        let validates = transport.idle_restart && transport.variations.idle_window == IdleWindow::Validate;
+        let times_one = transport.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
+        let validates = transport.idle_restart && transport.idle_window == IdleWindow::Validate;
         let peer_window = PeerWindow::of(transport.receive_buffer);
         Sender {
             window_edge: transport.receive_buffer.unwrap_or(u64::MAX),
             peer_window,
-            grows_unused: transport.variations.window_growth == WindowGrowth::Always,
-            grows_at_exit: transport.variations.exit_growth == ExitGrowth::Always,
-            grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
+            grows_unused: transport.window_growth == WindowGrowth::Always,
+            grows_at_exit: transport.exit_growth == ExitGrowth::Always,
+            grows_half_used: transport.window_growth == WindowGrowth::HalfUsed,
             pushes: transport.push_acks,
-            times_each_ack: transport.variations.rtt_samples == RttSamples::EachAck,
+            times_each_ack: transport.rtt_samples == RttSamples::EachAck,
             defers: transport.push_acks && transport.tso_defer,
             window_rate: None,
-            paces_windows: transport.variations.pacing != Pacing::Off,
+            paces_windows: transport.pacing != Pacing::Off,
             times_one_segment: times_one,
             detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
             takes_dsack: transport.dsack,

@@ -148,7 +148,7 @@ impl Sender {
             return self.send_new(now, usable as u32);
         }
         self.counters.segments += 1;
-        if self.transport.variations.window_probe == WindowProbe::Empty {
+        if self.transport.window_probe == WindowProbe::Empty {
             return DataSegment { seq: self.snd_una, len: 0, sent_at: now, ecn: DataEcn::PROBE_FLAG };
         }
         // §3.8.6.1: "at least one octet of new data (if available)". It is no part of what is in flight, and the same again is no

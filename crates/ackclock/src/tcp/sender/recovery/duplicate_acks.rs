@@ -29,8 +29,8 @@ pub(in crate::tcp::sender) struct DuplicateAcks {
 impl DuplicateAcks {
     pub(super) fn new(transport: &Transport) -> Self {
         DuplicateAcks {
-            sends_pairs: transport.variations.sack_sender == SackSender::PairOnPartialAck,
-            timer: transport.variations.partial_ack_timer,
+            sends_pairs: transport.sack_sender == SackSender::PairOnPartialAck,
+            timer: transport.partial_ack_timer,
             pipe: 0,
             holds: false,
             had_partial_ack: false,

@@ -146,7 +146,7 @@ impl Sender {
     fn may_begin_recovery(&self) -> bool {
         let Some(recover) = self.recover else { return true };
         let mss = u64::from(self.transport.mss);
-        match self.transport.variations.second_loss {
+        match self.transport.second_loss {
             SecondLoss::Always => true,
             SecondLoss::LessCareful => self.snd_una >= recover,
             // RFC 6582 §4.1: "if the congestion window is greater than SMSS bytes and if the difference between
@@ -273,7 +273,7 @@ impl Sender {
         self.begin_frto();
         // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
         // least once, the value of ssthresh is held constant".
-        let restart = match self.transport.variations.repeated_timeout {
+        let restart = match self.transport.repeated_timeout {
             // In Linux ssthresh is cut once in a window of data.
             RepeatedTimeout::HoldInRecovery if self.state.is_fast_recovery() => Some(Restart::SlowStartAgain),
             _ if !self.is_backed_off() => Some(self.slow_start()),

@@ -148,7 +148,7 @@ impl Rack {
             mss: u64::from(transport.mss),
             hides_sacked: !transport.limited_transmit,
             heeds_timestamps: transport.timestamps && transport.rack_timestamps,
-            takes_cumulative: transport.variations.rack_rtt == RackRtt::Cumulative,
+            takes_cumulative: transport.rack_rtt == RackRtt::Cumulative,
             latest: None,
             reordering: Reordering::default(),
             again: VecDeque::new(),

@@ -232,7 +232,7 @@ strategies!(Tahoe, Reno, NewReno, Sack, Rack, Fack, DuplicateAcks);
 impl AnyStrategy {
     /// The strategy of a connection.
     pub(in crate::tcp::sender) fn new(transport: &Transport) -> Self {
-        match (transport.recovery, transport.variations.sack_sender) {
+        match (transport.recovery, transport.sack_sender) {
             (LossRecovery::Tahoe, _) => AnyStrategy::Tahoe(Tahoe),
             (LossRecovery::NewReno, _) => AnyStrategy::NewReno(NewReno::new(transport)),
             (LossRecovery::Sack, SackSender::Scoreboard) if transport.peer_sack && transport.rack => {
@@ -349,13 +349,11 @@ impl Strategy for AnyStrategy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::Variations;
 
     #[test]
     fn the_transport_names_the_strategy_and_a_peer_without_sack_gets_reno() {
         let strategy = |recovery, sack_sender, peer_sack| {
-            let variations = Variations { sack_sender, ..Variations::default() };
-            AnyStrategy::new(&Transport { recovery, peer_sack, variations, ..Transport::default() })
+            AnyStrategy::new(&Transport { recovery, peer_sack, sack_sender, ..Transport::default() })
         };
         let rack = Transport { rack: true, ..Transport::default() };
         assert!(matches!(AnyStrategy::new(&rack), AnyStrategy::Rack(_)));

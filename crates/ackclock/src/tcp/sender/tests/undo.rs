@@ -80,7 +80,7 @@ fn a_spurious_timeout_at_a_window_of_one_gives_back_ssthresh() {
 fn the_undo_of_a_timeout_in_a_recovery_undoes_the_recovery() {
     for name in ["aimd", "cubic"] {
         let mut transport = with_eifel(LossRecovery::Sack);
-        transport.variations.repeated_timeout = RepeatedTimeout::HoldInRecovery;
+        transport.repeated_timeout = RepeatedTimeout::HoldInRecovery;
         let mut tcp = Driven::of(
             transport,
             CcSpec::by_name(name)
