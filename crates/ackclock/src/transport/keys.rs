@@ -128,8 +128,8 @@ transport_keys! {
     /// Round-trip time that RACK adds to its reordering window. `newest`: of the delivered segment that was sent last
     /// (RFC 8985 §6.2). `cumulative`: of the last segment that the ACK covers cumulatively, if there is one (Linux).
     rack_rtt: RackRtt = [RackRtt::Newest, Linux: RackRtt::Cumulative] => Tcp;
-    /// RACK ignores the delivery of a retransmission if the ACK's timestamp is older (RFC 8985 §6.2). Linux does not. It
-    /// only requires the smallest round-trip time since the retransmission.
+    /// RACK ignores the delivery of a retransmission if the ACK's timestamp is older (RFC 8985 §6.2). Linux does not.
+    /// It only requires the smallest round-trip time since the retransmission.
     rack_timestamps: bool = [true, Linux: false] => Tcp;
     /// Tail loss probe (TLP, RFC 8985): a SACK sender sends a probe when ACKs are overdue for two round trips. The loss
     /// of the last segments then needs no timeout.
@@ -209,7 +209,8 @@ transport_keys! {
     second_loss: SecondLoss = [SecondLoss::Standard, Ns2: SecondLoss::Careful] => Tcp;
     /// Effect of a partial ACK on NewReno's window: deflate it (RFC 6582 §3.2), or reset it to cwnd.
     partial_ack: PartialAck = [PartialAck::Deflate] => Tcp;
-    /// Partial ACKs that restart NewReno's timer: the first one ("Impatient", RFC 6582 §3.2), or each ("Slow-but-Steady").
+    /// Partial ACKs that restart NewReno's timer: the first one ("Impatient", RFC 6582 §3.2), or each
+    /// ("Slow-but-Steady").
     partial_ack_timer: PartialAckTimer = [PartialAckTimer::First] => Tcp;
     /// Bound of the window when recovery ends. `ssthresh`: ssthresh. `flight`: the minimum of ssthresh and the flight
     /// size plus one segment (RFC 6582 §3.2, step 3). `moderated`: the same with three segments (Linux).
@@ -243,9 +244,9 @@ transport_keys! {
     /// Retransmissions with ECN: not ECN-capable (RFC 3168), or ECN-capable like new segments.
     ecn_retransmissions: EcnRetransmissions = [EcnRetransmissions::Plain, Ns2: EcnRetransmissions::LikeNew] => Tcp;
     /// Segments that are timed for the RTT estimate when timestamps are off. `each-round`: once per round trip the
-    /// newest segment that an ACK reports (RFC 6298 §3). `each-ack`: by each ACK or SACK block the first segment sent once,
-    /// also with timestamps (Linux). `timed-segment`: one segment at a time until an ACK covers it, regardless of SACK
-    /// blocks (4.4BSD).
+    /// newest segment that an ACK reports (RFC 6298 §3). `each-ack`: by each ACK or SACK block the first segment sent
+    /// once, also with timestamps (Linux). `timed-segment`: one segment at a time until an ACK covers it, regardless of
+    /// SACK blocks (4.4BSD).
     rtt_samples: RttSamples = [RttSamples::EachRound, Linux: RttSamples::EachAck, Ns2: RttSamples::TimedSegment] => Tcp;
     /// Whether the receiver sends SACK blocks. Without them, a SACK sender behaves as Reno.
     peer_sack: bool = [true] => Tcp;

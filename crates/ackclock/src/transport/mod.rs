@@ -1,7 +1,10 @@
 //! Parts of a sender and a receiver that do not depend on the protocol, and the configuration of a connection.
 //!
 //! `keys` is the table of `[transport]`, and `table` explains its rows. `rules` and `values` are the types of keys,
-//! `scope` the protocols that read them. `settings` computes sizes of packets and settings of algorithms. `rtt`, `timers`, `wheel`, `pacer`, `delivery` and `controller` are parts of every sender.
+//! `scope` the protocols that read them. `settings` computes sizes of packets and settings of algorithms.
+//!
+//! `rtt`, `timers`, `wheel`, `pacer`, `delivery` and `controller` are parts of every sender. `ranges` is a set of
+//! ranges of numbers.
 
 mod controller;
 mod counters;
