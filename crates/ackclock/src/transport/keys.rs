@@ -273,10 +273,3 @@ transport_keys! {
     /// bottleneck.
     send_jitter: SendJitter = [SendJitter::Time(Duration::ZERO)] => Both;
 }
-
-impl TransportKeys {
-    /// Mistakes that types and JSON Schema do not find, as keys and problems.
-    pub fn problems(&self) -> Vec<(&'static str, Problem)> {
-        [self.rejected(), self.problems_of_protocol()].concat()
-    }
-}

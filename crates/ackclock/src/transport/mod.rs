@@ -1,7 +1,8 @@
 //! Parts of a sender and a receiver that do not depend on the protocol, and the configuration of a connection.
 //!
 //! `keys` is the table of `[transport]`, and `table` explains its rows. `rules` and `values` are the types of keys,
-//! `scope` the protocols that read them. `settings` computes sizes of packets and settings of algorithms.
+//! `scope` the protocols that read them, and `problems` finds mistakes. `settings` computes sizes of packets
+//! and settings of algorithms.
 //!
 //! `rtt`, `timers`, `wheel`, `pacer`, `delivery` and `controller` are parts of every sender. `ranges` is a set of
 //! ranges of numbers.
@@ -12,6 +13,7 @@ mod delivery;
 mod info;
 mod keys;
 mod pacer;
+mod problems;
 mod profile;
 mod ranges;
 mod rtt;

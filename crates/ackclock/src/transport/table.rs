@@ -55,7 +55,7 @@ macro_rules! transport_keys {
             }
 
             /// Values that their `check` rejects.
-            fn rejected(&self) -> Vec<(&'static str, Problem)> {
+            pub(super) fn rejected(&self) -> Vec<(&'static str, Problem)> {
                 let mut problems = Vec::new();
                 $($(
                     let check: fn($type) -> Result<(), Problem> = $check;
