@@ -97,6 +97,7 @@
 mod control;
 mod machine;
 mod model;
+mod sample;
 
 #[cfg(test)]
 mod tests;
@@ -106,7 +107,8 @@ use serde::{Deserialize, Serialize};
 
 use self::control::Control;
 use self::machine::Machine;
-use self::model::{Model, Sample};
+use self::model::Model;
+use self::sample::Sample;
 use super::{
     Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Loss, PathView, Recovery, Restart,
     Sent,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::tidy::{code, rust_files};
 
 /// Files of these folders may: a state machine whose parts are `impl` blocks of one type.
-const ONE_TYPE: &[&str] = &["tcp/sender", "quic/sender", "cc/bbr1", "cc/bbr3"];
+const ONE_TYPE: &[&str] = &["tcp/sender"];
 
 type Module = Vec<String>;
 
