@@ -1,7 +1,6 @@
 //! How much an ACK counts for the growth of the window (RFC 5681, RFC 3465, Linux).
 
 use super::Sender;
-use super::recovery::Strategy;
 use crate::tcp::scoreboard::DUP_THRESH;
 use crate::transport::LossRecovery;
 

@@ -1,6 +1,5 @@
 //! The state of the sender for observers.
 
-use super::recovery::Strategy;
 use super::{Sender, State};
 use crate::cc::CaState;
 use crate::transport::{EcnMode, SenderInfo};

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use self::connection::Connection;
 use self::ecn::{EcnState, Marks};
 use self::push::Burst;
-use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Strategy, Tlp, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Tlp, View};
 use self::usage::Usage;
 use self::validation::Validation;
 use self::window::PeerWindow;

@@ -1,7 +1,7 @@
 //! The send decision: the next segment, and the permission to send it.
 
 use super::Sender;
-use super::recovery::{BeforeNew, State, Strategy};
+use super::recovery::{BeforeNew, Next, State};
 use crate::cc::{IdleWindow, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
@@ -10,20 +10,6 @@ use crate::units::{Instant, Rate};
 
 /// From any window so many halvings lead to the initial one.
 const MOST_HALVINGS: u64 = 64;
-
-/// The next segment.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Next {
-    /// New data.
-    New {
-        /// Bytes of payload.
-        len: u32,
-    },
-    /// The segment at this index again, and then those after it.
-    Again(u64),
-    /// The segment at this index again, although lost segments before it have not been sent again: RFC 6675's rescue retransmission.
-    Rescue(u64),
-}
 
 impl Sender {
     /// The next segment to send at `now`, if any may be sent.

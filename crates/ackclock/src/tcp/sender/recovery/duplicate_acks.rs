@@ -2,8 +2,8 @@
 //!
 //! Reference: Fall and Floyd 1996, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP".
 
-use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
-use super::{Next, State};
+use super::State;
+use super::strategy::{BeforeNew, News, Next, OnPartialAck, Strategy, View};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard};
 use crate::tcp::segment::AckSegment;
 use crate::transport::{PartialAckTimer, SackSender, Transport};

@@ -1,8 +1,9 @@
 //! Loss recovery: the effect of ACKs, duplicates and the timer on the state, for every strategy.
 //!
-//! Each strategy is a file and a name in `strategy`, which defines the decisions of strategies.
+//! Each strategy is a file and a name in `any_strategy`. `strategy` defines the decisions of strategies.
 
 mod again;
+mod any_strategy;
 mod dsack;
 mod duplicate_acks;
 mod fack;
@@ -18,17 +19,17 @@ mod tahoe;
 mod tlp;
 mod undo;
 
+pub(super) use any_strategy::AnyStrategy;
 pub(super) use dsack::Dsack;
 pub(super) use frto::Frto;
 pub(super) use halving::Halving;
 pub(super) use prr::Prr;
-pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
+pub(super) use strategy::{BeforeNew, News, Next, View};
 pub(super) use tlp::Tlp;
 pub(super) use undo::Doubt;
 
 use self::strategy::OnPartialAck;
 use super::Sender;
-use super::transmit::Next;
 use crate::cc::{Congestion, CongestionKind, Recovery, Restart};
 use crate::tcp::scoreboard::DUP_THRESH;
 use crate::transport::{RepeatedTimeout, SecondLoss, Timer};

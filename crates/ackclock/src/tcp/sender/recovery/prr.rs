@@ -11,7 +11,6 @@
 //! and a rule may cut further.
 
 use super::halving::Halving;
-use super::strategy::Strategy;
 use crate::tcp::sender::Sender;
 use crate::transport::Reduction;
 

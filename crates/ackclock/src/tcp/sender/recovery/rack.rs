@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use super::State;
 use super::again::{Again, LostQueue};
-use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
+use super::strategy::{BeforeNew, News, OnPartialAck, Reorderings, Strategy, View};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use crate::tcp::segment::AckSegment;
 use crate::transport::{RackRtt, Rtt, Transport};
@@ -71,21 +71,6 @@ struct Reordering {
     dsack_round: Option<u64>,
     mult: u32,
     persist: u32,
-}
-
-/// The reorderings that were seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tcp::sender) struct Reorderings {
-    /// How many ACKs showed one.
-    pub(in crate::tcp::sender) times: u32,
-    /// The largest distance in full segments from a late segment to the end of the earlier arrivals, at least three.
-    pub(in crate::tcp::sender) degree: u32,
-}
-
-impl Default for Reorderings {
-    fn default() -> Self {
-        Reorderings { times: 0, degree: DUP_THRESH }
-    }
 }
 
 impl Default for Reordering {
