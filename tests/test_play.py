@@ -57,9 +57,9 @@ def on_disk(tmp_path: Path) -> str:
     return page.as_uri()
 
 
-def test_both_pages_are_served_and_nothing_else(address: str) -> None:
+def test_the_pages_are_served_and_nothing_else(address: str) -> None:
     page, _, fragment = address.partition("#")
-    for name in ("", "index.html", "evaluate.html?again"):
+    for name in ("", "index.html", "evaluate.html?again", "queue.html"):
         with urllib.request.urlopen(page + name) as answer:
             assert answer.headers.get_content_type() == "text/html"
             assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'none'"
@@ -72,7 +72,11 @@ def test_both_pages_are_served_and_nothing_else(address: str) -> None:
 
 def test_a_page_names_all_that_it_may_do_and_is_small() -> None:
     require_web()
-    for page, most in ((live.live_page(), 800_000), (live.evaluation_page(), 1_150_000)):
+    for page, most in (
+        (live.live_page(), 800_000),
+        (live.evaluation_page(), 1_150_000),
+        (live.queue_page(), 750_000),
+    ):
         found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
         assert found is not None
         policy = dict(part.split(" ", 1) for part in found[1].split("; "))
@@ -83,7 +87,7 @@ def test_a_page_names_all_that_it_may_do_and_is_small() -> None:
         assert re.fullmatch(rf"{hashes} {hashes} 'wasm-unsafe-eval'", policy["script-src"])
         # The modules take 921 kB, and the panels of the suites 115 kB.
         assert len(gzip.compress(page.encode(), 9)) < most
-        assert not re.search(r'(?:src|href)="(?!data:|evaluate\.html"|index\.html")', page)
+        assert not re.search(r'(?:src|href)="(?!data:|evaluate\.html"|index\.html"|queue\.html")', page)
 
 
 def test_texts_in_scripts_do_not_end_their_elements() -> None:
@@ -93,10 +97,10 @@ def test_texts_in_scripts_do_not_end_their_elements() -> None:
     )
 
 
-def test_a_folder_has_both_pages_and_a_file_is_alone(tmp_path: Path) -> None:
+def test_a_folder_has_all_pages_and_a_file_is_alone(tmp_path: Path) -> None:
     require_web()
     saved = cli("play", "--save", str(tmp_path / "stick"))
-    names = ["index.html", "evaluate.html"]
+    names = ["index.html", "evaluate.html", "queue.html"]
     assert saved.stdout.splitlines() == [str(tmp_path / "stick" / name) for name in names]
     assert (tmp_path / "stick/index.html").read_text() == live.live_page()
     # A page that is alone does not lead to the other one.
@@ -104,6 +108,21 @@ def test_a_folder_has_both_pages_and_a_file_is_alone(tmp_path: Path) -> None:
     assert (tmp_path / "lab.htm").read_text().count("<html data-alone ") == 1
     refused = cli("play", "--save", str(tmp_path / "lab.htm" / "stick"))
     assert refused.code == 2 and len(refused.stderr.splitlines()) == 1 and "--save" in refused.stderr
+
+
+@pytest.mark.parametrize("browser", ["chromium", "firefox-esr"])
+def test_the_page_of_a_queue_gives_the_counts_of_the_command(tmp_path: Path, browser: str) -> None:
+    require_web()
+    page = tmp_path / "queue.html"
+    page.write_text(live.queue_page())
+    found = used("queue.mjs", page.as_uri(), browser=browser)
+    assert found["problems"] == [] and found["elsewhere"] == []
+    command = shlex.split(found["command"])
+    assert command[:3] == ["ackclock", "queue", "pie(target=10 ms)"]
+    total = json.loads(cli(*command[1:], "--json").stdout)["total"]
+    assert found["counts"][1:5] == [str(total[key]) for key in ("arrived", "sent", "dropped", "marked")]
+    assert "largest sojourn time, ms" in found["charts"] and "probability" in found["charts"]
+    assert "did you mean" in found["mistake"]
 
 
 @pytest.mark.parametrize("browser", ["chromium", "firefox-esr"])

@@ -4,7 +4,15 @@
 //     await load();
 //     const result = run(new Scenario(text));
 
-import initialise, { Live, Scenario as Checked, listJson, metricsJson, ruleJson } from "./module/ackclock.js";
+import initialise, {
+  Live,
+  Scenario as Checked,
+  labelJson,
+  listJson,
+  metricsJson,
+  queueJson,
+  ruleJson,
+} from "./module/ackclock.js";
 
 let memory = null;
 
@@ -240,6 +248,12 @@ export const list = (kind) => JSON.parse(listJson(kind));
 
 /** The table `cc` of a rule that is written on one line. */
 export const rule = (line) => JSON.parse(checked(() => ruleJson(line)));
+
+/** The table of a name, or of a label such as `poisson(9 Mbit/s)`. `first` is the key of a first value without a key. */
+export const label = (text, first) => JSON.parse(checked(() => labelJson(text, first)));
+
+/** Runs a queue alone. `ackclock::open_loop` in Rust defines request and answer. */
+export const queueAlone = (request) => JSON.parse(checked(() => queueJson(JSON.stringify(request))));
 
 /** Every metric of the results, with unit, label and definition. */
 export const metrics = () => JSON.parse(metricsJson());

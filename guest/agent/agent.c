@@ -117,6 +117,8 @@ static int __init ackclock_init(void)
 	ackclock_words();
 	error = ackclock_link_init();
 	if (!error)
+		error = ackclock_queue_init();
+	if (!error)
 		error = ackclock_flows_init();
 	if (error)
 		panic("ackclock: the agent cannot start: %pe", ERR_PTR(error));

@@ -16,8 +16,20 @@ void ackclock_failed(u16 flow, const char *what, int error, const char *known);
 int ackclock_link_init(void);
 void ackclock_link_receive(const void *packet, u32 len, bool is_corrupted);
 
-/* words.c: the settings on the command line. */
+/* words.c: settings. */
 void ackclock_words(void);
+/* A setting as `name=value`, where the name of a sysctl begins with `sysctl.`. */
+void ackclock_word(const char *content, u32 len);
+
+/* calls.c: the system calls of a script. */
+void ackclock_call(u16 number, const struct ackclock_request *call);
+
+/* queue.c: a device whose queue is under test. */
+int ackclock_queue_init(void);
+void ackclock_queue(const struct ackclock_record *record, const void *content);
+
+/* netlink.c: messages for the kernel's configuration. */
+void ackclock_netlink(u16 number, const struct ackclock_netlink *message, u32 len);
 
 /* algorithms.c: congestion controls as programs of eBPF. */
 void ackclock_algorithms_init(void);

@@ -360,6 +360,15 @@ static void obey(const struct ackclock_record *record, const void *content)
 	int index;
 
 	switch (record->kind) {
+	case ACKCLOCK_ARRIVE:
+	case ACKCLOCK_SERVE:
+		return ackclock_queue(record, content);
+	case ACKCLOCK_CALL:
+		return ackclock_call(record->flow, content);
+	case ACKCLOCK_WORD:
+		return ackclock_word(content, record->len);
+	case ACKCLOCK_NETLINK:
+		return ackclock_netlink(record->flow, content, record->len);
 	case ACKCLOCK_ALGORITHM:
 		index = ackclock_algorithm_add(content);
 		if (index)

@@ -95,6 +95,7 @@ int __init ackclock_link_init(void)
 	if (!error)
 		error = dev_change_flags(link, link->flags | IFF_UP, NULL);
 	rtnl_unlock();
+	ackclock_shared->link = link->ifindex;
 	/* The loopback device makes the own half local. The link leads to the other one. */
 	if (!error)
 		error = set_address("lo:1", half + 1, 0xff800000);

@@ -4,7 +4,7 @@
 #define ACKCLOCK_SHARED_H
 
 #define ACKCLOCK_MAGIC 0x6b6c636b6361ull /* "ackclk" */
-#define ACKCLOCK_VERSION 3
+#define ACKCLOCK_VERSION 4
 
 /* The records of both directions begin behind this page. */
 #define ACKCLOCK_HEADER 4096
@@ -26,6 +26,9 @@ struct ackclock_shared {
 	u64 in_size;
 	u64 in_len;
 	u64 in_read;
+	/* The numbers of the network device and of the device with a queue, for netlink. The guest sets them. */
+	u32 link;
+	u32 queue;
 };
 
 /* A record is followed by its content, padded to 8 bytes. */
@@ -59,6 +62,22 @@ enum {
 	ACKCLOCK_MODULE,
 	/* From the guest: the names that a module has registered */
 	ACKCLOCK_REGISTERED,
+	/* To the guest: a system call of a script. From the guest: its result, with the flow of the call. */
+	ACKCLOCK_CALL,
+	ACKCLOCK_RETURN,
+	/* To the guest: a setting as `name=value`. A failed one is reported. */
+	ACKCLOCK_WORD,
+	/* To the guest: a message of netlink. From the guest: the answers of the kernel, with the flow of the message. */
+	ACKCLOCK_NETLINK,
+	ACKCLOCK_ANSWER,
+	/* To the guest: an arrival at the queue, and a time at which the transmitter takes a packet */
+	ACKCLOCK_ARRIVE,
+	ACKCLOCK_SERVE,
+	/* From the guest, each with the token of a packet: it is transmitted, with or without a mark, or dropped, or marked */
+	ACKCLOCK_SERVED,
+	ACKCLOCK_SERVED_MARKED,
+	ACKCLOCK_DROPPED,
+	ACKCLOCK_MARKED,
 };
 
 /* The flow of a record that concerns the whole guest */
@@ -109,6 +128,57 @@ struct ackclock_reference {
 struct ackclock_module {
 	u32 parameters;
 	u32 len;
+};
+
+enum ackclock_operation {
+	ACKCLOCK_SOCKET = 1,
+	/* The value is the backlog. */
+	ACKCLOCK_LISTEN,
+	/* The value is the place of the new socket. */
+	ACKCLOCK_ACCEPT,
+	ACKCLOCK_BIND,
+	ACKCLOCK_CONNECT,
+	/* The value is the number of bytes. */
+	ACKCLOCK_SEND,
+	ACKCLOCK_RECEIVE,
+	/* The value is the name of the option. Its content follows. */
+	ACKCLOCK_SET_OPTION,
+	/* The value is SHUT_RD, SHUT_WR or SHUT_RDWR. */
+	ACKCLOCK_SHUTDOWN,
+	ACKCLOCK_CLOSE,
+	/* The result is followed by struct tcp_info. */
+	ACKCLOCK_INFO,
+};
+
+/* A system call of a script. Sockets have places from 0 on. */
+struct ackclock_request {
+	/* enum ackclock_operation */
+	u16 operation;
+	u16 place;
+	/* Flags of the call, such as MSG_DONTWAIT, or the level of an option */
+	u32 flags;
+	u64 value;
+	/* An address in network byte order, and a port */
+	u32 address;
+	u16 port;
+	/* Bytes of the content */
+	u16 len;
+};
+
+/* A message of netlink follows. */
+struct ackclock_netlink {
+	u32 protocol;
+	u32 unused;
+};
+
+/* A packet that arrives at the queue. */
+struct ackclock_arrival {
+	u32 token;
+	/* Bytes with the header of IP */
+	u32 len;
+	/* Its flow, as an address */
+	u32 flow;
+	u32 tos;
 };
 
 enum ackclock_member {

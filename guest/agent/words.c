@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The settings on the command line of a guest: sysctls, and parameters of modules.
+ * Settings of a guest, on its command line and later: sysctls, and parameters of modules.
  *
  * The kernel reads the parameters at its start, and ignores unknown ones. The agent reports them. It writes the
  * sysctls itself, which the kernel would do only before it starts user space.
@@ -18,6 +18,7 @@
 
 extern const struct kernel_param __start___param[], __stop___param[];
 
+static struct vfsmount *proc;
 /* Names, with a space after each. */
 static char names[NAMES];
 static size_t names_len;
@@ -47,7 +48,7 @@ static void refuse(const char *name, int error)
 	clear_names();
 }
 
-static void read_folder(struct vfsmount *proc, const char *path)
+static void read_folder(const char *path)
 {
 	struct dir_context context = { .actor = add_entry };
 	struct file *folder = file_open_root_mnt(proc, path, O_RDONLY | O_DIRECTORY, 0);
@@ -58,7 +59,7 @@ static void read_folder(struct vfsmount *proc, const char *path)
 	filp_close(folder, NULL);
 }
 
-static void write_sysctl(struct vfsmount *proc, const char *name, const char *value)
+static void write_sysctl(const char *name, const char *value)
 {
 	char path[256];
 	struct file *file;
@@ -70,7 +71,7 @@ static void write_sysctl(struct vfsmount *proc, const char *name, const char *va
 	file = file_open_root_mnt(proc, path, O_WRONLY, 0);
 	if (IS_ERR(file)) {
 		*strrchr(path, '/') = 0;
-		read_folder(proc, path);
+		read_folder(path);
 		return refuse(name, PTR_ERR(file));
 	}
 	written = kernel_write(file, value, strlen(value), &at);
@@ -96,24 +97,39 @@ static void check_parameter(char *name, const char *value)
 	clear_names();
 }
 
+static void set_word(char *name, const char *value)
+{
+	size_t prefix = str_has_prefix(name, "sysctl.");
+
+	if (prefix)
+		write_sysctl(name + prefix, value);
+	else
+		check_parameter(name, value);
+}
+
+void ackclock_word(const char *content, u32 len)
+{
+	char *word = kstrndup(content, len, GFP_KERNEL), *value = word;
+
+	if (!word)
+		panic("ackclock: no memory for a setting");
+	strsep(&value, "=");
+	if (value && strchr(word, '.'))
+		set_word(word, value);
+	kfree(word);
+}
+
 void __init ackclock_words(void)
 {
 	char *words = kstrdup(saved_command_line, GFP_KERNEL), *next = words, *name, *value;
-	struct vfsmount *proc = kern_mount(get_fs_type("proc"));
-	size_t prefix;
 
+	proc = kern_mount(get_fs_type("proc"));
 	if (!words || IS_ERR(proc))
 		panic("ackclock: the command line cannot be read");
 	while (*next) {
 		next = next_arg(next, &name, &value);
-		if (!value || !strchr(name, '.'))
-			continue;
-		prefix = str_has_prefix(name, "sysctl.");
-		if (prefix)
-			write_sysctl(proc, name + prefix, value);
-		else
-			check_parameter(name, value);
+		if (value && strchr(name, '.'))
+			set_word(name, value);
 	}
-	kern_unmount(proc);
 	kfree(words);
 }

@@ -57,6 +57,7 @@ __all__ = [
     "kernel_unload",
     "keys_json",
     "kind_of_code",
+    "label_json",
     "least_difference",
     "list_json",
     "measured_in_run",
@@ -646,12 +647,23 @@ def enter_user_namespace() -> None:
 def model_json(request: str) -> str:
     """Answers a request to the model, without holding the GIL. `ackclock::model::json` defines both sides."""
 
-def exchange_json(text: str, name: str, profile: str) -> str:
+def exchange_json(text: str, name: str, profile: str, kernel: PathLike[str] | None = None) -> str:
     """Runs the exchange script `text` without holding the GIL, and returns the report as JSON. `name` is
-    the script's name in messages, and `profile` gives its first settings.
+    the script's name in messages, and `profile` gives its first settings. With `kernel`, the script runs
+    against that kernel in virtual time.
 
     Raises:
+        BackendError: The kernel cannot run, or it ended.
         ValueError: There is no such profile.
+    """
+
+def label_json(text: str, first: str | None = None) -> str:
+    """The table of a name or of a label such as `codel(target=10 ms)`, as JSON.
+
+    `first` is the key of a first value without a key.
+
+    Raises:
+        ValueError: The problem of another text.
     """
 
 def queue_json(request: str) -> str:

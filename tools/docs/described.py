@@ -19,7 +19,7 @@ from markdown_table import table
 
 #: The names of the Python reference, by section.
 NAMES = {
-    "Functions": ("run", "study", "evaluate", "tune", "query", "model", "check_cc", "include_dir"),
+    "Functions": ("run", "study", "evaluate", "tune", "query", "queue", "model", "check_cc", "include_dir"),
     "Scenarios and results": ("Scenario", "RunResult", "StudyResult"),
     "Algorithms": ("CongestionControl", "Event", "Ack", "Congestion", "Loss", "Recovery", "Sent", "Finding"),
     "Executors": ("Executor", "dask_executor"),
@@ -33,6 +33,10 @@ SUITES = {
     "environments-drr": "environments",
     "tcpeval": "tcpeval",
     "rfc9743": "rfc9743",
+    "bufferbloat": "bufferbloat",
+    "shallow": "shallow",
+    "policed": "policed",
+    "aqm": "aqm",
 }
 MEGABIT, KILOBIT = 1e6, 1e3
 

@@ -1,9 +1,10 @@
 // Sends arrivals through a queue discipline of ns-3 before a transmitter.
 //
-//   aqm codel RATE_BPS MTU        arrivals on standard input, one per line in order: time in ns, bytes, flow
-//   aqm tbf RATE_BPS BURST
+//   aqm codel RATE_BPS MTU        arrivals on standard input, one per line in order: time in ns, bytes, flow, 1 if
+//   aqm tbf RATE_BPS BURST        ECN-capable
+//   aqm pie|pie-sum|fq-pie|cobalt|fq-cobalt RATE_BPS MTU
 //
-// Prints one event per line: time in ns, the place of the arrival, "sent" or "dropped". A departure at the time of an
+// Prints one event per line: time in ns, the place of the arrival, "sent", "dropped" or "marked". A departure at the time of an
 // arrival comes first. A token bucket has no transmitter behind it.
 
 #include <cstdint>
@@ -24,10 +25,17 @@ namespace {
 class Bare : public QueueDiscItem
 {
   public:
-    Bare(uint32_t bytes, uint64_t number)
+    Bare(uint32_t bytes, uint64_t number, uint32_t flow, bool capable)
         : QueueDiscItem(Create<Packet>(bytes), Address(), 0),
-          number(number)
+          number(number),
+          flow(flow),
+          capable(capable)
     {
+    }
+
+    uint32_t Hash(uint32_t) const override
+    {
+        return flow;
     }
 
     void AddHeader() override
@@ -36,10 +44,12 @@ class Bare : public QueueDiscItem
 
     bool Mark() override
     {
-        return false;
+        return capable;
     }
 
     uint64_t number;
+    uint32_t flow;
+    bool capable;
 };
 
 struct Arrival
@@ -47,6 +57,7 @@ struct Arrival
     int64_t at_ns;
     uint32_t bytes;
     uint32_t flow;
+    bool capable;
 };
 
 std::vector<Arrival> g_arrivals;
@@ -66,6 +77,12 @@ void
 Dropped(Ptr<const QueueDiscItem> item)
 {
     Note(item, "dropped");
+}
+
+void
+Marked(Ptr<const QueueDiscItem> item, const char*)
+{
+    Note(item, "marked");
 }
 
 void
@@ -93,7 +110,10 @@ Arrive(uint64_t number)
     {
         Serve();
     }
-    Ptr<QueueDiscItem> item = Create<Bare>(g_arrivals[number].bytes, number);
+    Ptr<QueueDiscItem> item = Create<Bare>(g_arrivals[number].bytes,
+                                             number,
+                                             g_arrivals[number].flow,
+                                             g_arrivals[number].capable);
     item->SetTimeStamp(Simulator::Now());
     g_queue->Enqueue(item);
     if (g_shapes)
@@ -118,14 +138,14 @@ main(int argc, char* argv[])
 {
     if (argc != 4)
     {
-        std::cerr << "usage: aqm codel|tbf RATE_BPS MTU|BURST < ARRIVALS\n";
+        std::cerr << "usage: aqm QUEUE RATE_BPS MTU|BURST < ARRIVALS\n";
         return 2;
     }
     const std::string kind = argv[1];
     g_rate_bps = std::strtoull(argv[2], nullptr, 10);
     const uint64_t bytes = std::strtoull(argv[3], nullptr, 10);
     Arrival arrival;
-    while (std::cin >> arrival.at_ns >> arrival.bytes >> arrival.flow)
+    while (std::cin >> arrival.at_ns >> arrival.bytes >> arrival.flow >> arrival.capable)
     {
         g_arrivals.push_back(arrival);
     }
@@ -136,6 +156,23 @@ main(int argc, char* argv[])
         factory.SetTypeId("ns3::CoDelQueueDisc");
         // ns-3 drops nothing from a queue below this size, Linux and RFC 8289 from a queue up to the MTU.
         factory.Set("MinBytes", UintegerValue(bytes + 1));
+        factory.Set("MaxSize", QueueSizeValue(ample));
+    }
+    else if (kind == "pie" || kind == "pie-sum" || kind == "fq-pie")
+    {
+        factory.SetTypeId(kind == "fq-pie" ? "ns3::FqPieQueueDisc" : "ns3::PieQueueDisc");
+        factory.Set("QueueDelayReference", TimeValue(MilliSeconds(15)));
+        // The basic algorithm of RFC 8033, appendix A, or that of appendix B.
+        factory.Set("UseCapDropAdjustment", BooleanValue(kind != "pie"));
+        factory.Set("UseDerandomization", BooleanValue(kind != "pie"));
+        factory.Set("MeanPktSize", UintegerValue(bytes));
+        factory.Set("UseEcn", BooleanValue(true));
+        factory.Set("MaxSize", QueueSizeValue(ample));
+    }
+    else if (kind == "cobalt" || kind == "fq-cobalt")
+    {
+        factory.SetTypeId(kind == "cobalt" ? "ns3::CobaltQueueDisc" : "ns3::FqCobaltQueueDisc");
+        factory.Set("UseEcn", BooleanValue(true));
         factory.Set("MaxSize", QueueSizeValue(ample));
     }
     else
@@ -152,6 +189,7 @@ main(int argc, char* argv[])
     g_queue->SetSendCallback([](Ptr<QueueDiscItem> item) { Note(item, "sent"); });
     g_queue->Initialize();
     g_queue->TraceConnectWithoutContext("Drop", MakeCallback(&Dropped));
+    g_queue->TraceConnectWithoutContext("Mark", MakeCallback(&Marked));
     if (!g_arrivals.empty())
     {
         Simulator::Schedule(NanoSeconds(g_arrivals[0].at_ns), &Arrive, 0);

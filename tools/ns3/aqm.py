@@ -1,4 +1,4 @@
-"""Compares queues with ns-3's on the same arrivals: CoDel by drops, the token bucket by departures.
+"""Compares queues with ns-3's on the same arrivals: CoDel by drops, the token bucket by departures, others by statistics.
 
 `make compare-ns3` runs it, and `--seeds N` draws more arrivals. The exit code is 1 if a line is not met.
 """
@@ -8,7 +8,8 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import ns3_program
@@ -24,7 +25,9 @@ MODULES = ("traffic-control", "network", "core")
 RATE_BPS = 8_000_000
 MTU = 1500
 BURST = 15_000
-Arrival = tuple[int, int, int]
+#: Of the random queues: bounds of mean and 95th percentile of sojourn times, and of drops and marks.
+SOJOURN_BOUND, COUNT_BOUND = 0.07, 0.10
+Arrival = tuple[int, int, int, bool]
 Event = tuple[int, int, str]
 
 
@@ -37,28 +40,30 @@ def arrivals(seed: int, packets: int) -> list[Arrival]:
             load = draw.choice((0.3, 0.8, 1.0, 1.2, 2.0))
         size = draw.choice((MTU, MTU, MTU, 576, 40))
         at_ns += draw.expovariate(1.0) * 8e9 * 1000 / RATE_BPS / load
-        rows.append((int(at_ns), size, draw.randrange(16)))
+        flow = draw.randrange(16)
+        # Half of the flows are ECN-capable.
+        rows.append((int(at_ns), size, flow, flow % 2 == 1))
     return rows
 
 
 def in_ns3(kind: str, size: int, rows: Sequence[Arrival]) -> list[Event]:
     """Run ns-3's queue. `size` is the MTU of CoDel or the burst of a token bucket, in bytes."""
-    text = "".join(f"{at_ns} {size} {flow}\n" for at_ns, size, flow in rows)
+    text = "".join(f"{at_ns} {size} {flow} {capable:d}\n" for at_ns, size, flow, capable in rows)
     command = [str(PROGRAM), kind, str(RATE_BPS), str(size)]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     lines = (line.split() for line in done.stdout.splitlines())
     return [(int(at_ns), int(number), what) for at_ns, number, what in lines]
 
 
-def in_ackclock(queue: dict[str, str], rate_bps: int, rows: Iterable[Arrival]) -> list[Event]:
+def in_ackclock(queue: Mapping[str, object], rate_bps: int, rows: Iterable[Arrival]) -> list[Event]:
     """Run a queue of ackclock on the same arrivals."""
-    events = _core.serve_queue(json.dumps(queue), rate_bps, 1, [(*row, False) for row in rows])
+    events = _core.serve_queue(json.dumps(queue), rate_bps, 1, list(rows))
     return [(at_ns, number, what) for at_ns, number, what, _ in events]
 
 
 def codel(seed: int, packets: int) -> tuple[bool, str]:
     """Drops of CoDel with Newton's method: the same packets at the same nanosecond?"""
-    rows = arrivals(seed, packets)
+    rows = [(*row[:3], False) for row in arrivals(seed, packets)]
     queue = {"kind": "codel", "limit": "1000000 packets", "control_law": "newton", "mtu": f"{MTU} B"}
     ours, theirs = in_ackclock(queue, RATE_BPS, rows), in_ns3("codel", MTU, rows)
     drops = [[event for event in side if event[2] == "dropped"] for side in (ours, theirs)]
@@ -81,6 +86,46 @@ def token_bucket(seed: int, packets: int) -> tuple[bool, str]:
     return met, f"{len(ours)} departures, at most {largest / byte_ns:.1f} bytes of tokens apart"
 
 
+#: Queues with random numbers: the name in `aqm.cc`, the queue here.
+AMPLE = {"limit": "1000000 packets"}
+MANY = {"flows": 65_536}
+RANDOM: dict[str, tuple[str, dict[str, object]]] = {
+    "pie, rfc": ("pie", {"kind": "pie", "variant": "rfc", "ecn": True, **AMPLE}),
+    "pie, linux": ("pie-sum", {"kind": "pie", "variant": "linux", "ecn": True, **AMPLE}),
+    "fq-pie": ("fq-pie", {"kind": "fq-pie", "variant": "linux", "ecn": True, **AMPLE, **MANY}),
+    "cobalt": ("cobalt", {"kind": "cobalt", "blue_threshold": "400 ms", "ecn": True, **AMPLE}),
+    "fq-cobalt": ("fq-cobalt", {"kind": "fq-cobalt", "blue_threshold": "400 ms", **AMPLE, **MANY}),
+}
+
+
+def figures(events: Sequence[Event], rows: Sequence[Arrival]) -> dict[str, float]:
+    """Return the mean and the 95th percentile of sojourn times in milliseconds, and counts of drops and marks."""
+    sojourns = sorted((at_ns - rows[number][0]) / 1e6 for at_ns, number, what in events if what == "sent")
+    counts = Counter(what for _, _, what in events)
+    return {
+        "mean": sum(sojourns) / len(sojourns),
+        "95th": sojourns[len(sojourns) * 95 // 100],
+        "drops": counts["dropped"],
+        "marks": counts["marked"],
+    }
+
+
+def statistics(name: str, seeds: int, packets: int) -> tuple[bool, str]:
+    """Compare the figures of a random queue, pooled over the seeds."""
+    kind, queue = RANDOM[name]
+    ours, theirs = Counter[str](), Counter[str]()
+    for seed in range(1, seeds + 1):
+        rows = arrivals(seed, packets)
+        ours.update(figures(in_ackclock(queue, RATE_BPS, rows), rows))
+        theirs.update(figures(in_ns3(kind, MTU, rows), rows))
+    apart = {figure: ours[figure] / theirs[figure] - 1.0 if theirs[figure] else 0.0 for figure in ours}
+    bounds = {"mean": SOJOURN_BOUND, "95th": SOJOURN_BOUND, "drops": COUNT_BOUND, "marks": COUNT_BOUND}
+    met = theirs["drops"] > 0 and all(abs(apart[figure]) <= bound for figure, bound in bounds.items())
+    units = {"mean": " ms", "95th": " ms", "drops": "", "marks": ""}
+    words = (f"{figure} {theirs[figure] / seeds:.4g}{units[figure]} {apart[figure]:+.1%}" for figure in bounds)
+    return met, ", ".join(words)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare. Return 1 if a line is not met, and 77 without ns-3."""
     parser = argparse.ArgumentParser(description="Compare queues with those of ns-3 on the same arrivals.")
@@ -89,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--packets", type=int, default=20_000, metavar="N", help="arrivals in each (20000)")
     options = parser.parse_args(arguments)
-    problem = ns3_program.compiled(SOURCE, PROGRAM, MODULES)
+    problem = ns3_program.compiled_with_wheel(SOURCE, PROGRAM, MODULES)
     if problem is not None:
         print(f"compare-ns3: skipped, ns-3: {problem}")
         return 77
@@ -99,7 +144,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             met, words = compare(seed, options.packets)
             failures += not met
             print(f"{name:14} seed {seed:3}  {'same' if met else 'NOT THE SAME'}: {words}")
-    print(f"{2 * options.seeds} comparisons, {failures} not met")
+    for name in RANDOM:
+        met, words = statistics(name, options.seeds, options.packets)
+        failures += not met
+        print(f"{name:14} {options.seeds} seeds  {'within bounds' if met else 'OUT OF BOUNDS'}: {words}")
+    print(f"{2 * options.seeds + len(RANDOM)} comparisons, {failures} not met")
     return min(failures, 1)
 
 

@@ -59,6 +59,12 @@ pub enum KernelError {
         /// The command, and the kernel's error.
         message: String,
     },
+    /// The kernel denies a message of netlink.
+    #[error("the kernel denies {message}")]
+    Netlink {
+        /// The purpose of the message, and the kernel's error.
+        message: String,
+    },
     /// A call of the system has failed.
     #[error("{tried}: {error}")]
     System {

@@ -201,6 +201,19 @@ impl Guest {
         self.shared.drain(take)
     }
 
+    /// Lets it run until it has nothing to do before this time.
+    pub fn settle(
+        &mut self,
+        until: u64,
+        mut take: impl FnMut(Record<'_>) -> Result<(), KernelError>,
+    ) -> Result<(), KernelError> {
+        while let Some(at) = self.request.filter(|at| *at < until) {
+            self.run(at, until)?;
+            self.wait(&mut take)?;
+        }
+        Ok(())
+    }
+
     fn send(&mut self, operation: u32, sequence: u32, time: u64) -> Result<(), KernelError> {
         match self.link.write_all(&message(operation, sequence, time)) {
             Ok(()) => Ok(()),

@@ -1,7 +1,6 @@
 //! A run from its beginning to its end.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use ackclock::sim::{CapturePoint, Plan, RunResult, Stack};
@@ -12,6 +11,7 @@ use crate::backend::{BACKEND, Image};
 use crate::calendar::Calendar;
 use crate::commands::{Commands, looks};
 use crate::error::{KernelError, Tried};
+use crate::folder::Folder;
 use crate::guest::{Boot, Guest, TIME_OF_DAY};
 use crate::network::Network;
 use crate::readings::Reports;
@@ -28,34 +28,6 @@ pub struct KernelRun {
     pub algorithms: BTreeMap<String, String>,
     /// CPU time of this process and of the guests.
     pub cpu: Duration,
-}
-
-/// The place of the folders of runs. A guest also keeps its memory in such a folder.
-const FOLDERS: &str = "/dev/shm";
-
-/// The folder of a run, which it removes at its end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> std::io::Result<Folder> {
-        use std::os::unix::fs::DirBuilderExt;
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = Path::new(FOLDERS).join(format!("ackclock-guests-{}-{number}", std::process::id()));
-            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                done => return done.map(|()| Folder(path)),
-            }
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// A feature that the backend does not support, as far as that can be known without a kernel.
@@ -88,7 +60,7 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
         let shared = Shared::new(side as u32, largest_packet(plan), response.as_nanos().max(1));
         let boot = Boot {
             kernel: &image.kernel,
-            folder: &folder.0,
+            folder: folder.path(),
             host,
             number: side as usize,
             seed: plan.seed,

@@ -6,7 +6,7 @@ use std::io;
 use crate::sys::Memory;
 
 const MAGIC: u64 = 0x6b6c_636b_6361;
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const HEADER: usize = 4096;
 /// Bytes for the records of each direction: several windows of packets.
 const SIZE: usize = 8 << 20;
@@ -23,6 +23,7 @@ const AT_OUT_LEN: usize = 40;
 const AT_IN_SIZE: usize = 48;
 const AT_IN_LEN: usize = 56;
 const AT_IN_READ: usize = 64;
+const AT_LINK: usize = 72;
 
 /// Bytes of a record before its content.
 const RECORD: usize = 16;
@@ -55,10 +56,20 @@ pub enum Kind {
     Module,
     /// The names that a module has registered.
     Registered,
+    /// A system call of a script, to the guest.
+    Call,
+    /// Its result.
+    Return,
+    /// A setting, to the guest.
+    Word,
+    /// A message of netlink, to the guest.
+    Netlink,
+    /// The kernel's answers to it.
+    Answer,
 }
 
 impl Kind {
-    const ALL: [Kind; 12] = [
+    const ALL: [Kind; 17] = [
         Kind::Packet,
         Kind::Corrupted,
         Kind::Open,
@@ -71,6 +82,11 @@ impl Kind {
         Kind::Fields,
         Kind::Module,
         Kind::Registered,
+        Kind::Call,
+        Kind::Return,
+        Kind::Word,
+        Kind::Netlink,
+        Kind::Answer,
     ];
 
     fn of(number: u16) -> Option<Kind> {
@@ -123,6 +139,11 @@ impl Shared {
     /// Whether the guest accepts commands.
     pub fn is_ready(&self) -> bool {
         self.memory.u32_at(AT_READY) != 0
+    }
+
+    /// The number of the guest's network device.
+    pub fn link(&self) -> u32 {
+        self.memory.u32_at(AT_LINK)
     }
 
     /// Takes all records that the guest has written.

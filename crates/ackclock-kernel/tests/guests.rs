@@ -8,16 +8,10 @@ use ackclock::sim::{Plan, RunResult};
 use ackclock_kernel::{Image, KernelError, KernelRun};
 use ackclock_scenario::Scenario;
 
-/// The kernel that was built last by `ackclock kernel build`.
+mod built;
+
 fn image() -> Option<Image> {
-    let kernels = std::env::var_os("ACKCLOCK_KERNELS").map(PathBuf::from);
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
-    let folder = kernels.or_else(|| Some(cache?.join("ackclock/kernels")))?;
-    let built = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path().join("linux")));
-    let kernel =
-        built.filter(|path| path.is_file()).max_by_key(|path| path.metadata().and_then(|file| file.modified()).ok())?;
-    Some(Image { kernel, objects: objects(), modules: Default::default(), snaplen: 96 })
+    Some(Image { kernel: built::kernel()?, objects: objects(), modules: Default::default(), snaplen: 96 })
 }
 
 fn objects() -> PathBuf {

@@ -41,6 +41,14 @@ pub fn rule_json(line: &str) -> PyResult<String> {
     to_json(&CcSpec::Rule(source.into()))
 }
 
+/// The table of a name or of a label such as `codel(target=10 ms)`, as JSON. `first` is the key of a first value
+/// without a key.
+#[pyfunction]
+#[pyo3(signature = (text, first = None))]
+pub fn label_json(text: &str, first: Option<&str>) -> PyResult<String> {
+    ackclock_scenario::label_json(text, first).map_err(PyValueError::new_err)
+}
+
 /// The kind of the algorithm in a file and the key that names the file, by the file's name. Other names give none.
 #[pyfunction]
 pub fn kind_of_code(name: &str) -> Option<(&'static str, &'static str)> {

@@ -38,7 +38,7 @@ mod _core {
     #[pymodule_export]
     use crate::capture_file::CaptureFile;
     #[pymodule_export]
-    use crate::catalog::{keys_json, kind_of_code, list_json, metrics_json, rule_json, schema_json};
+    use crate::catalog::{keys_json, kind_of_code, label_json, list_json, metrics_json, rule_json, schema_json};
     #[pymodule_export]
     use crate::emulator::enter_user_namespace;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Queues alone.
 
 use ackclock::open_loop::{Arrival, Event, Outcome, serve};
-use ackclock::qdisc::{Ecn, Place, QueueSpec};
+use ackclock::qdisc::{Ecn, Groups, Place, QueueSpec};
 use ackclock::rng::RngStreams;
 use ackclock::units::{Duration, Rate};
 use pyo3::exceptions::PyValueError;
@@ -23,7 +23,8 @@ pub fn serve_queue(queue: &str, rate_bps: u64, seed: u64, arrivals: Vec<(u64, u3
     let rate = Rate::from_bps(rate_bps).ok_or_else(|| bad(&"a rate is above zero"))?;
     let spec: QueueSpec = serde_json::from_str(queue).map_err(|error| bad(&error))?;
     let packet_bytes = arrivals.iter().map(|(_, bytes, ..)| u64::from(*bytes)).max().unwrap_or(1);
-    let place = Place { rate: Some(rate), delay: Duration::ZERO, packet_bytes, mean_rtt_secs: 0.0 };
+    let place =
+        Place { rate: Some(rate), delay: Duration::ZERO, packet_bytes, mean_rtt_secs: 0.0, groups: Groups::NONE };
     let plan = spec.plan(&place).map_err(|(key, problem)| bad(&format!("{key}: {problem}")))?;
     if !arrivals.is_sorted_by_key(|(at_ns, ..)| *at_ns) {
         return Err(bad(&"arrivals come in the order of their times"));

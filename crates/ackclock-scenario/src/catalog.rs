@@ -8,11 +8,11 @@ use super::channel::Channel;
 use super::impairments::Loss;
 use super::json_schema::schema_of;
 use super::keys::in_words;
-use super::kinds::kinds;
 use super::network::Topology;
 use super::traffic::TrafficKeys;
 use ackclock::cc::{CcSpec, algorithms, foreign_kinds};
 use ackclock::qdisc::QueueSpec;
+use ackclock::quantity::kinds;
 use ackclock::transport::LossRecovery;
 
 /// Something that a scenario can name.

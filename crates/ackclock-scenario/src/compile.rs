@@ -7,12 +7,12 @@ use super::distribution::Times;
 use super::drawn::DrawnNetwork;
 use super::meters;
 use super::network::Access;
-use super::places::{place_of_access, places};
+use super::places::{groups, place_of_access, places};
 use super::schema::{Document, Flow};
 use super::topology::{Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
 use ackclock::cc::{Algorithm, CcContext};
-use ackclock::qdisc::{Place, QueuePlan, QueueSpec};
+use ackclock::qdisc::{Groups, Place, QueuePlan, QueueSpec};
 use ackclock::quantity::SendJitter;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
@@ -34,6 +34,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         flows: Vec::new(),
         arrivals: Vec::new(),
         datagrams: Vec::new(),
+        groups: groups(document),
         meters: meters::plans(document, network),
         bottleneck: network.bottleneck,
         sampling: Sampling {
@@ -47,6 +48,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
             timeout: keys.timeout,
         }),
     };
+    let groups = plan.groups.clone();
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         let meter = meters::index(document, flow);
         let group_name: Arc<str> = flow.name.as_str().into();
@@ -54,7 +56,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         let cc_context = Arc::new(flow.transport.cc_context());
         let transport = Arc::new(flow.transport.transport(flow.recovery));
         let path_rtt = drawn.path_rtt(route, network);
-        let around = Around { network, drawn: &drawn, path_rtt, rngs };
+        let around = Around { network, drawn: &drawn, groups: &groups, path_rtt, rngs };
         let group = (0..flow.count.min(most)).map(|number| {
             let name = if flow.count == 1 { flow.name.clone() } else { format!("{}.{number}", flow.name) };
             let (group, cc, cc_context) = (group_name.clone(), cc.clone(), cc_context.clone());
@@ -192,6 +194,7 @@ fn shared(path: Vec<LinkId>, of_group: &Arc<[LinkId]>) -> Arc<[LinkId]> {
 struct Around<'a> {
     network: &'a Network,
     drawn: &'a DrawnNetwork,
+    groups: &'a Groups,
     /// Propagation of its path there and back.
     path_rtt: Duration,
     rngs: RngStreams,
@@ -283,10 +286,10 @@ impl SingleFlow<'_> {
 
     /// A link that only this flow crosses: an access link, or a pure delay where there is none.
     fn private_link(&self, part: &str, extra: Duration, jitter: Duration) -> LinkPlan {
-        let Around { network, drawn, .. } = self.around;
+        let Around { network, drawn, groups, .. } = self.around;
         let pure_delay = Access::default();
         let access = network.access.as_ref().unwrap_or(&pure_delay);
-        let place = place_of_access(self.flow, self.route, access, part.ends_with("reverse"));
+        let place = place_of_access(self.flow, self.route, access, groups, part.ends_with("reverse"));
         let mut impairments = access.impairments.plan(access.delay);
         if !jitter.is_zero() {
             impairments.jitter = jitter;

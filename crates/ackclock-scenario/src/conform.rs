@@ -3,10 +3,10 @@
 use serde_json::Value as Json;
 
 use super::json_schema::{alternatives, document_schema};
-use super::kinds::kind;
 use super::mistakes::{Misfit, Misfits};
 use super::tree::{Node, Value};
 use ackclock::cc::KERNEL_ALGORITHMS;
+use ackclock::quantity::kind;
 use ackclock::quantity::{self, Spelling};
 use ackclock::quantity::{Hint, Problem};
 use ackclock::units::show_number;

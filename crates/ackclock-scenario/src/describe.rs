@@ -255,14 +255,21 @@ fn loss_in_words(loss: &LossPlan) -> String {
 
 /// Impairments other than jitter and losses, in words.
 fn impairments_in_words(impairments: &ImpairmentsPlan) -> Vec<String> {
-    let ImpairmentsPlan { course, outages, jitter, jitter_reorders, reordering, loss: _, duplication, corruption } =
-        impairments;
+    let ImpairmentsPlan { course, outages, ack_thinning, aggregation, .. } = impairments;
+    let ImpairmentsPlan { jitter, jitter_reorders, reordering, duplication, corruption, .. } = impairments;
     let mut words = Vec::new();
     if let Some(course) = course {
         words.push(format!("delay varies, by up to {}", course.most()));
     }
     if let Some(outages) = outages {
         words.push(format!("outages of {}", outages.length));
+    }
+    if let Some((every, packets)) = aggregation {
+        let most = if *packets == u32::MAX { String::new() } else { format!(" of up to {packets} packets") };
+        words.push(format!("bursts{most} every {every}"));
+    }
+    if let Some(keep_every) = ack_thinning {
+        words.push(format!("1 of {keep_every} ACKs is kept"));
     }
     if *jitter_reorders && !jitter.is_zero() {
         words.push("jitter reorders".to_owned());

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::delays::{DelayVaries, OutageTimes};
-use super::kinds::Shorthand;
 use super::mistakes::Misfits;
-use ackclock::quantity::Problem;
+use ackclock::quantity::Shorthand;
+use ackclock::quantity::{Problem, without_default};
 use ackclock::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
 use ackclock::units::Duration;
 
@@ -20,6 +20,14 @@ pub struct Impairments {
     /// Times in which every packet is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outages: Option<OutageTimes>,
+    /// ACK thinning: one in so many pure ACKs of a flow is kept, of those that its next ACK covers. The others are lost.
+    /// By default all are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub ack_thinning: Option<u32>,
+    /// Aggregation: packets wait, and leave in bursts. By default each leaves at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregation: Option<Aggregation>,
     /// Extra delay of each packet, uniform between 0 and this.
     pub jitter: Duration,
     /// Whether jitter may reorder packets. If false, packets arrive in the order in which they were sent.
@@ -36,6 +44,22 @@ pub struct Impairments {
     /// Probability that a packet arrives corrupted and its host discards it, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub corruption: f64,
+}
+
+/// Packets that leave in bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Aggregation {
+    /// Time between two bursts. Bursts leave at its multiples.
+    pub every: Duration,
+    /// Largest number of packets of a burst. Further packets wait for the next one.
+    #[serde(default = "unlimited")]
+    #[schemars(range(min = 1), transform = without_default)]
+    pub packets: u32,
+}
+
+fn unlimited() -> u32 {
+    u32::MAX
 }
 
 /// Packets that are held back.
@@ -208,6 +232,8 @@ impl Impairments {
         ImpairmentsPlan {
             course: self.delay_varies.as_ref().map(|varies| varies.course(delay)),
             outages: self.outages.as_ref().map(OutageTimes::outages),
+            ack_thinning: self.ack_thinning,
+            aggregation: self.aggregation.map(|Aggregation { every, packets }| (every, packets)),
             jitter: self.jitter,
             jitter_reorders: self.jitter_reorders,
             reordering: self.reordering.map(|Reordering { probability, delay }| ReorderingPlan { probability, delay }),
@@ -222,6 +248,9 @@ impl Impairments {
 pub fn check_times(place: &str, impairments: &Impairments, delay: Duration, misfits: &mut Misfits) {
     let varies = impairments.delay_varies.as_ref().map_or(Ok(()), |varies| varies.check(delay));
     let outages = impairments.outages.as_ref().map_or(Ok(()), OutageTimes::check);
+    if impairments.aggregation.is_some_and(|aggregation| aggregation.every.is_zero()) {
+        misfits.check(&format!("{place}.aggregation.every"), out_of_range("0 s", "above 0 s"));
+    }
     for (key, result) in [("delay_varies", varies), ("outages", outages)] {
         if let Err((below, problem)) = result {
             misfits.check(&format!("{place}.{key}.{below}"), Err::<(), _>(problem));

@@ -6,8 +6,11 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::json_schema::{PROFILES_KEY, alternatives, document_schema};
-use super::kinds::kind;
 use ackclock::quantity;
+use ackclock::quantity::kind;
+
+/// The definition of a queue within a queue.
+const INNER_QUEUE: &str = "#/$defs/InnerQueue";
 
 /// A key of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,7 +58,9 @@ fn collect(path: &str, of_kind: Option<&str>, table: &Json, place: Option<&Json>
             required: required(key),
             help: schema.get("description").and_then(Json::as_str).unwrap_or_default().to_owned(),
         });
-        if key != "cc" {
+        // A queue within a queue has the keys of a queue.
+        let is_inner_queue = schema.get("$ref").and_then(Json::as_str) == Some(INNER_QUEUE);
+        if key != "cc" && !is_inner_queue {
             below(&path, schema, list);
         }
     }

@@ -22,7 +22,7 @@ mod hash;
 mod impairments;
 mod json_schema;
 mod keys;
-mod kinds;
+mod label;
 mod link_checks;
 mod meter;
 mod meters;
@@ -59,3 +59,12 @@ pub use keys::{KeyInfo, keys};
 pub use mistakes::{Mistake, ScenarioError, printable};
 pub use schema::Document;
 pub use traces::ReadFiles;
+
+/// The table of a name or of a label such as `codel(target=10 ms)`, as JSON. `first` is the key of a first value without a
+/// key.
+///
+/// # Errors
+/// The problem of another text.
+pub fn label_json(text: &str, first: Option<&str>) -> Result<String, String> {
+    label::table_of(text, first, &tree::Origin::File).map(|table| table.to_json().to_string())
+}

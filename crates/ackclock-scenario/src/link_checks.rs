@@ -1,7 +1,7 @@
 //! Checks links, queues and channels against their place in the network.
 
 use super::mistakes::Misfits;
-use super::places::{place_of_access, places};
+use super::places::{groups, place_of_access, places};
 use super::schema::Document;
 use super::topology::Network;
 use ackclock::quantity::Problem;
@@ -40,9 +40,10 @@ pub fn check_queues(document: &Document, network: &Network, misfits: &mut Misfit
         misfits.check(&format!("{place}.queue.{}", problem.0), Err::<(), _>(problem.1));
     }
     let Some(access) = &network.access else { return };
+    let groups = groups(document);
     for (flow, route) in document.flows.iter().zip(&network.routes) {
         for is_way_of_acks in [false, true] {
-            let place = place_of_access(flow, route, access, is_way_of_acks);
+            let place = place_of_access(flow, route, access, &groups, is_way_of_acks);
             if let Err((key, problem)) = access.queue.plan(&place) {
                 misfits.check(&format!("topology.access.queue.{key}"), Err::<(), _>(problem));
             }

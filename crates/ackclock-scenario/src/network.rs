@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::impairments::Impairments;
-use super::kinds::Shorthand;
 use super::variation::Varies;
 use ackclock::qdisc::QueueSpec;
+use ackclock::quantity::Shorthand;
 use ackclock::units::{Duration, Rate};
 
 /// A network by its shape.

@@ -5,7 +5,7 @@ use super::conform::conform_at;
 use super::json_schema::schema_of;
 use super::mistakes::{Misfits, Mistake, ScenarioError};
 use super::parse;
-use super::shorthand::{fill, name_to_table};
+use super::shorthand::{expand_node, fill, name_to_table};
 use super::tree::Origin;
 use ackclock::qdisc::{Place, QueuePlan, QueueSpec};
 use ackclock::quantity::Problem;
@@ -27,6 +27,7 @@ impl Scenario {
         if link.number() < self.network.links.len() && link.number().is_multiple_of(2) {
             fill(&mut node, &serde_json::json!(QueueSpec::one_bdp()));
         }
+        expand_node(&mut node, schema_of::<QueueSpec>());
         let mut misfits = conform_at(KEY, &node, schema_of::<QueueSpec>());
         if misfits.is_empty() {
             let spec = serde_json::from_value(node.to_json());
@@ -71,6 +72,10 @@ mod tests {
             QueuePlan::drop_tail(Limit::Packets(20))
         );
         assert_eq!(read(first, "\"codel\"").in_words(), "codel, 1000 packets, target 5 ms, interval 100 ms");
+        let nested = r#"{"kind": "tbf", "rate": "1 Mbit/s", "queue": "codel"}"#;
+        let expected =
+            "tbf, 1000 packets, 1 Mbit/s with bursts of 15000 B of codel, 1000 packets, target 5 ms, interval 100 ms";
+        assert_eq!(read(first, nested).in_words(), expected);
         // What the plan has, which is drop-tail everywhere: a product at the bottleneck, many packets on the way back.
         for (link, planned) in plan.link_ids().zip(&plan.links) {
             assert_eq!(read(link, "\"drop-tail\""), planned.queue, "{}", planned.name);

@@ -9,13 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
-use super::kinds::Shorthand;
 use super::meter::Meter;
 use super::network::{Link, Topology};
 use super::replicates::Replicates;
 use super::traffic::TrafficKeys;
 use ackclock::cc::{CcSpec, ForeignValue};
 use ackclock::quantity::Interval;
+use ackclock::quantity::Shorthand;
 use ackclock::quantity::without_default;
 use ackclock::rng::Rng;
 use ackclock::sim::Stack;
@@ -123,6 +123,19 @@ pub struct Flow {
     /// Name of the meter that decides from its link on whether packets are in profile. By default no meter does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meter: Option<String>,
+    /// Differentiated services codepoint (DSCP) of the packets of the group, ACKs included: 46 is EF, 8 is CS1, 1 is LE.
+    /// By default it is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 63))]
+    pub dscp: Option<u8>,
+    /// Name of the host of the group's senders, for queues that share by hosts. By default each flow has a host of its
+    /// own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_host: Option<String>,
+    /// Name of the host of the group's receivers, for queues that share by hosts. By default each flow has a host of its
+    /// own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination_host: Option<String>,
     /// Time at which the application starts.
     #[serde(default)]
     pub start: Draw,

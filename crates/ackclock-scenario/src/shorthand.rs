@@ -1,16 +1,17 @@
 //! Shorthand, and the full form of a document.
 //!
 //! A name may replace a table that contains only its `kind`: `queue = "drop-tail"` for
-//! `queue = { kind = "drop-tail" }`. The full form contains such tables and a name for every flow. Every table with a
+//! `queue = { kind = "drop-tail" }`. A label may replace any table with a `kind`: `queue = "codel(target=10 ms)"`. The full form contains such tables and a name for every flow. Every table with a
 //! default contains its omitted keys, so that `--set` finds them.
 
 use serde_json::Value as Json;
 
 use super::foreign::kind_of;
 use super::json_schema::{alternatives, document_schema, resolve};
-use super::kinds::SHORTHAND_KEY;
+use super::label;
 use super::tree::{Node, Origin, Value};
 use ackclock::cc::{CcSpec, KERNEL_ALGORITHMS};
+use ackclock::quantity::SHORTHAND_KEY;
 
 /// Expands a document to its full form. Mistakes stay unchanged.
 pub fn expand(root: &mut Node) {
@@ -27,7 +28,8 @@ pub fn expand(root: &mut Node) {
     expand_node(root, document_schema());
 }
 
-fn expand_node(node: &mut Node, schema: &Json) {
+/// Expands a value of this schema to its full form.
+pub fn expand_node(node: &mut Node, schema: &Json) {
     let schema = resolve(schema);
     if schema.get(SHORTHAND_KEY).is_some() {
         name_to_table(node);
@@ -81,6 +83,12 @@ fn expand_table(table: &mut Node, schema: &Json) {
 /// A name becomes the table that it stands for.
 pub fn name_to_table(node: &mut Node) {
     if let Value::Text(name) = &mut node.value {
+        if name.contains('(')
+            && let Ok(table) = label::table_of(name, None, &node.origin)
+        {
+            *node = table;
+            return;
+        }
         let kind = Node::new(Value::Text(std::mem::take(name)), node.origin.clone());
         node.value = Value::Table(vec![("kind".to_owned(), kind)]);
     }

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{Sizes, Times};
-use super::kinds::Shorthand;
 use super::mistakes::Misfits;
 use super::tree::{Node, Origin};
 use super::variation::Varies;
 use ackclock::quantity::Problem;
+use ackclock::quantity::Shorthand;
 use ackclock::quantity::Size;
 use ackclock::quantity::without_default;
 use ackclock::transport::TransportKeys;

@@ -54,6 +54,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     }
     warnings.extend(network.links.iter().filter_map(capped_trace));
     warnings.extend(network.links.iter().filter_map(time_at_the_highest_rate));
+    warnings.extend(network.links.iter().filter_map(shaper_above_the_rate));
     warnings.extend(meters::warnings(document, network));
     warnings.extend(network.parts().flat_map(|(name, _, impairments)| impairments.warnings(name)));
     for (name, _) in document.channels.iter().filter(|(_, channel)| channel.is_dead()) {
@@ -127,6 +128,15 @@ fn time_at_the_highest_rate(link: &DirectedLink) -> Option<String> {
     Some(format!(
         "the queue of {name} holds {time} at its rate of {rate} ({bytes} bytes); at a lower rate they take longer"
     ))
+}
+
+/// A shaper that the link is slower than.
+fn shaper_above_the_rate(link: &DirectedLink) -> Option<String> {
+    let (rate, shaped) = (link.rate?, link.queue.shaped_rate()?);
+    let name = &link.name;
+    (shaped >= rate).then(|| {
+        format!("the queue of {name} shapes to {shaped}, and its link has {rate}: the shaper delays no packet for long")
+    })
 }
 
 /// A trace that offers more than the link's rate.
@@ -250,6 +260,23 @@ mod tests {
         let varies = "varies = { kind = 'square', high = '8 Mbit/s', low = '2 Mbit/s', interval = '1 s' }";
         assert_eq!(warnings(&format!("{queue}\n{varies}"), PLAIN), [expected]);
         assert_eq!(warnings(queue, PLAIN), [""; 0]);
+    }
+
+    #[test]
+    fn a_shaper_that_is_faster_than_its_link_is_named() {
+        let shaper = |rate: &str| format!("queue = {{ kind = 'tbf', rate = '{rate}', queue = 'codel' }}");
+        let expected = "the queue of bottleneck shapes to 8 Mbit/s, and its link has 8 Mbit/s: the shaper delays no packet for long";
+        assert_eq!(warnings(&shaper("8 Mbit/s"), PLAIN), [expected]);
+        assert_eq!(warnings(&shaper("7 Mbit/s"), PLAIN), [""; 0]);
+    }
+
+    #[test]
+    fn marks_of_inner_queues_count() {
+        let queue = "queue = { kind = 'prio', class = [{ flows = ['capable'], queue = 'pie' }, \
+                     { queue = { kind = 'codel', ecn = true } }] }";
+        assert_eq!(warnings(queue, CAPABLE), [""; 0]);
+        let plain = queue.replace("capable", "plain");
+        assert!(warnings(&plain, PLAIN)[0].contains("the queue of bottleneck is to mark packets"));
     }
 
     #[test]

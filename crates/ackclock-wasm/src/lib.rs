@@ -28,6 +28,19 @@ pub fn rule_json(line: &str) -> Result<String, JsError> {
     Ok(error::to_json(&CcSpec::Rule(source.into())))
 }
 
+/// The table of a name or of a label such as `codel(target=10 ms)`, as JSON. `first` is the key of a first value
+/// without a key.
+#[wasm_bindgen(js_name = labelJson)]
+pub fn label_json(text: &str, first: Option<String>) -> Result<String, JsError> {
+    ackclock_scenario::label_json(text, first.as_deref()).map_err(|error| JsError::new(&error))
+}
+
+/// Answers a request about a queue alone. `ackclock::open_loop::json` defines both sides.
+#[wasm_bindgen(js_name = queueJson)]
+pub fn queue_json(request: &str) -> Result<String, JsError> {
+    ackclock::open_loop::json(request).map_err(|error| JsError::new(&error.to_string()))
+}
+
 /// Every metric of the results with unit, label and definition, as JSON.
 #[wasm_bindgen(js_name = metricsJson)]
 pub fn metrics_json() -> String {

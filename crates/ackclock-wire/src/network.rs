@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ackclock::engine::{ComponentId, EventQueue};
 use ackclock::link::{Impairable, Link, Sink};
-use ackclock::qdisc::{Ecn, Queued, Reason};
+use ackclock::qdisc::{Ecn, Queued, Reason, Tag};
 use ackclock::rng::RngStreams;
 use ackclock::sim::{LinkId, Plan};
 use ackclock::units::{Duration, Instant};
@@ -25,6 +25,7 @@ pub struct Item {
     flow_hash: u64,
     ecn: Ecn,
     in_profile: bool,
+    tag: Tag,
     is_corrupted: bool,
 }
 
@@ -47,6 +48,10 @@ impl Queued for Item {
 
     fn in_profile(&self) -> bool {
         self.in_profile
+    }
+
+    fn tag(&self) -> Tag {
+        self.tag
     }
 }
 
@@ -119,6 +124,7 @@ struct Path {
     reverse: Arc<[LinkId]>,
     flow_hash: u64,
     in_profile: bool,
+    tag: Tag,
 }
 
 impl Path {
@@ -200,6 +206,7 @@ impl Network {
             reverse: flow.reverse.clone(),
             flow_hash: rngs.key(&flow.name),
             in_profile: flow.in_profile,
+            tag: plan.groups.tag(&flow.group),
         });
         Network {
             links: plan.links.iter().map(|link| link.build(rngs, end)).collect(),
@@ -223,6 +230,7 @@ impl Network {
             flow_hash: programs_hash.unwrap_or(path.flow_hash),
             ecn,
             in_profile: path.in_profile,
+            tag: if header.is_forward { path.tag } else { path.tag.reversed() },
             is_corrupted: false,
         };
         self.packets.places[item.place as usize].header = header;

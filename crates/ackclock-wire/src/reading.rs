@@ -13,6 +13,35 @@ const LOSS: u8 = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo([u8; Self::LEN]);
 
+/// Fields of the structure: name, place and bytes.
+const FIELDS: &[(&str, usize, usize)] = &[
+    ("tcpi_state", 0, 1),
+    ("tcpi_ca_state", 1, 1),
+    ("tcpi_retransmits", 2, 1),
+    ("tcpi_probes", 3, 1),
+    ("tcpi_backoff", 4, 1),
+    ("tcpi_rto", 8, 4),
+    ("tcpi_snd_mss", 16, 4),
+    ("tcpi_unacked", 24, 4),
+    ("tcpi_sacked", 28, 4),
+    ("tcpi_lost", 32, 4),
+    ("tcpi_retrans", 36, 4),
+    ("tcpi_rtt", 68, 4),
+    ("tcpi_rttvar", 72, 4),
+    ("tcpi_snd_ssthresh", 76, 4),
+    ("tcpi_snd_cwnd", 80, 4),
+    ("tcpi_reordering", 88, 4),
+    ("tcpi_total_retrans", 100, 4),
+    ("tcpi_bytes_acked", 120, 8),
+    ("tcpi_bytes_received", 128, 8),
+    ("tcpi_min_rtt", 148, 4),
+    ("tcpi_data_segs_out", 156, 4),
+    ("tcpi_delivered_ce", 196, 4),
+    ("tcpi_bytes_sent", 200, 8),
+    ("tcpi_dsack_dups", 216, 4),
+    ("tcpi_reord_seen", 220, 4),
+];
+
 impl Default for TcpInfo {
     fn default() -> Self {
         TcpInfo([0; Self::LEN])
@@ -26,6 +55,16 @@ impl TcpInfo {
     /// Reads the structure as the kernel writes it.
     pub fn new(bytes: [u8; Self::LEN]) -> Self {
         TcpInfo(bytes)
+    }
+
+    /// The value of a field, by its name in `struct tcp_info`. None for a field that is not read.
+    pub fn field(&self, name: &str) -> Option<f64> {
+        let (_, place, len) = FIELDS.iter().find(|(known, ..)| *known == name)?;
+        Some(match len {
+            1 => f64::from(self.0[*place]),
+            4 => f64::from(self.u32_at(*place)),
+            _ => self.u64_at(*place) as f64,
+        })
     }
 
     fn u16_at(&self, place: usize) -> u16 {

@@ -44,7 +44,15 @@ fn serve(mut queue: Queue<Item>, arrivals: &[Instant]) -> u32 {
         }
         let flow = number as u64 % FLOWS;
         let in_profile = flow.is_multiple_of(2);
-        let packet = Item { number: 0, flow, bytes: 1500, ecn: Ecn::NotEct, in_profile, corrupted: false };
+        let packet = Item {
+            number: 0,
+            flow,
+            bytes: 1500,
+            ecn: Ecn::NotEct,
+            in_profile,
+            tag: ackclock::qdisc::Tag::NONE,
+            corrupted: false,
+        };
         if free_at > now {
             queue.enqueue(now, packet, &mut ());
         } else if black_box(queue.bypass(now, now.since(free_at), packet, &mut ())).is_some() {

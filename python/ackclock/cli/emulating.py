@@ -24,17 +24,17 @@ _BACKEND_HELP = (
     "sim simulates, linux runs this kernel in real time, kernel runs a kernel in virtual time "
     "(docs/learn/simulator-model-kernel.md)"
 )
-_KERNEL_HELP = (
+KERNEL_HELP = (
     "Kernel of --backend kernel: a version, a name or a path (`ackclock kernel list`). "
     "Default: the kernel that was built last."
 )
-_kernel_option = click.option("--kernel", metavar="VERSION|PATH", help=_KERNEL_HELP)
+_kernel_option = click.option("--kernel", metavar="VERSION|PATH", help=KERNEL_HELP)
 _kernels_option = click.option(
     "--kernel",
     "kernels",
     metavar="VERSION|PATH",
     multiple=True,
-    help=f"{_KERNEL_HELP} Several kernels are compared.",
+    help=f"{KERNEL_HELP} Several kernels are compared.",
 )
 
 

@@ -23,7 +23,7 @@ def command(queues: tuple[str, ...], **options: Any) -> int:
     a name with parameters          'codel(target=10 ms)'
     an inline table                 '{ kind = "red", ecn = true }'
 
-    The bottleneck of each environment gets the queue. Its buffer is that of the environment, unless the queue
+    The bottleneck of each environment gets the queue. The environment sets the buffer, unless the queue
     names a limit. The flows keep their algorithms. Several queues are ranked against each other.
     """
     return run_evaluation([*queues], QUEUE_DISCIPLINE, Options(**options))

@@ -30,7 +30,7 @@ _LONGEST = 100_000
     type=click.Path(path_type=Path),
     metavar="WHERE",
     help="Write the page and exit. NAME.html is the live page in one file. Any other name is a folder with "
-    "the live page and the page of evaluations.",
+    "the live page and the pages of evaluations and of a queue alone.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port. Default: a free one.")
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
@@ -84,7 +84,7 @@ def packed(text: str) -> str:
 
 
 def write(where: Path, fragment: str) -> None:
-    """Write the live page to a file, or both pages into a folder, and print which files there are.
+    """Write the live page to a file, or all pages into a folder, and print which files there are.
 
     Raises:
         InputError: if the modules are not built, or a file cannot be written.
@@ -92,7 +92,11 @@ def write(where: Path, fragment: str) -> None:
     if where.suffix.lower() in (".html", ".htm"):
         pages = {where: live.live_page(fragment, is_alone=True)}
     else:
-        pages = {where / live.LIVE: live.live_page(fragment), where / live.EVALUATION: live.evaluation_page()}
+        pages = {
+            where / live.LIVE: live.live_page(fragment),
+            where / live.EVALUATION: live.evaluation_page(),
+            where / live.QUEUE: live.queue_page(),
+        }
     try:
         for path, page in pages.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +118,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Pages(BaseHTTPRequestHandler):
-    """The two pages, made of their sources at each request."""
+    """The pages, made of their sources at each request."""
 
     #: Seconds that a client may wait with its request.
     timeout = 10
@@ -123,6 +127,7 @@ class _Pages(BaseHTTPRequestHandler):
         "/": live.live_page,
         f"/{live.LIVE}": live.live_page,
         f"/{live.EVALUATION}": live.evaluation_page,
+        f"/{live.QUEUE}": live.queue_page,
     }
 
     def do_GET(self) -> None:

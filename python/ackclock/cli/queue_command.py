@@ -99,7 +99,7 @@ def command(
         show(table)
     if picture == TERMINAL:
         say("")
-    write_picture(picture, run.drawing())
+    write_picture(picture, run.drawing("over time" if picture == TERMINAL else None))
     if picture != TERMINAL:
         talk(f"plot: {picture}")
 
@@ -109,7 +109,7 @@ def _tables(document: dict[str, Any], labels: list[str]) -> list[Table]:
 
     counts = Table(
         "packets",
-        *(Column(name, right=True) for name in ("arrived", "sent", "dropped", "marked", "queued at the end")),
+        *(Column(name, right=True) for name in ("arrived", "sent", "dropped", "marked", "queued")),
         title=f"{document['queue']}: utilization {100 * document['utilization']:.1f} %",
         caption=_reasons(document),
     )

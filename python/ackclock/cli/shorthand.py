@@ -15,7 +15,7 @@ from ackclock.cli.capturing import check_target, write_capture
 from ackclock.cli.console import talk
 from ackclock.errors import InputError, Mistake, ScenarioError
 from ackclock.files.documents import as_toml_file, text_of, toml_of
-from ackclock.files.labels import parts
+from ackclock.files.labels import parts, table_of
 from ackclock.metrics.quantities import number_of
 from ackclock.scenario import SCHEMA, Scenario, algorithm_text
 
@@ -66,7 +66,11 @@ def shorthand_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--trace", metavar="FILE", help="Without FILE: mahimahi trace, which the rate follows."),
         click.option("--rtt", metavar="TIME", help=f"Without FILE: base RTT. Default: {_RTT}."),
-        click.option("--queue", metavar="NAME", help=f"Without FILE: queue discipline. Default: {_QUEUE}."),
+        click.option(
+            "--queue",
+            metavar="QUEUE",
+            help=f"Without FILE: queue, or 'codel(target=10 ms)'. Default: {_QUEUE}.",
+        ),
         click.option(
             "--limit",
             metavar="SIZE",
@@ -142,8 +146,7 @@ class Shorthand(NamedTuple):
     def _tree(self) -> tuple[dict[str, Any], str]:
         """Return the scenario in the form of a file, and its description. Raises `InputError`."""
         rtt, duration = self.rtt or _RTT, self.duration or _DURATION
-        queue = _table_or_name("--queue", self.queue or _QUEUE)
-        queue = dict(queue) if isinstance(queue, Mapping) else {"kind": queue}
+        queue = _table("--queue", self.queue or _QUEUE)
         if self.limit is not None:
             queue["limit"] = self.limit
         elif queue.get("kind") == _QUEUE:
@@ -214,6 +217,14 @@ def _read(tree: Mapping[str, Any], sets: Iterable[str]) -> Scenario:
 def _option(key: str) -> str:
     option = next((option for start, option in _OPTIONS.items() if key.startswith(start)), None)
     return f"--{option}" if option is not None else f"options: {key}"
+
+
+def _table(option: str, text: str) -> dict[str, Any]:
+    """Return the table of a name, a label or an inline table."""
+    try:
+        return table_of(text)
+    except ValueError as error:
+        raise InputError(f"{option}: {text!r} {error}") from None
 
 
 def _table_or_name(option: str, text: str) -> Any:

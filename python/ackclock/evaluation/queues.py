@@ -31,7 +31,7 @@ class QueueCandidate(Candidate):
             table = dict(cc) if isinstance(cc, Mapping) else table_of(cc)
         except ValueError as error:
             raise ScenarioError(f"queue {cc}: {error}") from None
-        queue_of(table)
+        queue_of(cc)
         return cls(as_toml(table))
 
     @cached_property

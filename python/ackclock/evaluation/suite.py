@@ -158,8 +158,6 @@ class Environment:
         """Raise `InputError` unless there is something under test and the watched metric exists."""
         under_test = set(subject.groups)
         if isinstance(subject, Queues):
-            if self.scored:
-                place.at("company").fail("applies to flows under test, but this suite tests queues")
             for text in self.sets:
                 key = text.partition("=")[0].strip()
                 if key.startswith(QUEUE) and key != f"{QUEUE}.limit":
@@ -208,6 +206,10 @@ def _subject(tree: dict[str, Any], place: Place) -> Subject:
     """Return the subject of a suite. Raises `InputError` unless it fits the groups under test."""
     groups = tree.get("test")
     if tree.get("subject", ALGORITHM) == QUEUE_DISCIPLINE:
+        company = [entry["id"] for entry in tree["environments"] if "company" in entry]
+        if company:
+            there = Place(place.file, f"environments[{company[0]}]")
+            there.at("company").fail("applies to flows under test, but this suite tests queues")
         if groups is not None:
             place.at("test").fail("names flows under test, but this suite tests queues; remove the key")
         return Queues()

@@ -1,4 +1,4 @@
-"""Builds the live page and the page of evaluations, each as one file that loads nothing."""
+"""Builds the live page and the pages of evaluations and queues, each as one file that loads nothing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from ackclock.page.embedded import MODULE, bundle, data, packed_file, script, web, with_policy
 
-#: The file names by which both pages link to each other.
-LIVE, EVALUATION = "index.html", "evaluate.html"
+#: The file names by which the pages link to each other.
+LIVE, EVALUATION, QUEUE = "index.html", "evaluate.html", "queue.html"
 #: The module of the scores.
 _SCORES = "module/score_bg.wasm"
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
@@ -20,8 +20,8 @@ _SCRIPT = re.compile(r'<script( type="module"| nomodule) src="([^"]+)"></script>
 def live_page(opening: str = "", *, is_alone: bool = False) -> str:
     """Return the live page.
 
-    `opening`: the address fragment for a page that is opened without one. `is_alone`: whether the page of
-    evaluations is missing. Raises `InputError` if the module for browsers is not built.
+    `opening`: the address fragment for a page that is opened without one. `is_alone`: whether the other
+    pages are missing. Raises `InputError` if the module for browsers is not built.
     """
     begins = {"opening": opening} if opening else {}
     page = _whole(LIVE, begins | engine() | _packed("play/lessons", "*"))
@@ -33,6 +33,11 @@ def evaluation_page() -> str:
     modules = {name: packed_file(name) for name in (MODULE, _SCORES)}
     worker = {"evaluator.js": bundle(web() / "evaluator.js")}
     return _whole(EVALUATION, worker | modules | _packed("module/suites", "*.json"))
+
+
+def queue_page() -> str:
+    """Return the page of a queue alone. Raises `InputError` if the module is not built."""
+    return _whole(QUEUE, {MODULE: packed_file(MODULE)})
 
 
 def engine() -> dict[str, str]:

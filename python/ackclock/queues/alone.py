@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from ackclock.page.plots import Plot
 
 #: Arrivals that show how a queue reacts: three quarters of the rate, and twice as much for two seconds.
-DEFAULT_ARRIVALS = ("poisson({base} bit/s)", "cbr({extra} bit/s, from={start:g} s, to={end:g} s)")
+DEFAULT_ARRIVALS = ("poisson({base:g} Mbit/s)", "cbr({extra:g} Mbit/s, from={start:g} s, to={end:g} s)")
 _BASE, _EXTRA, _START, _END = 0.75, 0.75, 0.3, 0.5
 #: Samples of a run by default.
 _SAMPLES = 1000
-_MS = 1e-6
 
 Queue = str | Mapping[str, Any]
 
@@ -136,8 +135,8 @@ def default_arrivals(rate: str, seconds: float) -> list[str]:
     if number is None or number[0] != "bps":
         raise ArgumentValueError("rate", f'{rate!r} is no rate with a unit; write for example "10 Mbit/s"')
     numbers = {
-        "base": round(_BASE * number[1]),
-        "extra": round(_EXTRA * number[1]),
+        "base": 1e-6 * _BASE * number[1],
+        "extra": 1e-6 * _EXTRA * number[1],
         "start": _START * seconds,
         "end": _END * seconds,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,10 +11,12 @@ from ackclock.page.over_time import Drawing
 
 _S = 1e-9
 _MS = 1e-6
+#: The names of variables end in their unit.
+_WITH_UNIT = re.compile(r"(\w+)_(ms|packets|bytes)")
 
 
 def drawing(samples: Mapping[str, Any], end: float, title: str) -> Drawing:
-    """Return sojourn times, backlog, rates, drops and marks, and a panel for each variable of the queue."""
+    """Return sojourn times, backlog, rates, drops and marks, and each variable of the queue that varies."""
     times = [_S * time for time in samples["time_ns"]]
 
     def curve(values: Sequence[float | None], factor: float = 1.0) -> Curve:
@@ -34,9 +37,16 @@ def drawing(samples: Mapping[str, Any], end: float, title: str) -> Drawing:
         ),
         Panel("packets per sample", {name: curve(samples[name]) for name in ("dropped", "marked")}),
     ]
-    state = samples["state"].items()
-    panels += [Panel(name.replace("_", " "), {name: curve(values)}) for name, values in state]
+    for name, values in samples["state"].items():
+        if len(set(values)) > 1:
+            panels.append(Panel(_title(name), {_title(name).partition(",")[0]: curve(values)}))
     return Drawing([panel for panel in map(_drawn, panels) if panel.curves], end, title)
+
+
+def _title(name: str) -> str:
+    """Return the name of a variable with its unit: `target_ms` is `target, ms`."""
+    found = _WITH_UNIT.fullmatch(name)
+    return (f"{found[1]}, {found[2]}" if found is not None else name).replace("_", " ")
 
 
 def _drawn(panel: Panel) -> Panel:

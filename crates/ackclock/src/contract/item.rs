@@ -2,7 +2,7 @@
 
 use super::Draw;
 use crate::link::Impairable;
-use crate::qdisc::{Ecn, Qdisc, QueueSink, Queued, Reason};
+use crate::qdisc::{Ecn, Qdisc, QueueSink, Queued, Reason, Tag};
 use crate::units::Instant;
 
 /// An item with a number, by which it is known again.
@@ -18,6 +18,8 @@ pub struct Item {
     pub ecn: Ecn,
     /// Whether it keeps within its profile.
     pub in_profile: bool,
+    /// Its group and direction.
+    pub tag: Tag,
     /// Whether the wire has made some of its bits wrong.
     pub corrupted: bool,
 }
@@ -37,6 +39,9 @@ impl Queued for Item {
     }
     fn in_profile(&self) -> bool {
         self.in_profile
+    }
+    fn tag(&self) -> Tag {
+        self.tag
     }
 }
 
@@ -80,6 +85,10 @@ impl Item {
         let bytes = if draw.chance(60) { 1500 } else { draw.whole(1, 1500) as u32 };
         let ecn = draw.pick(&[Ecn::NotEct, Ecn::Ect0, Ecn::Ce]);
         let flow = draw.whole(0, 3);
-        Item { number, flow, bytes, ecn, in_profile: flow == 3, corrupted: false }
+        // Two groups of flows, whose packets go both ways. Those of the last flow are ACKs.
+        let tag = Tag::new(1 + flow as usize / 2);
+        let tag = if draw.chance(50) { tag } else { tag.reversed() };
+        let tag = if flow == 3 { tag.covered_by_next() } else { tag };
+        Item { number, flow, bytes, ecn, in_profile: flow == 3, tag, corrupted: false }
     }
 }

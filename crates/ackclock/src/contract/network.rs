@@ -6,7 +6,7 @@ use super::parts::{drop_tail, impairments, over_quic, queue, settings, variation
 use super::{Draw, traffic};
 use crate::cc::{Algorithm, CcSpec};
 use crate::meter::Profile as MeterProfile;
-use crate::qdisc::Place;
+use crate::qdisc::{Groups, Place};
 use crate::sim::{FlowPlan, ImpairmentsPlan, LinkId, LinkPlan, MeterPlan, MeterScope, Plan, Sampling, Stack, Traffic};
 use crate::transport::{LossRecovery, Profile};
 use crate::units::{Duration, Instant, Rate};
@@ -74,7 +74,13 @@ pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
         varies: None,
         delay,
         queue,
-        place: Place { rate, delay, packet_bytes: 1500, mean_rtt_secs: 2.0 * delay.as_secs_f64() },
+        place: Place {
+            rate,
+            delay,
+            packet_bytes: 1500,
+            mean_rtt_secs: 2.0 * delay.as_secs_f64(),
+            groups: Groups::NONE,
+        },
         impairments: ImpairmentsPlan::default(),
         channel: None,
         private: false,
@@ -106,6 +112,7 @@ pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
         flows: vec![flow("one"), flow("other")],
         arrivals: Vec::new(),
         datagrams: Vec::new(),
+        groups: Groups::NONE,
         meters: Vec::new(),
         bottleneck: FORWARD,
         sampling: Sampling { interval: None, max_flows: 0, packets: false },
@@ -125,7 +132,13 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         varies: None,
         delay,
         queue,
-        place: Place { rate, delay, packet_bytes: 1500, mean_rtt_secs: 2.0 * delay.as_secs_f64() },
+        place: Place {
+            rate,
+            delay,
+            packet_bytes: 1500,
+            mean_rtt_secs: 2.0 * delay.as_secs_f64(),
+            groups: Groups::NONE,
+        },
         impairments,
         channel: None,
         private: false,
@@ -184,6 +197,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         flows,
         arrivals: Vec::new(),
         datagrams: Vec::new(),
+        groups: Groups::NONE,
         meters: Vec::new(),
         bottleneck: FORWARD,
         sampling: Sampling { interval: Some(duration / 500), max_flows: 64, packets: false },

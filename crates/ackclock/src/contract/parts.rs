@@ -4,7 +4,7 @@ use super::Draw;
 use super::random_queue::random_queue;
 use crate::cc::{CcContext, IdleWindow, TimeoutSsthresh};
 use crate::link::{DelayCourse, Outages};
-use crate::qdisc::{Limit, Place, QueuePlan};
+use crate::qdisc::{Groups, Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
 use crate::transport::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo};
 use crate::units::{Duration, Rate};
@@ -51,6 +51,11 @@ pub(super) fn impairments(draw: &mut Draw) -> ImpairmentsPlan {
             length: Duration::from_millis(draw.whole(1, 200)),
             repeat: draw.chance(50).then_some(Duration::from_secs(2)),
         }),
+        ack_thinning: draw.chance(10).then(|| draw.whole(1, 5) as u32),
+        aggregation: draw.chance(10).then(|| {
+            let every = Duration::from_micros(draw.whole(1, 20_000));
+            (every, if draw.chance(50) { draw.whole(1, 50) as u32 } else { u32::MAX })
+        }),
         jitter: jitter(draw),
         jitter_reorders: draw.chance(50),
         reordering: draw.chance(15).then_some(reordering),
@@ -82,6 +87,7 @@ pub(super) fn queue(draw: &mut Draw, rate: f64) -> QueuePlan {
         delay: Duration::from_millis(draw.whole(1, 50)),
         packet_bytes: 1500,
         mean_rtt_secs: draw.scale(0.005, 0.2),
+        groups: Groups::NONE,
     };
     random_queue(draw, &place)
 }

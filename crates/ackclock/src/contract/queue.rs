@@ -1,6 +1,6 @@
 //! The contract of a [`Qdisc`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::{Item, Told, Violation, for_each_case};
 use crate::qdisc::{Ecn, Limit, Qdisc};
@@ -109,9 +109,11 @@ impl Waiting {
         let mut shown = Vec::new();
         queue.visit(&mut |since, item| shown.push((since, *item)));
         let mut queued: Vec<(Instant, Item)> = self.items.iter().map(|(since, item, _)| (*since, *item)).collect();
-        // Queues of flows may be shown in any order.
-        shown.sort_by_key(|(_, item)| queue.order(item));
-        queued.sort_by_key(|(_, item)| queue.order(item));
+        // Queues of flows may be shown in any order. A mark may change the order that an item would get now.
+        let orders: BTreeMap<u64, u64> = self.items.iter().map(|(_, item, order)| (item.number, *order)).collect();
+        let order_of = |(_, item): &(Instant, Item)| orders.get(&item.number).copied();
+        shown.sort_by_key(order_of);
+        queued.sort_by_key(order_of);
         ensure!(shown == queued, "{queued:?} are queued, and {shown:?} are shown");
         Ok(())
     }

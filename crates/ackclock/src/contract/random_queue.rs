@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Draw;
 use crate::qdisc::{Place, QueuePlan, QueueSpec};
+use crate::quantity::SHORTHAND_KEY;
 
 /// The schema of everything that a scenario may write of a queue.
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(QueueSpec).to_value());
@@ -74,7 +75,10 @@ fn random_value(draw: &mut Draw, schema: &Json, place: &Place) -> Option<Json> {
     }
     for list in ["enum", "oneOf", "anyOf"] {
         if let Some(choices) = schema.get(list).and_then(Json::as_array) {
-            let choices: Vec<&Json> = choices.iter().filter(|choice| !is_null(choice)).collect();
+            // The name of a queue stands for a table, which another choice has.
+            let may_be =
+                |choice: &&Json| !(is_null(choice) || schema.get(SHORTHAND_KEY).is_some() && has_names(choice));
+            let choices: Vec<&Json> = choices.iter().filter(may_be).collect();
             let choice = draw.pick(&choices);
             return if list == "enum" { Some(choice.clone()) } else { random_value(draw, choice, place) };
         }
@@ -90,9 +94,19 @@ fn random_value(draw: &mut Draw, schema: &Json, place: &Place) -> Option<Json> {
         Some(json!(draw.whole(1, 8)))
     } else if is("number") {
         Some(json!(draw.scale(0.001, 1.0)))
+    } else if is("object") {
+        Some(random_keys(draw, schema, place))
+    } else if is("array") {
+        let items = schema.get("items")?;
+        let count = draw.whole(1, 3);
+        (0..count).map(|_| random_value(draw, items, place)).collect::<Option<Vec<Json>>>().map(Json::from)
     } else {
         None
     }
+}
+
+fn has_names(schema: &Json) -> bool {
+    schema.get("enum").is_some()
 }
 
 fn is_null(schema: &Json) -> bool {

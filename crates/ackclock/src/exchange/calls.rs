@@ -1,22 +1,12 @@
 //! The system calls of a script.
 
 use super::endpoint::Endpoint;
+use super::host::Returned;
 use super::script::Call;
 use crate::units::Instant;
 
 /// Bytes that a script may write: sequence numbers stay clear of 32 bits.
 const MAX_WRITTEN: u64 = 1 << 31;
-
-/// The result of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Returned {
-    /// The value.
-    pub value: i64,
-    /// The error that a value of -1 stands for.
-    pub errno: Option<&'static str>,
-    /// The unsupported part of the request.
-    pub note: Option<String>,
-}
 
 /// The file descriptors of the one connection of a script.
 #[derive(Clone, Debug, Default)]
@@ -27,16 +17,6 @@ pub struct Sockets {
     accepted: Option<i64>,
     listening: bool,
     written: u64,
-}
-
-impl Returned {
-    fn value(value: i64) -> Self {
-        Returned { value, errno: None, note: None }
-    }
-
-    fn error(errno: &'static str) -> Self {
-        Returned { value: -1, errno: Some(errno), note: None }
-    }
 }
 
 impl Sockets {

@@ -4,7 +4,8 @@
 
 use super::MAX_SEGMENTS;
 use super::ecn;
-use super::info::Reading;
+use super::host::Sent;
+use super::info::{Reading, State};
 use super::packet::{Flags, Options, Packet};
 use super::settings::Settings;
 use crate::cc::CcContext;
@@ -22,15 +23,6 @@ const MIN_MSS: u32 = 48;
 const MAX_WSCALE: u32 = 14;
 /// The resolution of timestamps.
 const TICK: Duration = Duration::from_millis(1);
-
-/// A segment that left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// When.
-    pub at: Instant,
-    /// The segment. Values of timestamps count from the start of the run.
-    pub packet: Packet,
-}
 
 /// The agreement of both ends.
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,13 +143,14 @@ impl Connection {
 
     /// The values that assertions read.
     pub fn reading(&self) -> Reading {
-        Reading {
+        State {
             sender: self.sender.info(),
             counters: self.sender.counters(),
             mss: self.mss,
             bytes_acked: self.sender.acknowledged(),
             bytes_received: self.receiver.delivered(),
         }
+        .reading()
     }
 
     // ---- the application ----

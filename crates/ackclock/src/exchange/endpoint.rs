@@ -1,7 +1,8 @@
 //! One end of a connection as a socket sees it: the handshake, and then the open connection.
 
-use super::connection::{Agreement, Connection, Sent, sent_at, ticks};
+use super::connection::{Agreement, Connection, sent_at, ticks};
 use super::ecn;
+use super::host::Sent;
 use super::packet::{Flags, Options, Packet};
 use super::settings::Settings;
 use crate::transport::EcnMode;
@@ -20,10 +21,6 @@ pub struct Endpoint {
     state: State,
     /// The sent segments that no line of the script has matched yet.
     sent: Vec<Sent>,
-    /// The offset of the script's timestamps from the run's.
-    timestamp_offset: Option<u32>,
-    last_ticks: u32,
-    segments: u64,
 }
 
 #[derive(Debug)]
@@ -64,14 +61,7 @@ impl Handshake {
 impl Endpoint {
     /// A socket that is neither connected nor listening.
     pub fn new(settings: Settings) -> Self {
-        Endpoint {
-            settings,
-            state: State::Closed,
-            sent: Vec::new(),
-            timestamp_offset: None,
-            last_ticks: 0,
-            segments: 0,
-        }
+        Endpoint { settings, state: State::Closed, sent: Vec::new() }
     }
 
     /// Waits for a SYN.
@@ -148,7 +138,7 @@ impl Endpoint {
             }
             return;
         }
-        let echo = self.echo(now, packet);
+        let echo = echo(now, packet);
         match &mut self.state {
             // RFC 9293 §3.10.7.4: "irrespective of the sequence number, TCP endpoints MUST send a "challenge ACK" to the remote
             // peer".
@@ -190,42 +180,7 @@ impl Endpoint {
 
     /// Appends the segments sent since the last call to `queue`.
     pub fn take_sent(&mut self, queue: &mut impl Extend<Sent>) {
-        self.segments += self.sent.len() as u64;
-        if let Some((value, _)) = self.sent.last().and_then(|sent| sent.packet.options.as_ref()?.timestamps) {
-            self.last_ticks = value;
-        }
         queue.extend(self.sent.drain(..));
-    }
-
-    /// Segments sent so far.
-    pub fn segments(&self) -> u64 {
-        self.segments
-    }
-
-    /// The segment with timestamps of the script. The first value in a script determines the offset.
-    pub fn in_script_time(&mut self, sent: &Sent, expected: &Packet) -> Packet {
-        let mut packet = sent.packet.clone();
-        if let Some((value, _)) = packet.options.as_mut().and_then(|options| options.timestamps.as_mut()) {
-            let given = expected.options.as_ref().and_then(|options| options.timestamps);
-            if let (None, Some((given, _))) = (self.timestamp_offset, given) {
-                self.timestamp_offset = Some(given.wrapping_sub(*value));
-            }
-            *value = value.wrapping_add(self.timestamp_offset.unwrap_or(0));
-        }
-        packet
-    }
-
-    /// The transmission time of the timestamp that a segment echoes. Before the script gives a value, an echo of our
-    /// first SYN uses the timestamps of the run. Any other segment then echoes the last one.
-    fn echo(&mut self, now: Instant, packet: &Packet) -> Option<Instant> {
-        // RFC 7323 §3.2: "The TSecr field is valid if the ACK bit (A) is set in the TCP header."
-        packet.ack?;
-        let (_, echo) = packet.options.as_ref()?.timestamps?;
-        let is_first = matches!(&self.state, State::Handshake(handshake) if ticks(handshake.first_sent_at) == echo);
-        let last = if is_first { echo } else { self.last_ticks };
-        let offset = *self.timestamp_offset.get_or_insert(echo.wrapping_sub(last));
-        let at = sent_at(echo.wrapping_sub(offset));
-        (at <= now).then_some(at)
     }
 
     fn answer_syn(&mut self, now: Instant, packet: &Packet) {
@@ -284,6 +239,14 @@ impl Endpoint {
             _ => {}
         }
     }
+}
+
+/// The transmission time of the timestamp that a segment echoes.
+fn echo(now: Instant, packet: &Packet) -> Option<Instant> {
+    // RFC 7323 §3.2: "The TSecr field is valid if the ACK bit (A) is set in the TCP header."
+    packet.ack?;
+    let (_, echo) = packet.options.as_ref()?.timestamps?;
+    Some(sent_at(echo)).filter(|at| *at <= now)
 }
 
 /// The agreement with a peer that sends this SYN.

@@ -7,9 +7,20 @@ use crate::units::Duration;
 /// Linux's TCP_INFINITE_SSTHRESH.
 const INFINITE_SSTHRESH: f64 = 2_147_483_647.0;
 
-/// The state that the fields are read from.
+/// The values of all fields.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct Reading([f64; FIELDS.len()]);
+
+impl Reading {
+    /// The value of each field, by its name.
+    pub fn of(value: impl Fn(&'static str) -> f64) -> Reading {
+        Reading(std::array::from_fn(|index| value(FIELDS[index].0)))
+    }
+}
+
+/// The state of a simulated connection that the fields are read from.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
     /// The sender.
     pub sender: SenderInfo,
     /// The counters of the sender.
@@ -22,11 +33,18 @@ pub struct Reading {
     pub bytes_received: u64,
 }
 
+impl State {
+    /// The values of all fields.
+    pub fn reading(&self) -> Reading {
+        Reading(std::array::from_fn(|index| FIELDS[index].1(self)))
+    }
+}
+
 /// A field.
 #[derive(Clone, Copy, Debug)]
 pub struct Field(usize);
 
-type Formula = fn(&Reading) -> f64;
+type Formula = fn(&State) -> f64;
 
 const FIELDS: &[(&str, Formula)] = &[
     ("tcpi_state", |_| 1.0),
@@ -94,7 +112,7 @@ impl Field {
 
     /// Its value.
     pub fn value(self, reading: &Reading) -> f64 {
-        FIELDS[self.0].1(reading)
+        reading.0[self.0]
     }
 }
 
@@ -139,6 +157,6 @@ impl Reading {
             reorderings: 0,
             timer: None,
         };
-        Reading { sender, counters: SenderCounters::default(), mss: 1000, bytes_acked: 0, bytes_received: 0 }
+        State { sender, counters: SenderCounters::default(), mss: 1000, bytes_acked: 0, bytes_received: 0 }.reading()
     }
 }

@@ -5,9 +5,11 @@
 //! USENIX ATC 2013. `docs/reference/exchange.md` lists the supported features.
 //!
 //! ```text
-//! text ──▶ Script ──▶ Run ◀──▶ Endpoint (handshake) ◀──▶ Connection (tcp::Sender, tcp::Receiver)
+//! text ──▶ Script ──▶ Run ◀──▶ Host: Simulated ◀──▶ Endpoint (handshake) ◀──▶ Connection (tcp::Sender, tcp::Receiver)
 //!                      └──▶ Report
 //! ```
+//!
+//! Another [`Host`] runs the same scripts, such as a kernel in virtual time.
 
 mod calls;
 mod connection;
@@ -16,6 +18,7 @@ mod endpoint;
 mod expression;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
+mod host;
 mod info;
 mod packet;
 mod report;
@@ -23,14 +26,23 @@ mod run;
 mod scanner;
 mod script;
 mod settings;
+mod shell;
+mod simulated;
+mod timestamps;
 
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
-pub use report::{Mismatch, Note, Outcome, Report};
+pub use host::{Host, Returned, Sent};
+pub use info::Reading;
+pub use packet::{AccEcnCounters, Flags, Options, Packet};
+pub use report::{Answer, Mismatch, Note, Outcome, Report};
+pub use script::Call;
+pub use settings::Settings;
+pub use shell::{Command, commands};
 
 use crate::transport::Profile;
 use script::Script;
-use settings::Settings;
+use simulated::Simulated;
 
 /// A script that cannot be read, or uses an unsupported feature.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,22 +63,42 @@ const MAX_SEGMENTS: u64 = 200_000;
 const NOTHING_EXPECTED: &str =
     "the script tests nothing; expect a segment (`+0 > ...`), a result of a call or an assertion";
 
-/// Runs a script, which begins with the settings of `profile`.
+/// Runs a script against the simulated TCP, which begins with the settings of `profile`.
 pub fn run(text: &str, profile: Profile) -> Report {
     run_bounded(text, profile, MAX_SEGMENTS)
 }
 
 fn run_bounded(text: &str, profile: Profile, max_segments: u64) -> Report {
-    let script = Script::parse(text, Settings::under(profile)).and_then(|script| match script.expects_anything() {
-        true => Ok(script),
-        false => Err(ScriptError {
-            line: text.lines().count().max(1) as u32,
-            message: NOTHING_EXPECTED.to_owned(),
-            is_elsewhere: false,
-        }),
-    });
-    match script {
-        Ok(script) => run::Run::new(&script, max_segments).finish(),
-        Err(error) => Report { outcome: error.into(), notes: Vec::new(), segments: 0 },
+    match read(text, profile) {
+        Ok(script) => run::Run::new(&script, &mut Simulated::new(script.settings.clone()), max_segments).finish(),
+        Err(error) => error.into(),
     }
+}
+
+/// Runs a script against another host. `start` makes the host for the settings of the script's head.
+///
+/// # Errors
+/// The error of `start`.
+pub fn run_against<H: Host, E>(
+    text: &str,
+    profile: Profile,
+    start: impl FnOnce(&Settings) -> Result<H, E>,
+) -> Result<(Report, Option<H>), E> {
+    match read(text, profile) {
+        Ok(script) => {
+            let mut host = start(&script.settings)?;
+            let report = run::Run::new(&script, &mut host, MAX_SEGMENTS).finish();
+            Ok((report, Some(host)))
+        }
+        Err(error) => Ok((error.into(), None)),
+    }
+}
+
+fn read(text: &str, profile: Profile) -> Result<Script, ScriptError> {
+    let script = Script::parse(text, Settings::under(profile))?;
+    if script.expects_anything() {
+        return Ok(script);
+    }
+    let line = text.lines().count().max(1) as u32;
+    Err(ScriptError { line, message: NOTHING_EXPECTED.to_owned(), is_elsewhere: false })
 }

@@ -111,6 +111,21 @@ impl Flags {
         Flags((ace & 7) as u16 * Self::ECE.0)
     }
 
+    /// Those of these flags that are in `others`.
+    pub const fn only(self, others: Flags) -> Flags {
+        Flags(self.0 & others.0)
+    }
+
+    /// The flags as the low bits of the header's field.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The flags of the low bits of the header's field.
+    pub const fn of_bits(bits: u16) -> Flags {
+        Flags(bits)
+    }
+
     /// True if all of `others` are set.
     pub const fn has(self, others: Flags) -> bool {
         self.0 & others.0 == others.0

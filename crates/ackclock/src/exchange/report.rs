@@ -1,6 +1,7 @@
 //! The report of a script.
 
 use super::ScriptError;
+use crate::units::Instant;
 
 /// The result of one script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +12,19 @@ pub struct Report {
     pub notes: Vec<Note>,
     /// Segments sent.
     pub segments: u64,
+    /// The segments that lines of the script expect, as they were.
+    pub answers: Vec<Answer>,
+}
+
+/// A segment that a line of the script expects, as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The line, from 1.
+    pub line: u32,
+    /// When it left.
+    pub at: Instant,
+    /// The segment, or nothing.
+    pub segment: Option<String>,
 }
 
 /// Whether everything was as the script says.
@@ -24,6 +38,12 @@ pub enum Outcome {
     Unreadable(ScriptError),
     /// The script is about something that senders and receivers of segments do not have.
     Skipped(ScriptError),
+}
+
+impl From<ScriptError> for Report {
+    fn from(error: ScriptError) -> Self {
+        Report { outcome: error.into(), notes: Vec::new(), segments: 0, answers: Vec::new() }
+    }
 }
 
 impl From<ScriptError> for Outcome {
@@ -59,7 +79,7 @@ impl Report {
     }
 
     /// As JSON: `name`, `status` (`passed`, `failed`, `skipped` or `unreadable`), `line`, `expected`, `seen`,
-    /// `message` (ready to print), `notes` and `segments`. Fields that do not apply are null.
+    /// `message` (ready to print), `notes`, `segments` and `answers`. Fields that do not apply are null.
     pub fn to_json(&self, name: &str) -> String {
         let (status, line, expected, seen, message) = match &self.outcome {
             Outcome::Passed => ("passed", None, None, None, None),
@@ -77,6 +97,13 @@ impl Report {
             .iter()
             .map(|Note { line, message }| serde_json::json!({ "line": line, "message": format!("{name}:{line}: {message}") }))
             .collect();
+        let answers: Vec<_> = self
+            .answers
+            .iter()
+            .map(|Answer { line, at, segment }| {
+                serde_json::json!({ "line": line, "at_ns": at.as_nanos(), "segment": segment })
+            })
+            .collect();
         serde_json::json!({
             "name": name,
             "status": status,
@@ -86,6 +113,7 @@ impl Report {
             "message": message,
             "notes": notes,
             "segments": self.segments,
+            "answers": answers,
         })
         .to_string()
     }

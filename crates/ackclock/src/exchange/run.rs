@@ -5,13 +5,12 @@
 use std::collections::VecDeque;
 
 use super::ScriptError;
-use super::calls::Sockets;
-use super::connection::Sent;
-use super::endpoint::Endpoint;
 use super::expression::{Scope, Statement};
+use super::host::{Host, Returned, Sent};
 use super::packet::{Flags, Packet};
-use super::report::{Mismatch, Note, Outcome, Report};
+use super::report::{Answer, Mismatch, Note, Outcome, Report};
 use super::script::{Action, Call, Event, Script, When};
+use super::timestamps::Timestamps;
 use crate::ecn::Ecn;
 use crate::units::{Duration, Instant};
 
@@ -20,10 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(1_000);
 
 /// A script as it runs.
 #[derive(Debug)]
-pub struct Run<'script> {
-    script: &'script Script,
-    endpoint: Endpoint,
-    sockets: Sockets,
+pub struct Run<'a, H> {
+    script: &'a Script,
+    host: &'a mut H,
+    timestamps: Timestamps,
+    /// A call that waits, with its line.
+    waiting: Option<(u32, &'a Call)>,
+    answers: Vec<Answer>,
+    segments: u64,
     /// The sent segments that no line has matched yet.
     sent: VecDeque<Sent>,
     now: Instant,
@@ -55,13 +58,16 @@ struct Span {
     latest: Instant,
 }
 
-impl<'script> Run<'script> {
+impl<'a, H: Host> Run<'a, H> {
     /// A run at its start. One that sends more than `max_segments` is given up.
-    pub fn new(script: &'script Script, max_segments: u64) -> Self {
+    pub fn new(script: &'a Script, host: &'a mut H, max_segments: u64) -> Self {
         Run {
             script,
-            endpoint: Endpoint::new(script.settings.clone()),
-            sockets: Sockets::default(),
+            host,
+            timestamps: Timestamps::default(),
+            waiting: None,
+            answers: Vec::new(),
+            segments: 0,
             sent: VecDeque::new(),
             now: Instant::ZERO,
             base: Instant::ZERO,
@@ -75,7 +81,8 @@ impl<'script> Run<'script> {
     /// Runs to the end or to the first difference.
     pub fn finish(mut self) -> Report {
         let mut outcome = Outcome::Passed;
-        for event in &self.script.events {
+        let script = self.script;
+        for event in &script.events {
             let line = event.line;
             match self.step(event) {
                 Ok(()) => continue,
@@ -93,14 +100,19 @@ impl<'script> Run<'script> {
             let message = format!("{} more segments were sent, the first: {}", self.sent.len(), show(first));
             self.notes.push(Note { line, message });
         }
-        Report { outcome, notes: self.notes, segments: self.endpoint.segments() }
+        if outcome == Outcome::Passed
+            && let Some((line, call)) = self.waiting
+        {
+            self.notes.push(Note { line, message: format!("{} still waits at the end of the script", call.name) });
+        }
+        Report { outcome, notes: self.notes, segments: self.segments, answers: self.answers }
     }
 
-    fn step(&mut self, event: &Event) -> Result<(), Stop> {
+    fn step(&mut self, event: &'a Event) -> Result<(), Stop> {
         let span = self.span(event.when)?;
         let at = span.earliest.max(self.now);
         if let Action::Leaves(expected) = &event.action {
-            let taken_at = self.expect(expected, span)?;
+            let taken_at = self.expect(event.line, expected, span)?;
             self.now = self.now.max(taken_at);
             // The script's own time continues exactly where the script gives one.
             self.base = if span.earliest == span.latest { span.earliest } else { taken_at.max(self.base) };
@@ -111,7 +123,7 @@ impl<'script> Run<'script> {
             Action::Arrives(packet) => {
                 self.run_timers(|deadline| deadline < at)?;
                 self.now = at;
-                self.endpoint.on_packet(at, packet);
+                self.host.on_packet(at, &self.timestamps.in_host(packet))?;
                 self.collect()
             }
             Action::Call(call) => {
@@ -124,14 +136,9 @@ impl<'script> Run<'script> {
             }
             Action::Shell(command) => {
                 self.run_to(at)?;
-                let before = self.endpoint.settings.clone();
-                let notes = self.endpoint.settings.shell(command)?;
+                let notes = self.host.shell(at, command)?;
                 self.notes.extend(notes.into_iter().map(|message| Note { line: event.line, message }));
-                if self.endpoint.settings != before && !self.endpoint.apply_settings(at) {
-                    let message = "the command comes too late: the connection is in use".to_owned();
-                    self.notes.push(Note { line: event.line, message });
-                }
-                Ok(())
+                self.collect()
             }
             Action::Leaves(_) => unreachable!("invariant: handled above"),
         }
@@ -162,7 +169,7 @@ impl<'script> Run<'script> {
 
     /// Timers go off in order as long as `due` says so.
     fn run_timers(&mut self, due: impl Fn(Instant) -> bool) -> Result<(), Stop> {
-        while let Some(deadline) = self.endpoint.next_deadline().filter(|deadline| due(*deadline)) {
+        while let Some(deadline) = self.host.next_deadline().filter(|deadline| due(*deadline)) {
             self.run_timer(deadline)?;
         }
         Ok(())
@@ -170,15 +177,24 @@ impl<'script> Run<'script> {
 
     fn run_timer(&mut self, deadline: Instant) -> Result<(), Stop> {
         self.now = self.now.max(deadline);
-        self.endpoint.on_deadline(self.now);
+        self.host.on_deadline(self.now)?;
         self.timers += 1;
         self.collect()
     }
 
     fn collect(&mut self) -> Result<(), Stop> {
-        self.endpoint.take_sent(&mut self.sent);
-        if self.endpoint.segments() + self.timers > self.max_segments {
+        let before = self.sent.len();
+        self.host.take_sent(&mut self.sent);
+        self.sent.iter().skip(before).for_each(|sent| self.timestamps.sent(&sent.packet));
+        self.segments += (self.sent.len() - before) as u64;
+        if self.segments + self.timers > self.max_segments {
             return Err(Stop::Error(format!("more than {} segments are sent", self.max_segments)));
+        }
+        if self.waiting.is_some()
+            && let Some(returned) = self.host.take_returned(self.now)?
+            && let Some((line, call)) = self.waiting.take()
+        {
+            self.returned(line, call, returned)?;
         }
         Ok(())
     }
@@ -186,24 +202,26 @@ impl<'script> Run<'script> {
     // ---- checks of a line ----
 
     /// Expects a segment, or an equivalent burst, within `span`. Returns its time.
-    fn expect(&mut self, expected: &Packet, span: Span) -> Result<Instant, Stop> {
-        let tolerance = self.endpoint.settings.tolerance(span.earliest.since(self.base.min(span.earliest)));
+    fn expect(&mut self, line: u32, expected: &Packet, span: Span) -> Result<Instant, Stop> {
+        let tolerance = self.host.tolerance(span.earliest.since(self.base.min(span.earliest)));
         let until = span.latest + tolerance;
         while self.sent.is_empty()
-            && let Some(deadline) = self.endpoint.next_deadline().filter(|deadline| *deadline <= until)
+            && let Some(deadline) = self.host.next_deadline().filter(|deadline| *deadline <= until)
         {
             self.run_timer(deadline)?;
         }
         let wanted = format!("> {expected} at {}", show_span(span));
         let Some(first) = self.sent.pop_front() else {
-            let next = match self.endpoint.next_deadline() {
+            let next = match self.host.next_deadline() {
                 Some(deadline) => format!("the next timer goes off at {deadline}"),
                 None => "no timer runs".to_owned(),
             };
+            self.answers.push(Answer { line, at: self.now, segment: None });
             return Err(Stop::Mismatch { expected: wanted, seen: format!("no segment ({next})") });
         };
         let burst = self.take_burst(first, expected.len);
-        let seen = self.endpoint.in_script_time(&burst, expected);
+        let seen = self.timestamps.in_script(&burst.packet, expected);
+        self.answers.push(Answer { line, at: burst.at, segment: Some(compared(expected, &seen).to_string()) });
         let on_time = burst.at + tolerance >= span.earliest && burst.at <= until;
         if on_time && agrees(expected, &seen) {
             return Ok(burst.at);
@@ -231,9 +249,25 @@ impl<'script> Run<'script> {
         burst
     }
 
-    fn call(&mut self, line: u32, call: &Call) -> Result<(), Stop> {
-        let returned = self.sockets.call(self.now, call, &mut self.endpoint)?;
-        self.collect()?;
+    fn call(&mut self, line: u32, call: &'a Call) -> Result<(), Stop> {
+        if let Some((line, waiting)) = self.waiting {
+            return Err(Stop::Error(format!("{} of line {line} still waits", waiting.name)));
+        }
+        match self.host.call(self.now, call)? {
+            Some(returned) => self.returned(line, call, returned)?,
+            None if call.may_wait => self.waiting = Some((line, call)),
+            None => {
+                return Err(Stop::Mismatch {
+                    expected: format!("{} returns at once", call.name),
+                    seen: "the call waits".to_owned(),
+                });
+            }
+        }
+        self.collect()
+    }
+
+    /// Checks the result of a call.
+    fn returned(&mut self, line: u32, call: &Call, returned: Returned) -> Result<(), Stop> {
         self.notes.extend(returned.note.map(|message| Note { line, message }));
         let errno_agrees = call.errno.is_none() || call.errno.as_deref() == returned.errno;
         if call.result.is_none_or(|value| value == returned.value) && errno_agrees {
@@ -248,7 +282,7 @@ impl<'script> Run<'script> {
     }
 
     fn execute(&mut self, statement: &Statement) -> Result<(), Stop> {
-        let reading = self.endpoint.connection().map(|connection| connection.reading());
+        let reading = self.host.reading(self.now)?;
         let reading =
             reading.ok_or_else(|| Stop::Error("there is no connection whose fields code could read".to_owned()));
         let scope = Scope { reading: &reading?, values: &self.values };
@@ -272,6 +306,17 @@ fn agrees(expected: &Packet, seen: &Packet) -> bool {
         && (expected.options.is_none() || expected.options == seen.options)
         && (expected.window.is_none() || seen.window.is_none_or(|window| expected.window == Some(window)))
         && (expected.ecn.is_none() || expected.ecn == Some(seen.ecn.unwrap_or(Ecn::NotEct)))
+}
+
+/// A segment without the fields that the script leaves open.
+fn compared(expected: &Packet, seen: &Packet) -> Packet {
+    Packet {
+        ecn: seen.ecn.filter(|_| expected.ecn.is_some()),
+        window: seen.window.filter(|_| expected.window.is_some()),
+        options: seen.options.clone().filter(|_| expected.options.is_some()),
+        flags: seen.flags.without(Flags::PSH).with(expected.flags.only(Flags::PSH)),
+        ..*seen
+    }
 }
 
 fn show(sent: &Sent) -> String {

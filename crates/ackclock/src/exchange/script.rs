@@ -116,6 +116,8 @@ pub struct Call {
     pub result: Option<i64>,
     /// The error it should fail with.
     pub errno: Option<String>,
+    /// It may wait, as its time `0...0.2` says.
+    pub may_wait: bool,
 }
 
 impl Script {
@@ -146,38 +148,43 @@ impl Script {
         let (mut events, mut names) = (Vec::new(), Names::default());
         while !scanner.at_end() {
             let line = scanner.line();
-            let when = parse_when(&mut scanner)?;
-            let action = parse_action(&mut scanner, &mut names)?;
+            let (when, may_wait) = parse_when(&mut scanner)?;
+            let mut action = parse_action(&mut scanner, &mut names)?;
+            if let Action::Call(call) = &mut action {
+                call.may_wait = may_wait;
+            }
             events.push(Event { line, when, action });
         }
         Ok(Script { settings, events, names: names.len() })
     }
 }
 
-fn parse_when(scanner: &mut Scanner) -> Result<When, ScriptError> {
+/// When an event happens, and whether its call may wait until a later time.
+fn parse_when(scanner: &mut Scanner) -> Result<(When, bool), ScriptError> {
     if scanner.eat("*") {
-        return Ok(When::Any);
+        return Ok((When::Any, false));
     }
     if scanner.sees("`") || scanner.sees("%{") {
-        return Ok(When::Between { relative: true, earliest: Duration::ZERO, latest: Duration::ZERO });
+        return Ok((When::Between { relative: true, earliest: Duration::ZERO, latest: Duration::ZERO }, false));
     }
     let relative = scanner.eat("+");
     let earliest = parse_seconds(scanner)?;
-    let mut latest = earliest;
+    let (mut latest, mut may_wait) = (earliest, false);
     if scanner.eat("~") {
         // `+0.1~+0.2` and `0.1~0.2`: both ends count from the same time. `0.1~+0.2` is a length.
         let length = scanner.eat("+") && !relative;
         let end = parse_seconds(scanner)?;
         latest = if length { earliest + end } else { end };
     } else if scanner.eat("...") {
-        // When a call returns that blocks: the simulated ones return at once.
+        // When a call returns that waits.
         scanner.eat("+");
         parse_seconds(scanner)?;
+        may_wait = true;
     }
     if latest < earliest {
         return Err(scanner.error("the range of times ends before it begins"));
     }
-    Ok(When::Between { relative, earliest, latest })
+    Ok((When::Between { relative, earliest, latest }, may_wait))
 }
 
 /// Seconds in decimal, exactly.
@@ -257,7 +264,7 @@ fn parse_call(scanner: &mut Scanner) -> Result<Call, ScriptError> {
     if scanner.eat("(") {
         scanner.raw_until(")")?;
     }
-    Ok(Call { name, arguments, result, errno })
+    Ok(Call { name, arguments, result, errno, may_wait: false })
 }
 
 fn is_other_word(word: &str) -> bool {
@@ -269,7 +276,7 @@ mod tests {
     use super::*;
 
     fn when(text: &str) -> (bool, u64, u64) {
-        match parse_when(&mut Scanner::new(text)).unwrap() {
+        match parse_when(&mut Scanner::new(text)).unwrap().0 {
             When::Any => (false, 0, u64::MAX),
             When::Between { relative, earliest, latest } => {
                 (relative, earliest.as_nanos() / 1_000_000, latest.as_nanos() / 1_000_000)

@@ -4,6 +4,7 @@
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value as Json;
 
+use super::shell::{Command, commands};
 use crate::cc::{CcSpec, algorithms};
 use crate::transport::{EcnMode, LossRecovery, Pacing, Profile, TransportKeys};
 use crate::units::Duration;
@@ -260,55 +261,32 @@ impl Settings {
         Ok(None)
     }
 
-    /// Applies a command of the shell. Returns a note for every unsupported part.
+    /// Applies commands of the shell. Returns a note for every unsupported part.
     ///
     /// # Errors
     /// A value that a setting cannot have.
     pub fn shell(&mut self, command: &str) -> Result<Vec<String>, String> {
         let mut notes = Vec::new();
-        for words in commands(command) {
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            match *words.as_slice() {
-                ["sysctl", ..] => {
-                    let settings = words[1..].join("\0").replace("\0=\0", "=");
-                    for word in settings.split('\0').filter(|word| !word.starts_with('-')) {
-                        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-                        self.sysctl(name, value, &mut notes)?;
-                    }
+        for command in commands(command) {
+            match &command {
+                Command::Sysctl { name, value } => self.sysctl(name, value, &mut notes)?,
+                Command::Defaults => self.defaults(),
+                Command::Restore => {}
+                Command::Route(words) => self.route(words, &mut notes)?,
+                Command::Qdisc { kind, .. } if kind == "fq" => self.keys.pacing = Pacing::Linux,
+                Command::Qdisc { kind, options } if kind == "pfifo" && options.is_empty() => {
+                    self.keys.pacing = Pacing::Off;
                 }
-                ["echo", value, ">", path] => self.file(path, value, &mut notes)?,
-                [script, ..] if script.ends_with("set_sysctls.py") => {
-                    for (path, value) in words[1..].iter().filter_map(|word| word.split_once('=')) {
-                        self.file(path, value, &mut notes)?;
-                    }
-                }
-                [script] if script.rsplit('/').next() == Some("defaults.sh") => self.defaults(),
-                // The end of a script restores the settings of its beginning.
-                [script] if script.starts_with("/tmp/sysctl_restore_") => {}
-                ["ip", "route" | "ro" | "r", ..] => self.route(&words[2..], &mut notes)?,
-                ["tc", "qdisc", "replace" | "add", "dev", _, "root", "fq"] => self.keys.pacing = Pacing::Linux,
-                ["tc", "qdisc", "replace" | "add", "dev", _, "root", "pfifo"] => self.keys.pacing = Pacing::Off,
-                _ => notes.push(never_run(&words.join(" "))),
+                // 3 is both, the default.
+                Command::File { path, value }
+                    if path.ends_with("/tcp_cubic/parameters/hystart_detect") && value == "3" => {}
+                Command::Qdisc { .. } | Command::File { .. } | Command::Other(_) => notes.push(never_run(&command)),
             }
         }
         Ok(notes)
     }
 
-    /// A file that stands for a setting.
-    fn file(&mut self, path: &str, value: &str, notes: &mut Vec<String>) -> Result<(), String> {
-        match path.strip_prefix("/proc/sys/") {
-            Some(name) => self.sysctl(name, value, notes),
-            // 3 is both, the default.
-            None if path == "/sys/module/tcp_cubic/parameters/hystart_detect" && value == "3" => Ok(()),
-            None => {
-                notes.push(never_run(&format!("echo {value} > {path}")));
-                Ok(())
-            }
-        }
-    }
-
     fn sysctl(&mut self, name: &str, value: &str, notes: &mut Vec<String>) -> Result<(), String> {
-        let name = name.replace('/', ".");
         let wrong = || format!("{name}={value}: the value is not understood");
         let on = || value.parse::<u32>().map(|value| value > 0).map_err(|_| wrong());
         let known = name.strip_prefix("net.ipv4.").unwrap_or("");
@@ -335,11 +313,11 @@ impl Settings {
     }
 
     /// `ip route change ... initcwnd 3 rto_min 1s`.
-    fn route(&mut self, words: &[&str], notes: &mut Vec<String>) -> Result<(), String> {
+    fn route(&mut self, words: &[String], notes: &mut Vec<String>) -> Result<(), String> {
         for pair in words.windows(2) {
-            let (name, value) = (pair[0], pair[1]);
+            let (name, value) = (&pair[0], &pair[1]);
             let wrong = || format!("{name} {value}: the value is not understood");
-            match name {
+            match name.as_str() {
                 "initcwnd" => {
                     let window: u32 = value.parse().map_err(|_| wrong())?;
                     self.initial_window = f64::from(window.max(1));
@@ -363,40 +341,7 @@ impl Settings {
     }
 }
 
-/// The words of each command of a shell text, without comments. A quoted text is one word.
-fn commands(text: &str) -> Vec<Vec<String>> {
-    let mut found = vec![Vec::new()];
-    let mut word: Option<String> = None;
-    let (mut quote, mut is_comment) = (None, false);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let next = letters.peek().copied();
-        let ends = quote.is_none() && matches!(letter, '\n' | ';') || letter == '&' && next == Some('&');
-        is_comment = letter != '\n' && (is_comment || quote.is_none() && word.is_none() && letter == '#');
-        match letter {
-            _ if is_comment => {}
-            '\\' if next == Some('\n') => _ = letters.next(),
-            '"' | '\'' if quote.is_none() => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            _ if quote == Some(letter) => quote = None,
-            _ if ends || quote.is_none() && letter.is_whitespace() => {
-                found.last_mut().expect("invariant: there is one").extend(word.take());
-                if ends {
-                    found.push(Vec::new());
-                    _ = letters.next_if(|next| letter == '&' && *next == '&');
-                }
-            }
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    found.last_mut().expect("invariant: there is one").extend(word);
-    found.retain(|words| !words.is_empty());
-    found
-}
-
-fn never_run(command: &str) -> String {
+fn never_run(command: &Command) -> String {
     format!("`{command}` is not supported and never run")
 }
 
@@ -455,13 +400,6 @@ mod tests {
         );
         assert!(settings.shell("sysctl net.ipv4.tcp_congestion_control=cubik").is_err());
         assert!(settings.shell("ip route change initcwnd many").is_err());
-    }
-
-    #[test]
-    fn commands_have_words_quotes_comments_and_long_lines() {
-        let text = "a  \"b c\"  # d; e\nf 'g;h' && i \\\n  j=1#2;\n# k\n";
-        let words: Vec<String> = commands(text).iter().map(|words| words.join("|")).collect();
-        assert_eq!(words, ["a|b c", "f|g;h", "i|j=1#2"]);
     }
 
     #[test]

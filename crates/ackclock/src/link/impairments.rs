@@ -3,9 +3,11 @@
 //! Each impairment draws from its own stream, once for every sent packet, regardless of the others. Adding or
 //! changing one therefore never shifts the draws of another.
 
+use super::aggregation::{AckThinning, Aggregation};
 use super::course::{DelayCourse, Outages};
 use super::fate::Fate;
 use super::loss::Loss;
+use crate::qdisc::Queued;
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
 
@@ -18,6 +20,10 @@ pub struct Impairments {
     pub outages: Option<Outages>,
     /// Nothing arrives before: set when the delay of the link becomes shorter.
     pub not_before: Instant,
+    /// ACKs that are left out.
+    pub ack_thinning: Option<AckThinning>,
+    /// Bursts in which packets leave.
+    pub aggregation: Option<Aggregation>,
     /// Extra delay of every packet.
     pub jitter: Option<Jitter>,
     /// Extra delay of some packets, which others overtake.
@@ -95,6 +101,8 @@ impl Impairments {
             course: None,
             outages: None,
             not_before: Instant::ZERO,
+            ack_thinning: None,
+            aggregation: None,
             jitter: None,
             reordering: None,
             loss: Loss::None,
@@ -105,9 +113,12 @@ impl Impairments {
 
     /// Whether anything can happen to a packet.
     pub fn does_anything(&self) -> bool {
-        let Impairments { course, outages, not_before: _, jitter, reordering, loss, duplication, corruption } = self;
+        let Impairments { course, outages, not_before: _, ack_thinning, aggregation, .. } = self;
+        let Impairments { jitter, reordering, loss, duplication, corruption, .. } = self;
         course.is_some()
             || outages.is_some()
+            || ack_thinning.is_some()
+            || aggregation.is_some()
             || jitter.is_some()
             || reordering.is_some()
             || !matches!(loss, Loss::None)
@@ -123,8 +134,13 @@ impl Impairments {
             || self.jitter.as_ref().is_some_and(|jitter| jitter.last.is_none())
     }
 
-    /// A packet of so many bytes has left the transmitter of a link of this delay.
-    pub(super) fn apply(&mut self, entered: Instant, delay: Duration, bytes: u32) -> Impaired {
+    /// A packet has left the transmitter of a link of this delay.
+    pub(super) fn apply(&mut self, entered: Instant, delay: Duration, item: &impl Queued) -> Impaired {
+        let is_left_out = self.ack_thinning.as_mut().is_some_and(|thinning| thinning.leaves_out(item));
+        let entered = match &mut self.aggregation {
+            Some(aggregation) if !is_left_out => aggregation.leave(entered),
+            _ => entered,
+        };
         let is_out = self.outages.as_ref().is_some_and(|outages| outages.loses(entered));
         let at = entered + delay + self.course.as_ref().map_or(Duration::ZERO, |course| course.extra(entered));
         let at = at.max(self.not_before);
@@ -137,7 +153,7 @@ impl Impairments {
         {
             at += *delay;
         }
-        let (lost, marked) = match self.loss.fate(bytes) {
+        let (lost, marked) = match self.loss.fate(item.wire_len()) {
             Fate::Lost => (true, false),
             Fate::Arrives { late_by, marked } => {
                 at += late_by;
@@ -145,7 +161,7 @@ impl Impairments {
             }
         };
         let happens = |chance: &mut Option<Chance>| chance.as_mut().is_some_and(Chance::happens);
-        let lost = lost || is_out;
+        let lost = lost || is_out || is_left_out;
         Impaired { at, lost, marked, doubled: happens(&mut self.duplication), corrupted: happens(&mut self.corruption) }
     }
 }
@@ -153,6 +169,7 @@ impl Impairments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Item;
     use crate::rng::RngStreams;
 
     fn stream(purpose: &str) -> Rng {
@@ -179,8 +196,9 @@ mod tests {
     }
 
     fn outcomes(mut impairments: Impairments) -> Vec<Impaired> {
+        let item = Item { bytes: 1500, ..Item::default() };
         (0..1000)
-            .map(|millis| impairments.apply(Instant::ZERO + Duration::from_millis(millis), Duration::ZERO, 1500))
+            .map(|millis| impairments.apply(Instant::ZERO + Duration::from_millis(millis), Duration::ZERO, &item))
             .collect()
     }
 

@@ -6,6 +6,7 @@
 //!
 //! At one and the same time, a transmission that becomes due leaves the queue before an arrival enters it.
 
+mod aggregation;
 mod change;
 mod channel;
 mod course;
@@ -17,6 +18,7 @@ mod script;
 mod sink;
 mod sojourn_times;
 
+pub use aggregation::{AckThinning, Aggregation};
 pub use channel::{Channel, Sinks, StationConfig};
 pub use course::{DelayCourse, Outages};
 pub use dcf::{AfterFailure, Countdown, Dcf};
@@ -409,7 +411,7 @@ impl<T: Impairable> Link<T> {
         match &mut self.impairments {
             None => self.pipe.push_back((left + self.delay, item)),
             Some(impairments) => {
-                let impaired = impairments.apply(left, self.delay, item.wire_len());
+                let impaired = impairments.apply(left, self.delay, &item);
                 self.deliver(start, impaired, item, sink);
             }
         }

@@ -259,7 +259,15 @@ fn a_script_marks_what_is_ecn_capable() {
     for ecn in sent {
         link.enqueue(
             ms(0),
-            Item { number: 0, flow: 0, bytes: 1000, ecn, in_profile: false, corrupted: false },
+            Item {
+                number: 0,
+                flow: 0,
+                bytes: 1000,
+                ecn,
+                in_profile: false,
+                tag: crate::qdisc::Tag::NONE,
+                corrupted: false,
+            },
             &mut (),
         );
     }

@@ -27,7 +27,7 @@ pub struct Answer {
     pub utilization: f64,
     /// The state at equal intervals.
     pub samples: Samples,
-    /// The fate of each packet, if it was asked for.
+    /// The outcome of each packet, if it was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packets: Vec<Packet>,
 }
@@ -89,7 +89,7 @@ pub struct Samples {
     pub state: BTreeMap<String, Vec<Option<f64>>>,
 }
 
-/// The fate of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Packet {
     /// Arrival time.
@@ -140,7 +140,7 @@ pub(super) fn answer(
         due += interval;
     }
     server.advance(Instant::from_nanos(end));
-    let packets = fates(arrivals, sources, server.events());
+    let packets = outcomes(arrivals, sources, server.events());
     let mut reasons: [BTreeMap<&'static str, u64>; 2] = Default::default();
     for event in server.events() {
         match event.outcome {
@@ -192,7 +192,7 @@ impl Samples {
     }
 }
 
-fn fates(arrivals: &[Arrival], sources: &[usize], events: &[Event]) -> Vec<Packet> {
+fn outcomes(arrivals: &[Arrival], sources: &[usize], events: &[Event]) -> Vec<Packet> {
     let queued = |(arrival, source): (&Arrival, &usize)| Packet {
         arrived_ns: arrival.at_ns,
         source: *source,

@@ -1,7 +1,7 @@
 //! A queue alone: open-loop arrivals in front of a transmitter of constant rate.
 //!
-//! [`Traffic`] makes arrivals, [`serve`] returns the event of each, and [`json`] answers a request with counts,
-//! sojourn times and the state of the queue over time.
+//! [`Traffic`] makes arrivals, and [`serve`] returns their events. [`json`] answers a request with counts, sojourn times
+//! and the state of the queue over time.
 
 mod answer;
 mod request;

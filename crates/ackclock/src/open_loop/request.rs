@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::{Answer, answer};
 use super::traffic::MOST;
 use super::{Arrival, Traffic};
-use crate::qdisc::{Ecn, Place, QueueSpec};
+use crate::qdisc::{Ecn, Groups, Place, QueueSpec};
 use crate::rng::RngStreams;
 use crate::units::{Duration, Rate};
 
@@ -36,7 +36,7 @@ pub struct Request {
     /// Recorded arrivals, in the order of their times.
     #[serde(default)]
     pub trace: Vec<Recorded>,
-    /// Whether the answer contains the fate of each packet.
+    /// Whether the answer contains the outcome of each packet.
     #[serde(default)]
     pub packets: bool,
 }
@@ -115,6 +115,7 @@ fn run(request: &Request) -> Result<Answer, RequestError> {
         delay: Duration::ZERO,
         packet_bytes,
         mean_rtt_secs: request.rtt.as_secs_f64(),
+        groups: Groups::NONE,
     };
     let planned = request.queue.plan(&place);
     let plan = planned.map_err(|(key, problem)| RequestError::new(format!("queue.{key}"), problem.to_string()))?;

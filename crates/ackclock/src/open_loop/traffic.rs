@@ -107,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// The keys that the kind requires. Those of the other kinds have no effect, and are refused.
+    /// The keys that the kind requires. Keys of the other kinds are refused.
     fn keys(self) -> &'static [&'static str] {
         match self {
             Kind::Cbr | Kind::Poisson => &["rate"],

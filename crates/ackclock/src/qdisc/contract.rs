@@ -1,6 +1,6 @@
 //! The contract of a queue discipline: its calls, and its reports of drops and marks.
 
-use super::Limit;
+use super::{Limit, Tag};
 use crate::ecn::Ecn;
 use crate::units::{Duration, Instant};
 
@@ -16,6 +16,10 @@ pub trait Queued {
     fn mark(&mut self);
     /// Whether it is within the profile of its sender (Clark & Fang 1998).
     fn in_profile(&self) -> bool;
+    /// The group of its flow, the protocol's view of it and its direction.
+    fn tag(&self) -> Tag {
+        Tag::default()
+    }
 }
 
 /// Why a queue dropped or marked an item.
@@ -47,11 +51,13 @@ pub enum Reason {
     Bin,
     /// Its flow does not respond, and exceeds the rate of such flows (SFB).
     Penalty,
+    /// It is an ACK that a later one covers (CAKE).
+    AckFilter,
 }
 
 impl Reason {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 13] = [
+    pub const ALL: [Reason; 14] = [
         Reason::Full,
         Reason::Early,
         Reason::Forced,
@@ -65,6 +71,7 @@ impl Reason {
         Reason::Excess,
         Reason::Bin,
         Reason::Penalty,
+        Reason::AckFilter,
     ];
 
     /// The word for it in the names of metrics.
@@ -83,6 +90,7 @@ impl Reason {
             Reason::Excess => "excess",
             Reason::Bin => "bin",
             Reason::Penalty => "penalty",
+            Reason::AckFilter => "ack_filter",
         }
     }
 
@@ -102,6 +110,7 @@ impl Reason {
             Reason::Excess => "of packets that exceed the rate",
             Reason::Bin => "of packets at full bins",
             Reason::Penalty => "of flows that do not respond",
+            Reason::AckFilter => "of ACKs that a later one covers",
         }
     }
 }
@@ -200,7 +209,7 @@ pub trait Qdisc<T: Queued> {
     /// arrival.
     fn visit(&self, see: &mut dyn FnMut(Instant, &T));
 
-    /// Shows the state of its control by name, as of the last call. Each queue shows the same names in the same order
+    /// Shows the state of its control by name, since the last call. Each queue shows the same names in the same order
     /// at any time. Names end in a unit, if there is one. By default there is no state.
     fn state(&self, _see: &mut dyn FnMut(&str, f64)) {}
 }

@@ -1,6 +1,6 @@
 //! Flow queueing of RFC 8290: flows are hashed into queues that take turns, and newly active ones go first.
 //!
-//! Each queue has an active queue management of its own ([`FlowAqm`]). FQ-CoDel and FQ-PIE differ in nothing else.
+//! Each queue has an active queue management of its own ([`FlowAqm`]). FQ-CoDel, FQ-PIE and FQ-COBALT differ in nothing else.
 
 use std::collections::VecDeque;
 
@@ -36,6 +36,9 @@ pub trait FlowAqm: Clone {
         sink: &mut dyn QueueSink<T>,
     ) -> Option<T>;
 
+    /// The queue is the longest one, and loses items to the limit.
+    fn overflow(&mut self, _parameters: &Self::Parameters, _now: Instant) {}
+
     /// Shows its state.
     fn show(&self, parameters: &Self::Parameters, see: &mut dyn FnMut(&str, f64));
 
@@ -45,6 +48,7 @@ pub trait FlowAqm: Clone {
         parameters: &Self::Parameters,
         now: Instant,
         fifo: &mut Fifo<T>,
+        stream: &mut Rng,
         sink: &mut dyn QueueSink<T>,
     ) -> Option<(Instant, T)>;
 }
@@ -97,7 +101,9 @@ impl<T: Queued, A: FlowAqm> FairQueue<T, A> {
     /// Makes room: drops from the head of the longest queue.
     fn shrink(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) {
         let Some(place) = self.longest() else { return };
+        let aqm = &self.parameters.aqm;
         self.queues.take(place, |queue| {
+            queue.state.aqm.overflow(aqm, now);
             let batch = (queue.fifo.packets() / 2).clamp(1, BATCH);
             for _ in 0..batch {
                 if let Some((_, item)) = queue.fifo.pop() {
@@ -142,8 +148,8 @@ impl<T: Queued, A: FlowAqm> Qdisc<T> for FairQueue<T, A> {
                 self.old.push_back(place);
                 continue;
             }
-            let aqm = &self.parameters.aqm;
-            let sent = self.queues.take(place, |queue| queue.state.aqm.next(aqm, now, &mut queue.fifo, sink));
+            let (aqm, stream) = (&self.parameters.aqm, &mut self.stream);
+            let sent = self.queues.take(place, |queue| queue.state.aqm.next(aqm, now, &mut queue.fifo, stream, sink));
             let Some((since, item)) = sent else {
                 list.pop_front();
                 if is_new {

@@ -52,6 +52,17 @@ impl<T: Queued> Fifo<T> {
         Some(item)
     }
 
+    /// How many items are of this kind.
+    pub(super) fn count(&self, is_wanted: impl Fn(&T) -> bool) -> usize {
+        self.items.iter().filter(|(_, item)| is_wanted(item)).count()
+    }
+
+    /// Takes out the first item of this kind, if there is one.
+    pub(super) fn remove_first(&mut self, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
+        let place = self.items.iter().position(|(_, item)| is_wanted(item))?;
+        self.remove(place, is_wanted)
+    }
+
     /// Shows the items and when they came, the first one first.
     pub(super) fn visit(&self, see: &mut dyn FnMut(Instant, &T)) {
         self.items.iter().for_each(|(since, item)| see(*since, item));

@@ -21,6 +21,14 @@ impl Limit {
         }
     }
 
+    /// What is left beside one more item of `len` bytes.
+    pub(super) fn without(self, len: u32) -> Limit {
+        match self {
+            Limit::Packets(limit) => Limit::Packets(limit.saturating_sub(1)),
+            Limit::Bytes(limit) => Limit::Bytes(limit.saturating_sub(u64::from(len))),
+        }
+    }
+
     /// Whether a backlog is within the limit.
     pub(super) fn holds(self, packets: u32, bytes: u64) -> bool {
         match self {

@@ -1,11 +1,11 @@
 //! The information that a queue needs about its link.
 
-use super::Limit;
+use super::{Groups, Limit};
 use crate::quantity::{self, Problem};
 use crate::units::{Duration, Rate};
 
 /// A link, as the parameters of its queue depend on it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Place {
     /// Rate of the link.
     pub rate: Option<Rate>,
@@ -15,6 +15,8 @@ pub struct Place {
     pub packet_bytes: u64,
     /// Mean base RTT of the flows that cross it.
     pub mean_rtt_secs: f64,
+    /// The groups of flows of the scenario.
+    pub groups: Groups,
 }
 
 impl Place {
@@ -64,8 +66,13 @@ pub type Misfit = (&'static str, Problem);
 mod tests {
     use super::*;
 
-    const PLACE: Place =
-        Place { rate: Rate::from_bps(8_000_000), delay: Duration::ZERO, packet_bytes: 1_000, mean_rtt_secs: 0.0 };
+    const PLACE: Place = Place {
+        rate: Rate::from_bps(8_000_000),
+        delay: Duration::ZERO,
+        packet_bytes: 1_000,
+        mean_rtt_secs: 0.0,
+        groups: Groups::NONE,
+    };
 
     /// At 1000 packets a second.
     fn limit(limit: quantity::Limit, bdp_packets: f64) -> Limit {

@@ -4,26 +4,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blue::BlueKeys;
+use super::cake::CakeKeys;
 use super::choke::ChokeKeys;
+use super::cobalt::CobaltKeys;
 use super::codel::CoDelKeys;
 use super::drop_tail::DropTailKeys;
 use super::drr::DrrKeys;
 use super::dualpi2::DualPi2Keys;
+use super::fq_cobalt::FqCobaltKeys;
 use super::fq_codel::FqCoDelKeys;
 use super::fq_pie::FqPieKeys;
 use super::head_drop::HeadDropKeys;
 use super::pie::PieKeys;
 use super::place::{Misfit, Place};
 use super::policer::PolicerKeys;
+use super::prio::PrioKeys;
 use super::red::RedKeys;
 use super::rio::RioKeys;
 use super::sfb::SfbKeys;
 use super::sfq::SfqKeys;
 use super::token_bucket::TokenBucketKeys;
+use super::wrr::WrrKeys;
 use super::{AMPLE, Limit, ONE_BDP, Qdisc, QueueSink, Queued, Reason};
 use crate::quantity;
 use crate::rng::Rng;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Rate};
 
 /// The keys of a discipline in a scenario, as a table.
 pub trait QueueKeys {
@@ -36,6 +41,21 @@ pub trait QueueKeys {
 
     /// The limit of the queue.
     fn limit(&self) -> quantity::Limit;
+
+    /// The purposes of its random numbers. By default the one of the discipline.
+    fn draws(&self) -> Vec<&'static str> {
+        Self::DRAWS.into_iter().collect()
+    }
+
+    /// Whether it reads profiles. By default as the discipline.
+    fn reads_profiles(&self) -> bool {
+        Self::Parameters::READS_PROFILES
+    }
+
+    /// The rate to which it shapes, if it does.
+    fn shaped_rate(&self) -> Option<Rate> {
+        None
+    }
 
     /// Whether it marks ECN-capable packets.
     fn marks(&self) -> bool {
@@ -71,6 +91,26 @@ pub trait QueueParameters {
     /// An empty queue. A random one draws from the `stream` of a purpose.
     fn build<T: Queued>(&self, limit: Limit, stream: &dyn Fn(&str) -> Rng) -> Self::Queue<T>;
 
+    /// For which reasons it drops, as results report them. By default as the discipline.
+    fn drops(&self) -> Vec<Reason> {
+        Self::DROPS.to_vec()
+    }
+
+    /// For which reasons it marks, as results report them. By default as the discipline.
+    fn marks(&self) -> Vec<Reason> {
+        Self::MARKS.to_vec()
+    }
+
+    /// Whether it reads profiles. By default as the discipline.
+    fn reads_profiles(&self) -> bool {
+        Self::READS_PROFILES
+    }
+
+    /// Whether it is work-conserving. By default as the discipline.
+    fn conserves_work(&self) -> bool {
+        Self::CONSERVES_WORK
+    }
+
     /// The parameters in words, to follow the name and the limit.
     fn in_words(&self) -> String {
         String::new()
@@ -104,46 +144,63 @@ macro_rules! queues {
             $($(#[$doc])* #[serde(rename = $name)] $variant($keys),)*
         }
 
+        /// The result of an expression with the keys of any discipline.
+        macro_rules! keys {
+            ($spec:expr, $bound:ident => $result:expr) => {
+                match $spec {
+                    QueueSpec::$most($bound) => $result,
+                    $(QueueSpec::$variant($bound) => $result,)*
+                }
+            };
+        }
+
+        /// The result of an expression with the parameters of any discipline.
+        macro_rules! parameters {
+            ($plan:expr, $parameters:ident => $result:expr) => {
+                match &$plan.discipline {
+                    Discipline::$most($parameters) => $result,
+                    $(Discipline::$variant($parameters) => $result,)*
+                }
+            };
+        }
+
         impl QueueSpec {
             /// The limit of the queue.
             pub fn limit(&self) -> quantity::Limit {
-                match self {
-                    QueueSpec::$most(keys) => keys.limit(),
-                    $(QueueSpec::$variant(keys) => keys.limit(),)*
-                }
+                keys!(self, keys => keys.limit())
             }
 
             /// Whether it marks ECN-capable packets.
             pub fn marks(&self) -> bool {
-                match self {
-                    QueueSpec::$most(keys) => keys.marks(),
-                    $(QueueSpec::$variant(keys) => keys.marks(),)*
-                }
+                keys!(self, keys => keys.marks())
             }
 
             /// Whether it was asked for marks, so that flows which cannot be marked are worth a warning.
             pub fn asks_for_ecn(&self) -> bool {
-                match self {
-                    QueueSpec::$most(keys) => keys.asks_for_ecn(),
-                    $(QueueSpec::$variant(keys) => keys.asks_for_ecn(),)*
-                }
+                keys!(self, keys => keys.asks_for_ecn())
             }
 
-            /// The purpose of its random numbers at a link of this name.
-            pub fn draws(&self, link: &str) -> Option<String> {
-                let draws = match self {
-                    QueueSpec::$most(_) => <$most_keys>::DRAWS,
-                    $(QueueSpec::$variant(_) => <$keys>::DRAWS,)*
-                };
-                draws.map(|what: &str| what.replace("{link}", link))
+            /// The purposes of its random numbers. "{link}" stands for the name of the link.
+            pub(super) fn purposes(&self) -> Vec<&'static str> {
+                keys!(self, keys => keys.draws())
+            }
+
+            /// The purposes of its random numbers at a link of this name, each once.
+            pub fn draws(&self, link: &str) -> Vec<String> {
+                let mut draws = self.purposes();
+                draws.sort_unstable();
+                draws.dedup();
+                draws.into_iter().map(|what| what.replace("{link}", link)).collect()
             }
 
             /// Whether it reads profiles.
             pub fn reads_profiles(&self) -> bool {
-                match self {
-                    QueueSpec::$most(_) => <<$most_keys as QueueKeys>::Parameters>::READS_PROFILES,
-                    $(QueueSpec::$variant(_) => <<$keys as QueueKeys>::Parameters>::READS_PROFILES,)*
-                }
+                keys!(self, keys => keys.reads_profiles())
+            }
+
+            /// The rate to which it shapes, if it does.
+            pub fn shaped_rate(&self) -> Option<Rate> {
+                keys!(self, keys => keys.shaped_rate())
             }
 
             /// The queue at a link.
@@ -163,8 +220,8 @@ macro_rules! queues {
         /// Every discipline by name, and for which reasons it drops and marks.
         pub fn disciplines() -> impl Iterator<Item = (&'static str, Reasoned)> {
             [
-                ($most_name, Traits::of::<<$most_keys as QueueKeys>::Parameters>().reasoned),
-                $(($name, Traits::of::<<$keys as QueueKeys>::Parameters>().reasoned),)*
+                ($most_name, Reasoned::of::<<$most_keys as QueueKeys>::Parameters>()),
+                $(($name, Reasoned::of::<<$keys as QueueKeys>::Parameters>()),)*
             ]
             .into_iter()
         }
@@ -196,33 +253,37 @@ macro_rules! queues {
             }
 
             fn parameters_in_words(&self) -> String {
-                match &self.discipline {
-                    Discipline::$most(parameters) => parameters.in_words(),
-                    $(Discipline::$variant(parameters) => parameters.in_words(),)*
-                }
+                parameters!(self, parameters => parameters.in_words())
             }
 
             /// The parameters in force, where the keys leave them open.
             pub fn in_force(&self) -> Option<serde_json::Value> {
-                match &self.discipline {
-                    Discipline::$most(parameters) => parameters.in_force(),
-                    $(Discipline::$variant(parameters) => parameters.in_force(),)*
-                }
+                parameters!(self, parameters => parameters.in_force())
             }
 
             /// Whether it does something at fixed times of a run, and not only as much later as items come later.
             pub fn has_clock(&self) -> bool {
-                match &self.discipline {
-                    Discipline::$most(parameters) => parameters.has_clock(),
-                    $(Discipline::$variant(parameters) => parameters.has_clock(),)*
-                }
+                parameters!(self, parameters => parameters.has_clock())
             }
 
-            fn traits(&self) -> Traits {
-                match self.discipline {
-                    Discipline::$most(_) => Traits::of::<<$most_keys as QueueKeys>::Parameters>(),
-                    $(Discipline::$variant(_) => Traits::of::<<$keys as QueueKeys>::Parameters>(),)*
-                }
+            /// For which reasons it drops, as results report them.
+            pub fn drops(&self) -> Vec<Reason> {
+                parameters!(self, parameters => parameters.drops())
+            }
+
+            /// For which reasons it marks, as results report them.
+            pub fn marks(&self) -> Vec<Reason> {
+                parameters!(self, parameters => parameters.marks())
+            }
+
+            /// Whether it reads profiles.
+            pub fn reads_profiles(&self) -> bool {
+                parameters!(self, parameters => parameters.reads_profiles())
+            }
+
+            /// Whether it is work-conserving.
+            pub fn conserves_work(&self) -> bool {
+                parameters!(self, parameters => parameters.conserves_work())
             }
         }
 
@@ -361,6 +422,16 @@ queues! {
     "policer" => Policer: PolicerKeys;
     /// Token bucket filter: sends no more than a rate and a burst allow.
     "tbf" => TokenBucket: TokenBucketKeys;
+    /// COBALT: CoDel whose count falls step by step, and BLUE against flows that do not respond.
+    "cobalt" => Cobalt: CobaltKeys;
+    /// Flow queue COBALT: flows are hashed into queues, which take turns, with COBALT in each.
+    "fq-cobalt" => FqCobalt: FqCobaltKeys;
+    /// CAKE: a shaper, tins, host isolation, queues of flows with COBALT, and an ACK filter.
+    "cake" => Cake: CakeKeys;
+    /// Strict priority: a class sends while the classes before it have nothing to send.
+    "prio" => Prio: PrioKeys;
+    /// Weighted round robin: classes take turns, and each sends bytes in proportion to its weight.
+    "wrr" => Wrr: WrrKeys;
 }
 
 /// A queue discipline with its parameters at a link.
@@ -379,20 +450,9 @@ pub struct Reasoned {
     pub marks: &'static [Reason],
 }
 
-/// The declarations of a discipline.
-struct Traits {
-    reasoned: Reasoned,
-    reads_profiles: bool,
-    conserves_work: bool,
-}
-
-impl Traits {
+impl Reasoned {
     fn of<P: QueueParameters>() -> Self {
-        Traits {
-            reasoned: Reasoned { drops: P::DROPS, marks: P::MARKS },
-            reads_profiles: P::READS_PROFILES,
-            conserves_work: P::CONSERVES_WORK,
-        }
+        Reasoned { drops: P::DROPS, marks: P::MARKS }
     }
 }
 
@@ -410,26 +470,6 @@ impl QueuePlan {
     /// Name, limit and parameters in words.
     pub fn in_words(&self) -> String {
         format!("{}, {}{}", self.name(), self.limit, self.parameters_in_words())
-    }
-
-    /// For which reasons it drops, as results report them.
-    pub fn drops(&self) -> &'static [Reason] {
-        self.traits().reasoned.drops
-    }
-
-    /// For which reasons it marks, as results report them.
-    pub fn marks(&self) -> &'static [Reason] {
-        self.traits().reasoned.marks
-    }
-
-    /// Whether it reads profiles.
-    pub fn reads_profiles(&self) -> bool {
-        self.traits().reads_profiles
-    }
-
-    /// Whether it is work-conserving.
-    pub fn conserves_work(&self) -> bool {
-        self.traits().conserves_work
     }
 }
 
@@ -451,12 +491,17 @@ mod tests {
     use super::*;
     use crate::contract::Item;
     use crate::rng::RngStreams;
-    use crate::units::Rate;
 
     #[test]
     fn queues_show_their_state_by_name() {
         let rate = Rate::from_bps(10_000_000);
-        let place = Place { rate, delay: Duration::ZERO, packet_bytes: 1500, mean_rtt_secs: 0.04 };
+        let place = Place {
+            rate,
+            delay: Duration::ZERO,
+            packet_bytes: 1500,
+            mean_rtt_secs: 0.04,
+            groups: crate::qdisc::Groups::NONE,
+        };
         let names = |json: &str| {
             let spec: QueueSpec = serde_json::from_str(json).unwrap();
             let queue: Queue<Item> =

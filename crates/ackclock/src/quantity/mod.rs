@@ -6,9 +6,11 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+mod kinds;
 mod problem;
 
 use crate::units::{Duration, ParseQuantityError, Rate, parse_bytes, parse_duration, parse_rate, with_a_point};
+pub use kinds::{Kind, SHORTHAND_KEY, Shorthand, kind, kinds};
 pub use problem::{Hint, Problem};
 
 /// The key of the JSON Schema that contains the name of a quantity.

@@ -325,6 +325,22 @@ pub enum Problem {
         /// Bytes of the largest packet that crosses it.
         packet: u64,
     },
+    /// A problem of a queue within another one.
+    #[error("{place}: {problem}")]
+    Within {
+        /// The keys from the outer queue to the place of the problem.
+        place: String,
+        /// The problem.
+        problem: Box<Problem>,
+    },
+    /// A class that gets no packet.
+    #[error("class {class} takes every packet, so class {shadowed} never gets one; give class {class} a selector")]
+    Shadowed {
+        /// The number of the class that takes all packets, from 1.
+        class: usize,
+        /// The number of a later class.
+        shadowed: usize,
+    },
     /// RED at a link that never has a queue.
     #[error("RED needs the rate of its link, and this one has none")]
     RedWithoutRate,

@@ -1,6 +1,6 @@
 //! The scoreboard: every metric of every environment and candidate, each compared with the reference.
 
-use super::environment::Metric;
+use super::environment::{Metric, QUEUE_DELAY};
 use super::estimate::{CONFIDENCE, Estimate, Judgement, estimate, paired_difference};
 use super::sum::{mean, sum};
 
@@ -45,6 +45,11 @@ impl EnvironmentResult {
     /// The place of a metric among the metrics of the environment.
     pub fn metric(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.name == name)
+    }
+
+    /// The place of the mean queueing delay among the values.
+    pub fn queue_delay(&self) -> usize {
+        self.metric(QUEUE_DELAY).expect("every environment has a queueing delay")
     }
 }
 

@@ -72,7 +72,7 @@ impl Metric {
         match self.name.as_str() {
             "efficiency" => 0.5,
             "loss_rate" => 0.1,
-            "queue_delay" => (0.05 * reference).max(1.0),
+            QUEUE_DELAY => (0.05 * reference).max(1.0),
             JAIN_INDEX => 0.02,
             WATCH if self.better.is_share() => 0.05,
             _ => 0.05 * reference.abs(),
@@ -135,6 +135,8 @@ impl Environment {
 }
 
 const JAIN_INDEX: &str = "jain_index";
+/// The mean queueing delay. Its means over environments are geometric.
+pub(super) const QUEUE_DELAY: &str = "queue_delay";
 
 /// A metric of a run's summary that every environment scores.
 pub(super) struct OfSummary {
@@ -151,7 +153,7 @@ pub(super) struct OfSummary {
 pub(super) const OF_SUMMARY: [OfSummary; 5] = [
     OfSummary { name: "efficiency", of: "efficiency", label: "efficiency", digits: 2, idle: None },
     OfSummary { name: "loss_rate", of: "loss_rate", label: "segments lost", digits: 2, idle: Some(0.0) },
-    OfSummary { name: "queue_delay", of: "queue_delay_mean", label: "queueing delay", digits: 1, idle: Some(0.0) },
+    OfSummary { name: QUEUE_DELAY, of: "queue_delay_mean", label: "queueing delay", digits: 1, idle: Some(0.0) },
     OfSummary { name: JAIN_INDEX, of: "jain_index", label: "Jain", digits: 3, idle: None },
     OfSummary { name: "goodput", of: "goodput", label: "goodput", digits: 3, idle: None },
 ];

@@ -173,7 +173,8 @@ impl Evaluation {
             Some(sums.iter().map(|sum| sum / count).collect::<Vec<f64>>())
         };
         let spot = |at: &usize| {
-            let (delays, throughputs) = (self.delays(*at, places, delay_of)?, over(*at, throughput)?);
+            let (delays, throughputs) =
+                (self.delays(*at, places, EnvironmentResult::queue_delay)?, over(*at, throughput)?);
             let half = |estimate: &Estimate| estimate.half_width().unwrap_or(0.0);
             let (delay, rate) = (estimate(&delays, CONFIDENCE), estimate(&throughputs, CONFIDENCE));
             Some(json!({
@@ -292,11 +293,6 @@ impl Map {
             "counts": self.differences().iter().map(|each| json!(counts(each))).collect::<Value>(),
         })
     }
-}
-
-/// The place of the mean queueing delay among the values of an environment.
-fn delay_of(result: &EnvironmentResult) -> usize {
-    result.metric("queue_delay").expect("every environment has a queueing delay")
 }
 
 /// The class of a fair-share ratio: `starved`, `less`, `fair` or `more`.

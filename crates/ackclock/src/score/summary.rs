@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::board::by_replicate;
-use super::environment::{Better, Metric, common};
+use super::board::{EnvironmentResult, by_replicate};
+use super::environment::{Better, Metric, QUEUE_DELAY, common};
 use super::estimate::{Estimate, Judgement, compared};
 use super::evaluation::Evaluation;
 use super::multiple::holm;
@@ -22,7 +22,7 @@ const MARGIN: usize = 17;
 const FAILURES: usize = 2;
 /// The metrics of the summary, with their labels.
 const LABELS: [(&str, &str); 3] =
-    [("efficiency", "utilisation"), ("loss_rate", "loss"), ("queue_delay", "queueing delay")];
+    [("efficiency", "utilisation"), ("loss_rate", "loss"), (QUEUE_DELAY, "queueing delay")];
 /// The verbs for the fair-share ratio of competing flows. A fair ratio needs none.
 const BANDS: [(Band, &str); 4] = [
     (Band::Starved, "starves"),
@@ -220,21 +220,24 @@ impl Evaluation {
         format!("{name} {SILENT} from {other} ({counted}, {CORRECTED}).")
     }
 
-    /// Compares the means over the environments of the best candidate and the reference, paired by replicate.
+    /// Compares the means over the environments of the best candidate and the reference, paired by replicate. Means of delays
+    /// are geometric, as in the plane.
     ///
     /// `differs`: whether the verdict contains any difference. Otherwise no metric is better or worse.
     fn line_of(&self, metric: &Metric, best: &Place, differs: bool) -> Option<String> {
         let (_, label) = LABELS.iter().find(|(name, _)| *name == metric.name)?;
         let (entries, reference) = self.entries();
         let (ours, theirs) = (best.entrant, entries[reference]);
+        let found = |place: usize| self.board.results[place].metric(&metric.name);
+        let values = |at: usize, place: usize| Some(&self.tried[at].values[place].as_ref()?[found(place)?]);
+        let shared: Vec<usize> = (0..self.race.environments.len())
+            .filter(|place| values(ours, *place).and(values(theirs, *place)).is_some())
+            .collect();
         let means = |at: usize| {
-            let rows = (0..self.race.environments.len()).filter_map(|place| {
-                let found = self.board.results[place].metric(&metric.name)?;
-                let row = |at: usize| Some(self.tried[at].values[place].as_ref()?[found].clone());
-                row(ours).and(row(theirs))?;
-                row(at)
-            });
-            let rows: Vec<Vec<f64>> = rows.collect();
+            if metric.name == QUEUE_DELAY {
+                return self.delays(at, &shared, EnvironmentResult::queue_delay).unwrap_or_default();
+            }
+            let rows: Vec<Vec<f64>> = shared.iter().filter_map(|place| values(at, *place).cloned()).collect();
             let count = rows.len() as f64;
             by_replicate(&rows).iter().map(|sum| sum / count).collect::<Vec<f64>>()
         };

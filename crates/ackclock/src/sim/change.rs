@@ -112,7 +112,7 @@ impl Simulation<'_> {
     /// If the plan has no such link.
     pub fn place(&self, link: LinkId) -> Place {
         let (plan, network) = (self.plan, &self.network);
-        let mut place = plan.links[link].place;
+        let mut place = plan.links[link].place.clone();
         let (mut flows, mut longer) = (0, 0);
         for flow in plan.flows.iter().filter(|flow| flow.crosses(link)) {
             flows += 1;

@@ -9,7 +9,7 @@ use super::result::{DatagramResult, seconds};
 use super::source::{Burst, Emitter};
 use crate::link::SojournTimes;
 use crate::metric::{interarrival_jitter, ratio};
-use crate::qdisc::Ecn;
+use crate::qdisc::{Ecn, Tag};
 use crate::rng::RngStreams;
 use crate::units::{Duration, Instant};
 
@@ -24,6 +24,7 @@ pub(super) struct Stream {
     route: Route,
     packet: u32,
     flags: Flags,
+    tag: Tag,
     sent: u64,
     /// A bit for every packet that has come.
     seen: Vec<u64>,
@@ -34,7 +35,7 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Source `number` of a row, before its start.
-    pub(super) fn new(plan: &Plan, row: usize, number: usize, flags: Flags, route: Route) -> Self {
+    pub(super) fn new(plan: &Plan, row: usize, number: usize, (flags, tag): (Flags, Tag), route: Route) -> Self {
         let datagrams = &plan.datagrams[row];
         let end = Instant::ZERO + plan.duration;
         let rngs = RngStreams::from_root(plan.seed);
@@ -47,6 +48,7 @@ impl Stream {
             route,
             packet: datagrams.packet,
             flags,
+            tag,
             sent: 0,
             seen: Vec::new(),
             transit: None,
@@ -82,7 +84,7 @@ impl Stream {
 
     /// Sends a burst, as this flow.
     pub(super) fn send(&mut self, now: Instant, flow: FlowRank, burst: Burst, rows: &mut [Row], network: &mut Network) {
-        let (route, flags) = (self.route, self.flags);
+        let (route, flags, tag) = (self.route, self.flags, self.tag);
         let mut left = burst.bytes;
         while left > 0 {
             let len = left.min(u64::from(self.packet)) as u32;
@@ -92,7 +94,7 @@ impl Stream {
             let row = &mut rows[self.row];
             row.sent += 1;
             row.sent_bytes += u64::from(len);
-            network.send(now, PacketMeta { flow, route, flags, ecn: Ecn::NotEct, wire_len: len }, body);
+            network.send(now, PacketMeta { flow, route, flags, tag, ecn: Ecn::NotEct, wire_len: len }, body);
         }
     }
 

@@ -78,7 +78,8 @@ impl<'plan> Ends<'plan> {
                 let flags = hashes.flags(key, flow.in_profile);
                 let application = Application::new(flow, rngs);
                 let place = places[*index];
-                let mut flow_state = Flow::new(flow, key, rank, flags, application, [forward, reverse], place);
+                let identity = (flags, plan.groups.tag(&flow.group));
+                let mut flow_state = Flow::new(flow, key, rank, identity, application, [forward, reverse], place);
                 flow_state.sender.set_most_outstanding(most_in_flight(plan, flow, planned));
                 flow_state
             })
@@ -89,7 +90,8 @@ impl<'plan> Ends<'plan> {
                 let datagrams = &plan.datagrams[row];
                 let source = &datagrams.sources[number];
                 let flags = hashes.flags(rngs.key(&source.name), datagrams.in_profile);
-                Stream::new(plan, row, number, flags, routes.past(datagrams.meter, &source.forward))
+                let identity = (flags, plan.groups.tag(&datagrams.group));
+                Stream::new(plan, row, number, identity, routes.past(datagrams.meter, &source.forward))
             })
             .collect();
         let groups = groups_of(plan, &mut flows, &flow_rank, rngs);
@@ -453,7 +455,7 @@ impl<'plan> Ends<'plan> {
         let flow = &self.flows[index];
         let Application::Web(web) = &flow.application else { return };
         let len = web.request_len();
-        let meta = flow.meta(flow.reverse, len + flow.ack_len);
+        let meta = flow.reverse_meta(len + flow.ack_len);
         network.send(now, meta, Body::Request { number, len });
     }
 

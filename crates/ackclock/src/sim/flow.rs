@@ -12,7 +12,7 @@ use super::source::Application;
 use super::transfer::{Slot, TransferLog};
 use crate::cc::CongestionControl;
 use crate::prefetch::prefetch;
-use crate::qdisc::Ecn;
+use crate::qdisc::{Ecn, Tag};
 use crate::quic;
 use crate::tcp::{AckSegment, DataSegment, EcnFeedback};
 use crate::units::Instant;
@@ -34,6 +34,10 @@ pub(super) struct Flow {
     rank: FlowRank,
     /// Of every packet that sets out.
     flags: Flags,
+    /// Of every packet to the receiver.
+    tag: Tag,
+    /// The last acknowledgement, and the marks that it reported.
+    last_ack: (u64, EcnFeedback),
     pub(super) reverse: Route,
     pub(super) ack_len: u32,
     /// The waiting times of its data since the window of measurement began, and where their histogram is.
@@ -61,7 +65,7 @@ impl Flow {
         plan: &FlowPlan,
         key: u64,
         rank: FlowRank,
-        flags: Flags,
+        (flags, tag): (Flags, Tag),
         application: Application,
         [forward, reverse]: [Route; 2],
         place: u32,
@@ -83,6 +87,8 @@ impl Flow {
             place,
             queueing_delay: QueueingDelay::default(),
             flags,
+            tag,
+            last_ack: (0, EcnFeedback::None),
             base: 0,
             awaited: u64::MAX,
             started: plan.start,
@@ -141,11 +147,18 @@ impl Flow {
         is_data && start + u64::from(len) > self.base + self.receiver.delivered()
     }
 
-    /// The properties of a packet of this flow other than its body.
+    /// The properties of a packet to the receiver other than its body.
     #[inline]
-    pub(super) fn meta(&self, route: Route, wire_len: u32) -> PacketMeta {
+    fn meta(&self, wire_len: u32) -> PacketMeta {
+        let Flow { rank: flow, forward: route, flags, tag, .. } = *self;
+        PacketMeta { flow, route, flags, tag, ecn: Ecn::NotEct, wire_len }
+    }
+
+    /// The properties of a packet to the sender other than its body.
+    #[inline]
+    pub(super) fn reverse_meta(&self, wire_len: u32) -> PacketMeta {
         // RFC 3168 §6.1.4: "pure acknowledgement packets (...) MUST be sent with the not-ECT codepoint."
-        PacketMeta { flow: self.rank, route, flags: self.flags, ecn: Ecn::NotEct, wire_len }
+        PacketMeta { route: self.reverse, tag: self.tag.reversed(), ..self.meta(wire_len) }
     }
 
     /// The sender has another algorithm.
@@ -155,11 +168,11 @@ impl Flow {
 
     /// The properties of a packet that its ends outside of the simulation send.
     pub(super) fn outside_meta(&self, direction: Direction, wire_len: u32, ecn: Ecn) -> PacketMeta {
-        let route = match direction {
-            Direction::Forward => self.forward,
-            Direction::Reverse => self.reverse,
+        let meta = match direction {
+            Direction::Forward => self.meta(wire_len),
+            Direction::Reverse => self.reverse_meta(wire_len),
         };
-        PacketMeta { ecn, ..self.meta(route, wire_len) }
+        PacketMeta { ecn, ..meta }
     }
 
     /// Sends all permitted packets at `now`.
@@ -175,12 +188,12 @@ impl Flow {
 
     /// Sends an acknowledgement of either transport.
     #[inline]
-    pub(super) fn answer(&self, now: Instant, answer: Answer, network: &mut Network) {
+    pub(super) fn answer(&mut self, now: Instant, answer: Answer, network: &mut Network) {
         match answer {
             Answer::Segment(ack) => self.send_ack(now, ack, network),
             Answer::Packet(ack) => {
                 let body = Body::Quic(quic::Packet::Ack(quic::AckPacket { connection: self.base, ..ack }));
-                let meta = self.meta(self.reverse, self.ack_len + ack.more_len);
+                let meta = self.reverse_meta(self.ack_len + ack.more_len);
                 network.send_with(now, meta, body, self.receiver.ranges());
             }
         }
@@ -189,7 +202,7 @@ impl Flow {
     /// Sends a packet of QUIC to the receiver.
     fn send_packet(&self, now: Instant, packet: quic::DataPacket, network: &mut Network) {
         let ecn = if packet.ect { self.codepoint } else { Ecn::NotEct };
-        let meta = PacketMeta { ecn, ..self.meta(self.forward, packet.len + self.data_overhead) };
+        let meta = PacketMeta { ecn, ..self.meta(packet.len + self.data_overhead) };
         let packet = quic::DataPacket { connection: self.base, ..packet };
         network.send(now, meta, Body::Quic(quic::Packet::Data(packet)));
     }
@@ -199,13 +212,13 @@ impl Flow {
     fn send_data(&self, now: Instant, mut segment: DataSegment, network: &mut Network) {
         segment.seq += self.base;
         let ecn = if segment.ecn.ect() { self.codepoint } else { Ecn::NotEct };
-        let meta = PacketMeta { ecn, ..self.meta(self.forward, segment.len + self.data_overhead) };
+        let meta = PacketMeta { ecn, ..self.meta(segment.len + self.data_overhead) };
         network.send(now, meta, Body::Data(segment));
     }
 
     /// Sends an acknowledgement to the sender.
     #[inline]
-    fn send_ack(&self, now: Instant, mut ack: AckSegment, network: &mut Network) {
+    fn send_ack(&mut self, now: Instant, mut ack: AckSegment, network: &mut Network) {
         ack.ack += self.base;
         let sack_len = match ack.sack.len() as u32 {
             0 => 0,
@@ -215,7 +228,13 @@ impl Flow {
             EcnFeedback::AccEcn { option: Some(option), .. } => option.len_on_wire(),
             _ => 0,
         };
-        network.send(now, self.meta(self.reverse, self.ack_len + sack_len + ecn_len), Body::Ack(ack));
+        let mut meta = self.reverse_meta(self.ack_len + sack_len + ecn_len);
+        // Duplicates, SACK blocks and changes of marks are news that a later ACK need not repeat.
+        if ack.ack > self.last_ack.0 && ack.ecn == self.last_ack.1 && sack_len == 0 {
+            meta.tag = meta.tag.covered_by_next();
+        }
+        self.last_ack = (ack.ack, ack.ecn);
+        network.send(now, meta, Body::Ack(ack));
     }
 
     /// The answers of a flow that has many.

@@ -1,7 +1,8 @@
 //! The impairments of a link, as a plan has them.
 
 use crate::link::{
-    BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Impairments, Jitter, Loss, Outages, Script, Scripted,
+    AckThinning, Aggregation, BitErrors, Chance, ChannelState, DelayCourse, GilbertElliott, Impairments, Jitter, Loss,
+    Outages, Script, Scripted,
 };
 use crate::rng::Rng;
 use crate::units::{Duration, Instant};
@@ -13,6 +14,10 @@ pub struct ImpairmentsPlan {
     pub course: Option<DelayCourse>,
     /// Times in which nothing comes through.
     pub outages: Option<Outages>,
+    /// One in so many ACKs is kept, of those that the next ACK covers. 1 keeps all.
+    pub ack_thinning: Option<u32>,
+    /// Bursts in which packets leave: their period, and their largest number of packets.
+    pub aggregation: Option<(Duration, u32)>,
     /// Extra delay of each packet, uniform in 0 .. `jitter`.
     pub jitter: Duration,
     /// Whether jitter may change the order of packets.
@@ -42,8 +47,7 @@ impl ImpairmentsPlan {
 
     /// Whether packets may overtake one another.
     pub fn reorders(&self) -> bool {
-        let Self { course, outages: _, jitter, jitter_reorders, reordering, loss, duplication: _, corruption: _ } =
-            self;
+        let Self { course, jitter, jitter_reorders, reordering, loss, .. } = self;
         reordering.is_some()
             || *jitter_reorders && !jitter.is_zero()
             || loss.reorders()
@@ -57,7 +61,11 @@ impl ImpairmentsPlan {
 
     /// Whether packets come out as far apart as they were sent.
     pub fn keeps_gaps(&self) -> bool {
-        self.jitter.is_zero() && !self.reorders() && self.duplication == 0.0 && self.course.is_none()
+        self.jitter.is_zero()
+            && !self.reorders()
+            && self.duplication == 0.0
+            && self.course.is_none()
+            && self.aggregation.is_none()
     }
 
     /// The impairments of a link, if it has any. Each draws from the `stream` of its name.
@@ -69,6 +77,8 @@ impl ImpairmentsPlan {
             course: self.course.clone(),
             outages: self.outages.clone(),
             not_before: Instant::ZERO,
+            ack_thinning: self.ack_thinning.map(AckThinning::new),
+            aggregation: self.aggregation.map(|(every, most)| Aggregation::new(every, most)),
             jitter: (!self.jitter.is_zero()).then(|| jitter(self.jitter, stream("jitter"))),
             reordering: self.reordering.and_then(|plan| Some((chance(plan.probability, "reordering")?, plan.delay))),
             loss: self.loss.build(|| stream(Self::LOSS)),

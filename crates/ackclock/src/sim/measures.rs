@@ -74,11 +74,11 @@ impl LinkMeasures<'_> {
 
 /// Drops and marks for each reason that one of the queues has.
 fn reasons(queues: &[&QueuePlan], before: &LinkCounters, after: &LinkCounters) -> Reasons {
-    let counted = |which: fn(&QueuePlan) -> &'static [Reason], before: &[u64], after: &[u64]| {
+    let counted = |which: fn(&QueuePlan) -> Vec<Reason>, before: &[u64], after: &[u64]| {
         let mut counted: Vec<(Reason, u64)> = Vec::new();
         for reason in queues.iter().flat_map(|queue| which(queue)) {
-            if counted.iter().all(|(known, _)| known != reason) {
-                counted.push((*reason, after[*reason as usize] - before[*reason as usize]));
+            if counted.iter().all(|(known, _)| *known != reason) {
+                counted.push((reason, after[reason as usize] - before[reason as usize]));
             }
         }
         counted

@@ -3,7 +3,7 @@
 use super::index::FlowRank;
 use crate::link::Impairable;
 use crate::prefetch::prefetch;
-use crate::qdisc::{Ecn, Queued};
+use crate::qdisc::{Ecn, Queued, Tag};
 use crate::quic;
 use crate::tcp::{AckSegment, DataSegment};
 use crate::units::{Duration, Instant};
@@ -14,24 +14,26 @@ use crate::units::{Duration, Instant};
 pub struct Packet {
     /// The place of its body, and above it the index of the next hop in the table of routes.
     route_hop_body: u64,
-    /// Flags, above them the bytes on the wire, and on top the ECN field.
+    /// Flags, above them the bytes on the wire, the tag, and on top the ECN field.
     header: u64,
 }
 
 impl Packet {
     const HOP_SHIFT: u32 = 32;
     const LEN_SHIFT: u32 = 32;
-    const LEN_BITS: u32 = 30;
-    const ECN_SHIFT: u32 = Self::LEN_SHIFT + Self::LEN_BITS;
+    const LEN_BITS: u32 = 18;
+    const TAG_SHIFT: u32 = Self::LEN_SHIFT + Self::LEN_BITS;
+    const ECN_SHIFT: u32 = Self::TAG_SHIFT + Tag::BITS;
 
     /// A packet that sets out.
     #[inline]
     pub fn new(body: BodyId, meta: &PacketMeta) -> Self {
-        let PacketMeta { route, flags, ecn, wire_len, .. } = *meta;
-        debug_assert!(wire_len >> Self::LEN_BITS == 0, "invariant: a packet is far below a gigabyte");
+        let PacketMeta { route, flags, tag, ecn, wire_len, .. } = *meta;
+        debug_assert!(wire_len >> Self::LEN_BITS == 0, "invariant: a packet is below 256 KiB");
         Packet {
             route_hop_body: u64::from(route) << Self::HOP_SHIFT | u64::from(body.0),
             header: u64::from(ecn.bits()) << Self::ECN_SHIFT
+                | u64::from(tag.bits()) << Self::TAG_SHIFT
                 | u64::from(wire_len) << Self::LEN_SHIFT
                 | u64::from(flags.0),
         }
@@ -135,6 +137,11 @@ impl Queued for Packet {
     fn in_profile(&self) -> bool {
         self.flags().0 & Flags::IN_PROFILE != 0
     }
+
+    #[inline]
+    fn tag(&self) -> Tag {
+        Tag::from_bits((self.header >> Self::TAG_SHIFT) as u16)
+    }
 }
 
 impl Impairable for Packet {
@@ -159,6 +166,8 @@ pub struct PacketMeta {
     pub route: u32,
     /// The common flags of all packets of the flow.
     pub flags: Flags,
+    /// The group of the flow, and the direction.
+    pub tag: Tag,
     /// The ECN field.
     pub ecn: Ecn,
     /// Bytes on the wire.
@@ -430,14 +439,16 @@ mod tests {
     #[test]
     fn a_packet_is_what_it_was_made_of_whatever_happens_to_it() {
         let flags = Flags::new(0x1abc_def0, true);
-        let cover = PacketMeta { flow: FlowRank::new(0), route: u32::MAX - 1, flags, ecn: Ecn::Ect1, wire_len: 65_535 };
+        let tag = Tag::new(Tag::MOST).reversed().covered_by_next();
+        let route = u32::MAX - 1;
+        let cover = PacketMeta { flow: FlowRank::new(0), route, flags, tag, ecn: Ecn::Ect1, wire_len: 65_535 };
         let mut packet = Packet::new(BodyId(u32::MAX), &cover);
         let told = |packet: &Packet| (packet.wire_len(), packet.flow_hash(), packet.in_profile());
         assert_eq!(
             (packet.body(), packet.next_hop(), packet.ecn()),
             (BodyId(u32::MAX), u32::MAX as usize - 1, Ecn::Ect1)
         );
-        assert_eq!(told(&packet), (65_535, 0x1abc_def0, true));
+        assert_eq!((told(&packet), packet.tag()), ((65_535, 0x1abc_def0, true), tag));
         packet.set_in_profile(false);
         assert_eq!(told(&packet), (65_535, 0x1abc_def0, false));
         packet.set_in_profile(true);

@@ -11,7 +11,7 @@ use super::population::SourcePopulation;
 use crate::cc::{Algorithm, CcContext, CcSpec, ForeignValue};
 use crate::link::{Dcf, Impairable, Link, LinkConfig};
 use crate::meter::Profile;
-use crate::qdisc::{Place, QueuePlan};
+use crate::qdisc::{Groups, Place, QueuePlan};
 use crate::rng::RngStreams;
 use crate::transport::Transport;
 use crate::units::{Duration, Instant, Rate};
@@ -36,6 +36,8 @@ pub struct Plan {
     pub arrivals: Vec<ArrivalsPlan>,
     /// Datagrams, without congestion control.
     pub datagrams: Vec<DatagramPlan>,
+    /// Groups of flows, as queues distinguish them.
+    pub groups: Groups,
     /// Meters, which flows and datagrams point to.
     pub meters: Vec<MeterPlan>,
     /// The link of `links` whose queue and utilisation the summary reports.

@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use ackclock::cc::{CcContext, CcSpec};
-use ackclock::qdisc::Place;
+use ackclock::qdisc::{Groups, Place};
 use ackclock::sim::{
     self, FlowPlan, ImpairmentsPlan, LinkId, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling,
     Stack, Traffic,
@@ -79,6 +79,7 @@ impl Dumbbell {
                 delay: eighth * 2,
                 packet_bytes: 1500,
                 mean_rtt_secs: self.base_rtt.as_secs_f64(),
+                groups: Groups::NONE,
             },
             impairments: ImpairmentsPlan { loss, ..ImpairmentsPlan::default() },
             channel: None,
@@ -126,6 +127,7 @@ impl Dumbbell {
             flows,
             arrivals: Vec::new(),
             datagrams: Vec::new(),
+            groups: Groups::NONE,
             meters: Vec::new(),
             bottleneck: LinkId::new(0),
             sampling: Sampling { interval: Some(self.duration / 1000), max_flows: 64, packets: false },

@@ -5,7 +5,7 @@ use ackclock::contract::{
     Violation, check_cc, check_link, check_queue, check_rule, check_run, check_takeover, random_plan, random_queues,
 };
 use ackclock::link::Link;
-use ackclock::qdisc::{DropTail, Place, Queue};
+use ackclock::qdisc::{DropTail, Groups, Place, Queue};
 use ackclock::rng::{Rng, RngStreams};
 use ackclock::rule::RuleParameters;
 use ackclock::sim::QueuePlan;
@@ -110,6 +110,7 @@ fn queues(times: usize) -> Vec<(String, QueuePlan)> {
         delay: Duration::from_millis(10),
         packet_bytes: 1500,
         mean_rtt_secs: 0.04,
+        groups: Groups::NONE,
     };
     random_queues(1, times, &place).into_iter().map(|plan| (format!("{plan:?}"), plan)).collect()
 }

@@ -308,7 +308,7 @@ fn a_link_that_breaks_a_promise_is_found() {
         let mut link = link(LinkConfig { impairments: None, ..config }, limit);
         link.enqueue(
             Instant::ZERO,
-            Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, in_profile: false, corrupted: false },
+            Item { number: 0, flow: 0, bytes: 1500, ecn: Ecn::NotEct, in_profile: false, ..Item::default() },
             &mut (),
         );
         link

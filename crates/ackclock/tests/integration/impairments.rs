@@ -211,6 +211,8 @@ fn what_arrives_corrupted_is_discarded_and_counted_apart() {
 
 fn everything() -> ImpairmentsPlan {
     ImpairmentsPlan {
+        ack_thinning: Some(3),
+        aggregation: Some((Duration::from_millis(2), 10)),
         jitter: Duration::from_millis(3),
         jitter_reorders: true,
         reordering: Some(ReorderingPlan { probability: 0.02, delay: Duration::from_millis(10) }),
@@ -325,4 +327,28 @@ fn a_link_has_one_jitter() {
     let error = Scenario::from_toml::<&str>(text, "x.toml", &[]).unwrap_err().to_string();
     let expected = "x.toml:3: transport.send_jitter: the access links have a jitter of their own; write one of the two";
     assert_eq!(error, expected);
+}
+
+#[test]
+fn aggregation_sends_packets_in_bursts_and_keeps_their_order() {
+    let every = Duration::from_millis(10);
+    let bursts = ImpairmentsPlan { aggregation: Some((every, u32::MAX)), ..sound() };
+    let result = run(&undropped(&bursts, &sound()));
+    assert!(result.flows[0].sent > 10_000);
+    assert_eq!((result.flows[0].retransmits, result.links[0].losses), (0, 0));
+    let rtt = |result: &RunResult| result.flows[0].rtt_mean_s.unwrap();
+    let longer = rtt(&result) - rtt(&run(&undropped(&sound(), &sound())));
+    // Half of a period on average, and less where bursts fill the window.
+    assert!((0.0..=0.011).contains(&longer), "{longer}");
+}
+
+#[test]
+fn thinned_acks_are_fewer_and_make_the_sender_burstier_without_retransmissions_of_data() {
+    let thin = ImpairmentsPlan { ack_thinning: Some(4), ..sound() };
+    let (thinned, plain) = (run(&undropped(&sound(), &thin)), run(&undropped(&sound(), &sound())));
+    let sent = |result: &RunResult| result.links[1].arrivals as f64;
+    let lost = thinned.links[1].losses as f64 / sent(&thinned);
+    assert!((0.70..=0.75).contains(&lost), "{lost}");
+    assert_eq!(plain.links[1].losses, 0);
+    assert!(thinned.flows[0].goodput_bps > 0.9 * plain.flows[0].goodput_bps);
 }

@@ -170,7 +170,7 @@ fn what_a_queue_is_derived_from_is_the_link_as_it_is() {
     for link in [there, back] {
         simulation.set_delay(link, plan.links[link].delay + longer).unwrap();
     }
-    let (place, planned) = (simulation.place(there), plan.links[there].place);
+    let (place, planned) = (simulation.place(there), plan.links[there].place.clone());
     assert_eq!((place.rate, place.delay), (Rate::from_bps(2_000_000), planned.delay + longer));
     assert!((place.mean_rtt_secs - planned.mean_rtt_secs - 0.06).abs() < 1e-12, "{place:?} {planned:?}");
     let product = (2e6 * place.mean_rtt_secs / 8.0 / place.packet_bytes as f64).round() as u32;

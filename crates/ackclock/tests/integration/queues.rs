@@ -149,3 +149,86 @@ fn cross_traffic_of_topology_b_has_its_fair_share_and_loses_nothing_at_r1() {
     let kept: f64 = goodputs(&topology_b(queues[0]), "cross").sum();
     assert!(plain < kept, "{plain} {kept}");
 }
+
+/// Mean queueing delay in milliseconds of 20 Reno flows at 50 Mbit/s and 50 ms, after 20 s.
+fn mean_delay_of_long_flows(queue: &str, ecn: &str) -> f64 {
+    let result = run(&format!(
+        "schema = 2\nduration = '60 s'\nwarmup = '20 s'\n[topology]\nkind = 'dumbbell'\nrate = '50 Mbit/s'\n\
+         delay = '25 ms'\nqueue = {queue}\n[[flows]]\nname = 'long'\ncount = 20\ncc = 'reno'\necn = '{ecn}'\n\
+         start = {{ uniform = ['0 s', '2 s'] }}\n"
+    ));
+    1e3 * link(&result, "bottleneck").queue_delay_mean_s.unwrap()
+}
+
+/// `tools/evidence/aqm_targets.py` measures more rates, RTTs and numbers of flows.
+#[test]
+fn controllers_of_the_delay_hold_their_target() {
+    for queue in ["'pie'", "{ kind = 'pie', ecn = true }", "'dualpi2'"] {
+        for ecn in ["off", "classic"] {
+            let delay = mean_delay_of_long_flows(queue, ecn);
+            assert!((12.0..=18.0).contains(&delay), "{queue}, ecn {ecn}: {delay} ms for a target of 15 ms");
+        }
+    }
+}
+
+/// Three long flows of two hosts, and one sparse flow.
+const HOUSEHOLD: &str = "[[flows]]\nname = 'many'\ncount = 3\ncc = 'cubic'\ndestination_host = 'laptop'\n\
+                         [[flows]]\nname = 'one'\ncc = 'cubic'\ndestination_host = 'phone'\n";
+
+#[test]
+fn cake_shares_its_bandwidth_between_hosts() {
+    let run_with = |queue: &str| {
+        run(&format!(
+            "schema = 2\nduration = '30 s'\nwarmup = '10 s'\n[topology]\nkind = 'dumbbell'\nrate = '100 Mbit/s'\n\
+             delay = '10 ms'\nqueue = {queue}\n{HOUSEHOLD}"
+        ))
+    };
+    let result = run_with("{ kind = 'cake', bandwidth = '10 Mbit/s' }");
+    let (many, one) = (goodputs(&result, "many").sum::<f64>(), goodputs(&result, "one").sum::<f64>());
+    assert!((many / one - 1.0).abs() < 0.1, "{many} {one}");
+    let rate = 8.0 * link(&result, "bottleneck").forwarded as f64 * 1500.0 / 20.0;
+    assert!((9.5e6..=10.1e6).contains(&rate), "{rate}");
+    assert!(link(&result, "bottleneck").queue_delay_mean_s.unwrap() < 0.015);
+    let flows = run_with("{ kind = 'cake', bandwidth = '10 Mbit/s', isolation = 'flows' }");
+    let ratio = goodputs(&flows, "many").sum::<f64>() / goodputs(&flows, "one").sum::<f64>();
+    assert!((2.7..3.3).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn an_ack_filter_shortens_the_queue_of_a_slow_reverse_path() {
+    // 20 Mbit/s of data need 800 ACKs of 40 B a second, more than 200 kbit/s carry.
+    let run_with = |filter: &str| {
+        run(&format!(
+            "schema = 2\nduration = '30 s'\nwarmup = '10 s'\n[topology]\nkind = 'dumbbell'\nrate = '20 Mbit/s'\n\
+             delay = '10 ms'\nreverse = {{ rate = '200 kbit/s', queue = {{ kind = 'cake', ack_filter = '{filter}' }} }}\n\
+             [[flows]]\nname = 'long'\ncc = 'cubic'\n"
+        ))
+    };
+    let (off, on) = (run_with("off"), run_with("on"));
+    let goodput = |result: &RunResult| goodputs(result, "long").sum::<f64>();
+    assert!(goodput(&on) > 1.02 * goodput(&off), "{} {}", goodput(&on), goodput(&off));
+    let filtered = |result: &RunResult| {
+        let drops = &link(result, "bottleneck.reverse").reasons.drops;
+        drops.iter().find(|(reason, _)| reason.name() == "ack_filter").map(|(_, count)| *count)
+    };
+    assert_eq!(filtered(&off), Some(0));
+    assert!(filtered(&on).unwrap() > 100);
+}
+
+#[test]
+fn classes_separate_groups_of_flows() {
+    let shares = |queue: &str| {
+        let result =
+            dumbbell(queue, "[[flows]]\nname = 'a'\ncc = 'cubic'\n[[flows]]\nname = 'b'\ncount = 4\ncc = 'cubic'\n");
+        (goodputs(&result, "a").sum::<f64>(), goodputs(&result, "b").sum::<f64>())
+    };
+    let (a, b) =
+        shares("{ kind = 'wrr', class = [{ flows = ['a'], weight = 3, queue = 'codel' }, { queue = 'codel' }] }");
+    assert!((a / b - 3.0).abs() < 0.3, "{a} {b}");
+    let (a, b) = shares("{ kind = 'prio', class = [{ flows = ['b'], queue = 'codel' }, { queue = 'codel' }] }");
+    assert!(b > 20.0 * a, "{a} {b}");
+    let shaper = "{ kind = 'tbf', rate = '2 Mbit/s', queue = 'codel' }";
+    let (a, _) =
+        shares(&format!("{{ kind = 'prio', class = [{{ flows = ['a'], queue = {shaper} }}, {{ queue = 'codel' }}] }}"));
+    assert!((1.7e6..2.05e6).contains(&a), "{a}");
+}

@@ -101,6 +101,7 @@ impl Saturated {
                         bytes: PAYLOAD,
                         ecn: Ecn::NotEct,
                         in_profile: false,
+                        tag: crate::qdisc::Tag::NONE,
                         corrupted: false,
                     };
                     self.sent += 1;
@@ -283,7 +284,15 @@ fn the_window_doubles_up_to_its_bound() {
 /// Sends one packet for each of these stations at these microseconds. Returns the arrival times, in microseconds.
 fn arrivals(dcf: &Dcf, packets: &[(u64, usize)]) -> Vec<(usize, u64)> {
     let mut run = Saturated::new(dcf, mbps(1), 3, 1);
-    let item = Item { number: 0, flow: 0, bytes: PAYLOAD, ecn: Ecn::NotEct, in_profile: false, corrupted: false };
+    let item = Item {
+        number: 0,
+        flow: 0,
+        bytes: PAYLOAD,
+        ecn: Ecn::NotEct,
+        in_profile: false,
+        tag: crate::qdisc::Tag::NONE,
+        corrupted: false,
+    };
     for (at, station) in packets {
         let at = Instant::ZERO + Duration::from_micros(*at);
         run.channel.enqueue(at, *station, item, &mut run.links, &mut ());

@@ -6,8 +6,13 @@ use crate::units::Rate;
 
 fn queue(keys: &str) -> Choke<Item> {
     let keys: ChokeKeys = serde_json::from_str(keys).unwrap();
-    let place =
-        Place { rate: Rate::from_bps(10_000_000), delay: Duration::ZERO, packet_bytes: 1000, mean_rtt_secs: 0.1 };
+    let place = Place {
+        rate: Rate::from_bps(10_000_000),
+        delay: Duration::ZERO,
+        packet_bytes: 1000,
+        mean_rtt_secs: 0.1,
+        groups: crate::qdisc::Groups::NONE,
+    };
     let limit = place.limit(keys.limit());
     let streams = RngStreams::new(1, 0);
     let parameters = keys.parameters(&place, limit).unwrap();

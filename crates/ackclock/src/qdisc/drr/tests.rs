@@ -1,10 +1,9 @@
 use super::*;
 use crate::contract::{Item, Told};
-use crate::qdisc::Ecn;
 use proptest::prelude::*;
 
 fn item(flow: u64, number: u64, bytes: u32) -> Item {
-    Item { number, flow, bytes, ecn: Ecn::NotEct, in_profile: false, corrupted: false }
+    Item { number, flow, bytes, ..Item::default() }
 }
 
 fn drr(limit: Limit, quantum: u32) -> Drr<Item> {

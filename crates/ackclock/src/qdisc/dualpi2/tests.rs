@@ -15,7 +15,13 @@ const MTU: u32 = 1500;
 fn parameters(keys: &str) -> DualPi2Parameters {
     let keys: DualPi2Keys = serde_json::from_str(keys).unwrap();
     let rate = Rate::from_bps(RATE);
-    let place = Place { rate, delay: Duration::ZERO, packet_bytes: MTU.into(), mean_rtt_secs: 0.0 };
+    let place = Place {
+        rate,
+        delay: Duration::ZERO,
+        packet_bytes: MTU.into(),
+        mean_rtt_secs: 0.0,
+        groups: crate::qdisc::Groups::NONE,
+    };
     keys.parameters(&place, Limit::Packets(10)).unwrap()
 }
 
@@ -315,7 +321,13 @@ fn values_out_of_range_are_named() {
         (r#"{"classic_protection": 101}"#, "classic_protection"),
     ] {
         let keys: DualPi2Keys = serde_json::from_str(text).unwrap();
-        let place = Place { rate: None, delay: Duration::ZERO, packet_bytes: 1500, mean_rtt_secs: 0.0 };
+        let place = Place {
+            rate: None,
+            delay: Duration::ZERO,
+            packet_bytes: 1500,
+            mean_rtt_secs: 0.0,
+            groups: crate::qdisc::Groups::NONE,
+        };
         assert_eq!(keys.parameters(&place, Limit::Packets(10)).unwrap_err().0, key);
     }
 }

@@ -143,6 +143,7 @@ mod tests {
             delay: Duration::ZERO,
             packet_bytes: 1500,
             mean_rtt_secs: 0.0,
+            groups: crate::qdisc::Groups::NONE,
         };
         let has_clock = |control_law| {
             let keys = FqCoDelKeys { control_law, ..keys.clone() };

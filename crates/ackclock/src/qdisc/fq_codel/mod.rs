@@ -65,6 +65,7 @@ impl FlowAqm for CoDelOfFlow {
         parameters: &CoDelParameters,
         now: Instant,
         fifo: &mut Fifo<T>,
+        _stream: &mut Rng,
         sink: &mut dyn QueueSink<T>,
     ) -> Option<(Instant, T)> {
         self.0.dequeue(parameters, now, fifo, sink)

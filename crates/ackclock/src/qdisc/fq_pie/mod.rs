@@ -58,6 +58,7 @@ impl FlowAqm for PieOfFlow {
         parameters: &PieParameters,
         now: Instant,
         fifo: &mut Fifo<T>,
+        _stream: &mut Rng,
         _sink: &mut dyn QueueSink<T>,
     ) -> Option<(Instant, T)> {
         self.0.catch_up(parameters, now, fifo.bytes());
@@ -78,7 +79,13 @@ mod tests {
     fn queue(keys: &str) -> FqPie<Item> {
         let keys: FqPieKeys = serde_json::from_str(keys).unwrap();
         let rate = Rate::from_bps(10_000_000);
-        let place = Place { rate, delay: Duration::ZERO, packet_bytes: 1500, mean_rtt_secs: 0.0 };
+        let place = Place {
+            rate,
+            delay: Duration::ZERO,
+            packet_bytes: 1500,
+            mean_rtt_secs: 0.0,
+            groups: crate::qdisc::Groups::NONE,
+        };
         let limit = place.limit(keys.limit());
         let parameters = keys.parameters(&place, limit).unwrap();
         FqPie::new(limit, parameters, RngStreams::new(1, 0).stream("link", "queue"))

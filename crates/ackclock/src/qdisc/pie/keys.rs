@@ -211,8 +211,13 @@ impl QueueParameters for PieParameters {
 mod tests {
     use super::*;
 
-    const PLACE: Place =
-        Place { rate: Rate::from_bps(8_000_000), delay: Duration::ZERO, packet_bytes: 1500, mean_rtt_secs: 0.0 };
+    const PLACE: Place = Place {
+        rate: Rate::from_bps(8_000_000),
+        delay: Duration::ZERO,
+        packet_bytes: 1500,
+        mean_rtt_secs: 0.0,
+        groups: crate::qdisc::Groups::NONE,
+    };
 
     fn keys(text: &str) -> PieKeys {
         serde_json::from_str(text).unwrap()

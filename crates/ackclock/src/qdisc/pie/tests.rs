@@ -13,7 +13,13 @@ const RATE: u64 = 10_000_000;
 fn parameters(keys: &str) -> PieParameters {
     let keys: PieKeys = serde_json::from_str(keys).unwrap();
     let rate = Rate::from_bps(RATE);
-    let place = Place { rate, delay: Duration::ZERO, packet_bytes: 1500, mean_rtt_secs: 0.0 };
+    let place = Place {
+        rate,
+        delay: Duration::ZERO,
+        packet_bytes: 1500,
+        mean_rtt_secs: 0.0,
+        groups: crate::qdisc::Groups::NONE,
+    };
     keys.parameters(&place, Limit::Packets(10)).unwrap()
 }
 

@@ -244,6 +244,7 @@ mod tests {
         delay: Duration::from_millis(20),
         packet_bytes: 1040,
         mean_rtt_secs: 0.04,
+        groups: crate::qdisc::Groups::NONE,
     };
 
     fn red(text: &str) -> RedKeys {

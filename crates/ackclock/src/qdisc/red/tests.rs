@@ -3,7 +3,15 @@ use crate::contract::{Item, Told};
 use crate::ecn::Ecn;
 use crate::rng::RngStreams;
 
-const FRAME: Item = Item { number: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, in_profile: false, corrupted: false };
+const FRAME: Item = Item {
+    number: 0,
+    flow: 0,
+    bytes: 1000,
+    ecn: Ecn::NotEct,
+    in_profile: false,
+    tag: crate::qdisc::Tag::NONE,
+    corrupted: false,
+};
 
 /// Parameters whose computations are exact in binary.
 fn parameters() -> RedParameters {

@@ -250,6 +250,7 @@ mod tests {
         delay: Duration::from_millis(20),
         packet_bytes: 1000,
         mean_rtt_secs: 0.04,
+        groups: crate::qdisc::Groups::NONE,
     };
 
     fn parameters(text: &str) -> Result<RioParameters, Misfit> {

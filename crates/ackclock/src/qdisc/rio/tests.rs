@@ -31,7 +31,7 @@ fn rio(limit: u32, outside: Outside, push_out: bool) -> Rio<Item> {
 }
 
 fn item(number: u64, in_profile: bool) -> Item {
-    Item { number, flow: u64::from(in_profile), bytes: 1000, ecn: Ecn::NotEct, in_profile, corrupted: false }
+    Item { number, flow: u64::from(in_profile), bytes: 1000, ecn: Ecn::NotEct, in_profile, ..Item::default() }
 }
 
 /// Enqueues items, `i` for one in profile and `o` for one out of profile. Returns how many of each were dropped on

@@ -6,8 +6,13 @@ use crate::units::{Duration, Rate};
 
 fn sfb(keys: &str) -> Sfb<Item> {
     let keys: SfbKeys = serde_json::from_str(keys).unwrap();
-    let place =
-        Place { rate: Rate::from_bps(10_000_000), delay: Duration::ZERO, packet_bytes: 1000, mean_rtt_secs: 0.1 };
+    let place = Place {
+        rate: Rate::from_bps(10_000_000),
+        delay: Duration::ZERO,
+        packet_bytes: 1000,
+        mean_rtt_secs: 0.1,
+        groups: crate::qdisc::Groups::NONE,
+    };
     let limit = place.limit(keys.limit());
     let parameters = keys.parameters(&place, limit).unwrap();
     Sfb::new(limit, parameters, RngStreams::new(1, 0).stream("link", "queue"))

@@ -67,11 +67,10 @@ impl<T: Queued> Qdisc<T> for Sfq<T> {
 mod tests {
     use super::*;
     use crate::contract::Item;
-    use crate::qdisc::Ecn;
     use crate::rng::RngStreams;
 
     fn item(flow: u64, number: u64) -> Item {
-        Item { number, flow, bytes: 100, ecn: Ecn::NotEct, in_profile: false, corrupted: false }
+        Item { number, flow, bytes: 100, ..Item::default() }
     }
 
     fn sfq(buckets: u32, perturbation: Option<Duration>) -> Sfq<Item> {

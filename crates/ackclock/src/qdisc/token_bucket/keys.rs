@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TokenBucket;
-use crate::qdisc::{self, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason};
-use crate::quantity::{Limit, Problem, Size};
+use crate::qdisc::nested::{inside, union};
+use crate::qdisc::{self, InnerQueue, Misfit, Place, QueueKeys, QueueParameters, QueuePlan, QueueSpec, Queued, Reason};
+use crate::quantity::{Limit, Problem, Size, without_default};
 use crate::rng::Rng;
 use crate::units::Rate;
 
@@ -21,6 +22,10 @@ pub struct TokenBucketKeys {
     /// Size of the bucket: bytes that may be sent at once after a pause. Default: ten of the largest packets that cross the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<Size>,
+    /// Queue that is shaped, with a limit of its own. By default it is a FIFO of `limit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "InnerQueue", transform = without_default)]
+    pub queue: Option<InnerQueue>,
 }
 
 fn limit() -> Limit {
@@ -28,23 +33,61 @@ fn limit() -> Limit {
 }
 
 /// The parameters of a token bucket, resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TokenBucketParameters {
     /// Rate at which tokens come.
     pub rate: Rate,
     /// Size of the bucket in bytes.
     pub burst: u32,
+    /// The queue that is shaped.
+    pub queue: QueuePlan,
+}
+
+impl TokenBucketKeys {
+    fn inner(&self) -> Option<&QueueSpec> {
+        self.queue.as_ref().map(InnerQueue::spec)
+    }
 }
 
 impl QueueKeys for TokenBucketKeys {
     type Parameters = TokenBucketParameters;
 
     fn limit(&self) -> Limit {
-        self.limit
+        self.inner().map_or(self.limit, QueueSpec::limit)
     }
 
-    fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<TokenBucketParameters, Misfit> {
-        Ok(TokenBucketParameters { rate: self.rate, burst: burst_at(self.burst, place)? })
+    fn draws(&self) -> Vec<&'static str> {
+        self.inner().map_or_else(Vec::new, QueueSpec::purposes)
+    }
+
+    fn reads_profiles(&self) -> bool {
+        self.inner().is_some_and(QueueSpec::reads_profiles)
+    }
+
+    fn shaped_rate(&self) -> Option<Rate> {
+        Some(self.rate)
+    }
+
+    fn marks(&self) -> bool {
+        self.inner().is_some_and(QueueSpec::marks)
+    }
+
+    fn asks_for_ecn(&self) -> bool {
+        self.inner().is_some_and(QueueSpec::asks_for_ecn)
+    }
+
+    fn parameters(&self, place: &Place, limit: qdisc::Limit) -> Result<TokenBucketParameters, Misfit> {
+        let burst = burst_at(self.burst, place)?;
+        let queue = match &self.queue {
+            // The shaped queue drains at the rate of the shaper.
+            Some(queue) => {
+                let rate = place.rate.map_or(self.rate, |rate| rate.min(self.rate));
+                let place = Place { rate: Some(rate), ..place.clone() };
+                queue.spec().plan(&place).map_err(|(key, problem)| ("queue", inside(key, problem)))?
+            }
+            None => QueuePlan::drop_tail(limit),
+        };
+        Ok(TokenBucketParameters { rate: self.rate, burst, queue })
     }
 }
 
@@ -69,12 +112,36 @@ impl QueueParameters for TokenBucketParameters {
     const DROPS: &'static [Reason] = &[Reason::Full, Reason::Oversize];
     const CONSERVES_WORK: bool = false;
 
-    fn build<T: Queued>(&self, limit: qdisc::Limit, _stream: &dyn Fn(&str) -> Rng) -> TokenBucket<T> {
-        TokenBucket::new(limit, *self)
+    fn drops(&self) -> Vec<Reason> {
+        union([self.queue.drops(), vec![Reason::Oversize]])
+    }
+
+    fn marks(&self) -> Vec<Reason> {
+        self.queue.marks()
+    }
+
+    fn reads_profiles(&self) -> bool {
+        self.queue.reads_profiles()
+    }
+
+    fn build<T: Queued>(&self, _limit: qdisc::Limit, stream: &dyn Fn(&str) -> Rng) -> TokenBucket<T> {
+        TokenBucket::new(self.queue.build(stream), self.rate, self.burst)
     }
 
     fn in_words(&self) -> String {
-        format!(", {} with bursts of {} B", self.rate, self.burst)
+        let queue = match self.queue.name() {
+            "drop-tail" => String::new(),
+            _ => format!(" of {}", self.queue.in_words()),
+        };
+        format!(", {} with bursts of {} B{queue}", self.rate, self.burst)
+    }
+
+    fn has_clock(&self) -> bool {
+        self.queue.has_clock()
+    }
+
+    fn in_force(&self) -> Option<serde_json::Value> {
+        self.queue.in_force()
     }
 }
 
@@ -86,13 +153,23 @@ mod tests {
     #[test]
     fn the_bucket_holds_the_largest_packet_at_least() {
         let rate = Rate::from_bps(8_000_000).unwrap();
-        let place = Place { rate: Some(rate), delay: Duration::ZERO, packet_bytes: 1500, mean_rtt_secs: 0.0 };
+        let place = Place {
+            rate: Some(rate),
+            delay: Duration::ZERO,
+            packet_bytes: 1500,
+            mean_rtt_secs: 0.0,
+            groups: crate::qdisc::Groups::NONE,
+        };
         let bucket = |burst: Option<u64>| {
-            let keys = TokenBucketKeys { limit: limit(), rate, burst: burst.map(Size) };
+            let keys = TokenBucketKeys { limit: limit(), rate, burst: burst.map(Size), queue: None };
             keys.parameters(&place, qdisc::Limit::Packets(10)).map(|parameters| parameters.burst).ok()
         };
         assert_eq!([bucket(None), bucket(Some(1500)), bucket(Some(1499))], [Some(15_000), Some(1500), None]);
-        assert_eq!(TokenBucketParameters { rate, burst: 1500 }.in_words(), ", 8 Mbit/s with bursts of 1500 B");
+        assert_eq!(
+            TokenBucketParameters { rate, burst: 1500, queue: QueuePlan::drop_tail(qdisc::Limit::Packets(10)) }
+                .in_words(),
+            ", 8 Mbit/s with bursts of 1500 B"
+        );
         assert_eq!([bucket(Some(u64::from(u32::MAX))), bucket(Some(1 << 32))], [Some(u32::MAX), None]);
     }
 }

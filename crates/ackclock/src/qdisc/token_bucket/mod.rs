@@ -1,4 +1,4 @@
-//! Token bucket filter: a FIFO that sends no more than a rate and a burst allow.
+//! Token bucket filter: a queue that sends no more than a rate and a burst allow.
 //!
 //! Reference: Linux's `tbf` (`tc-tbf(8)`) and ns-3's `TbfQueueDisc`, each with one bucket. Shenker & Wroclawski, RFC
 //! 2215, section 3.6, define the token bucket.
@@ -7,6 +7,9 @@
 //! tokens      rise at the rate, up to the burst; full at the start
 //! departure   as soon as there are as many tokens as the item has bytes, which it takes
 //! ```
+//!
+//! The queue is a FIFO, or any other one (`queue`). The next item is taken out of it as soon as the link is free, as
+//! in Linux, and waits for its tokens.
 //!
 //! Deviations: tokens are counted without rounding, and an item leaves at the first whole nanosecond with enough
 //! tokens. Linux counts them in whole nanoseconds at the rate, and ns-3 in whole bytes.
@@ -19,68 +22,68 @@ pub use keys::{TokenBucketKeys, TokenBucketParameters};
 pub(super) use tokens::Tokens;
 
 use super::contract::all_queued_in;
-use super::{DropTail, Limit, Qdisc, QueueSink, Queued, Reason};
-use crate::units::Instant;
+use super::nested::Ahead;
+use super::{Limit, Qdisc, Queue, QueueSink, Queued, Reason};
+use crate::units::{Duration, Instant, Rate};
 
-/// A FIFO with a token bucket at its head.
+/// A queue with a token bucket at its head.
 #[derive(Clone, Debug)]
-pub struct TokenBucket<T> {
-    queue: DropTail<T>,
-    parameters: TokenBucketParameters,
+pub struct TokenBucket<T: Queued> {
+    queue: Ahead<T>,
+    burst: u32,
     tokens: Tokens,
-    /// When the tokens suffice for the first item.
+    /// When the tokens suffice for the item ahead.
     ready_at: Instant,
 }
 
 impl<T: Queued> TokenBucket<T> {
-    /// An empty queue with a full bucket.
-    pub fn new(limit: Limit, parameters: TokenBucketParameters) -> Self {
-        let tokens = Tokens::new(parameters.rate, parameters.burst);
-        TokenBucket { queue: DropTail::new(limit), parameters, tokens, ready_at: Instant::ZERO }
-    }
-
-    /// Records the time at which the first item may leave. The tokens have just been counted.
-    fn look_ahead(&mut self) {
-        if let Some(len) = self.queue.fifo().first_len() {
-            self.ready_at = self.tokens.enough_at(len as u32);
-        }
+    /// A full bucket before an empty queue.
+    pub fn new(queue: Queue<T>, rate: Rate, burst: u32) -> Self {
+        let tokens = Tokens::new(rate, burst);
+        TokenBucket { queue: Ahead::new(queue), burst, tokens, ready_at: Instant::ZERO }
     }
 }
 
 impl<T: Queued> Qdisc<T> for TokenBucket<T> {
     fn enqueue(&mut self, now: Instant, item: T, sink: &mut dyn QueueSink<T>) {
-        if item.wire_len() > self.parameters.burst {
+        if item.wire_len() > self.burst {
             sink.dropped(now, item, Reason::Oversize);
-        } else if !self.queue.fits(&item) {
-            sink.dropped(now, item, Reason::Full);
         } else {
-            self.queue.push(now, item);
-            if self.queue.backlog_packets() == 1 {
-                self.tokens.refill(now);
-                self.look_ahead();
-            }
+            self.queue.enqueue(now, item, sink);
         }
     }
 
-    fn dequeue(&mut self, now: Instant, _sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)> {
+    fn dequeue(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)> {
         if now < self.ready_at {
             return None;
         }
-        let (since, item) = self.queue.pop()?;
+        let len = self.queue.first_len(now, sink)?;
         self.tokens.refill(now);
-        self.tokens.take(item.wire_len());
-        self.look_ahead();
-        Some((since, item))
+        if !self.tokens.suffice(len) {
+            self.ready_at = self.tokens.enough_at(len);
+            return None;
+        }
+        self.tokens.take(len);
+        self.queue.dequeue(now, sink)
+    }
+
+    fn idled(&mut self, idle: Duration) {
+        self.queue.idled(idle);
     }
 
     fn next_deadline(&self) -> Instant {
-        self.ready_at
+        self.ready_at.max(self.queue.next_deadline())
     }
 
     all_queued_in!(queue);
 
+    fn order(&self, item: &T) -> u64 {
+        self.queue.order(item)
+    }
+
     fn state(&self, see: &mut dyn FnMut(&str, f64)) {
         see("tokens_bytes", self.tokens.bytes());
+        self.queue.state(see);
     }
 }
 

@@ -1,0 +1,90 @@
+//! Packets that leave in bursts, and ACKs that a link leaves out.
+
+use std::collections::BTreeMap;
+
+use crate::qdisc::Queued;
+use crate::units::{Duration, Instant};
+
+/// Packets wait for the next multiple of a period, at which up to so many leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aggregation {
+    every: Duration,
+    most: u32,
+    /// The last burst, and its packets.
+    burst_at: Instant,
+    packets: u32,
+}
+
+impl Aggregation {
+    /// Bursts of at most `most` packets, at least 1, at multiples of `every`, which is above zero.
+    pub fn new(every: Duration, most: u32) -> Self {
+        Aggregation { every, most, burst_at: Instant::ZERO, packets: 0 }
+    }
+
+    /// When a packet leaves that has come at `at`.
+    pub(super) fn leave(&mut self, at: Instant) -> Instant {
+        let every = self.every.as_nanos();
+        let next = Instant::from_nanos(at.as_nanos().div_ceil(every) * every);
+        if next > self.burst_at {
+            (self.burst_at, self.packets) = (next, 0);
+        } else if self.packets >= self.most {
+            self.burst_at += self.every;
+            self.packets = 0;
+        }
+        self.packets += 1;
+        self.burst_at
+    }
+}
+
+/// Keeps one in so many of the ACKs of a flow that its next ACK covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AckThinning {
+    keep_every: u32,
+    /// ACKs of each flow since the last one that was kept.
+    left_out: BTreeMap<u64, u32>,
+}
+
+impl AckThinning {
+    /// Keeps every so many, at least 1.
+    pub fn new(keep_every: u32) -> Self {
+        AckThinning { keep_every, left_out: BTreeMap::new() }
+    }
+
+    /// Whether an item is left out.
+    pub(super) fn leaves_out(&mut self, item: &impl Queued) -> bool {
+        if !item.tag().is_covered_by_next() {
+            return false;
+        }
+        let left_out = self.left_out.entry(item.flow_hash()).or_default();
+        *left_out = (*left_out + 1) % self.keep_every;
+        *left_out != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Item;
+    use crate::qdisc::Tag;
+
+    #[test]
+    fn packets_leave_at_multiples_of_the_period() {
+        let mut aggregation = Aggregation::new(Duration::from_millis(5), 3);
+        let mut leave = |micros: u64| aggregation.leave(Instant::from_nanos(1000 * micros)).as_nanos() / 1000;
+        assert_eq!([0, 1, 4999, 5000].map(&mut leave), [0, 5000, 5000, 5000]);
+        // A fourth packet does not fit the burst, and later ones follow it.
+        assert_eq!([5000, 5001, 10_000, 10_000].map(&mut leave), [10_000, 10_000, 10_000, 15_000]);
+        assert_eq!([15_000, 31_000].map(&mut leave), [15_000, 35_000]);
+    }
+
+    #[test]
+    fn one_in_so_many_acks_of_a_flow_is_kept() {
+        let mut thinning = AckThinning::new(3);
+        let ack = |flow| Item { flow, tag: Tag::NONE.reversed().covered_by_next(), ..Item::default() };
+        let mut kept = |item: Item| !thinning.leaves_out(&item);
+        assert_eq!([1, 1, 2, 1, 1, 2, 2].map(|flow| kept(ack(flow))), [false, false, false, true, false, false, true]);
+        // Data and ACKs with news are all kept.
+        let news = Item { flow: 1, tag: Tag::NONE.reversed(), ..Item::default() };
+        assert!(kept(news) && kept(Item::default()) && !kept(ack(1)) && kept(ack(1)));
+    }
+}
