@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use ackclock::exchange::{Outcome, Report};
-use ackclock::tcp::Profile;
+use ackclock::transport::Profile;
 use ackclock_kernel::{KernelError, exchange};
 
 mod built;

@@ -3,7 +3,7 @@
 use ackclock::link::SojournTimes;
 use ackclock::qdisc::Limit;
 use ackclock::sim::Plan;
-use ackclock::tcp::Transport;
+use ackclock::transport::Transport;
 use ackclock::units::{Duration, Instant};
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ackclock::exchange::Report;
-use ackclock::tcp::Profile;
+use ackclock::transport::Profile;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ackclock::cc::Phase;
 use ackclock::probe::{FlowSamples, LinkSamples, PacketEvent, PacketTrace};
-use ackclock::tcp::Timer;
+use ackclock::transport::Timer;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{ArrowDictionaryKeyType, UInt8Type, UInt32Type};
 use arrow_array::{

@@ -13,7 +13,7 @@ use super::traffic::TrafficKeys;
 use ackclock::cc::{CcSpec, algorithms, foreign_kinds};
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::kinds;
-use ackclock::tcp::LossRecovery;
+use ackclock::transport::LossRecovery;
 
 /// Something that a scenario can name.
 #[derive(Clone, Debug, PartialEq, Serialize)]

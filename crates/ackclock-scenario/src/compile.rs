@@ -19,7 +19,7 @@ use ackclock::sim::{
     ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkId, LinkPlan,
     OnOffPlan, Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
 };
-use ackclock::tcp::Transport;
+use ackclock::transport::Transport;
 use ackclock::units::{Duration, Instant};
 
 /// The plan of one replicate, with the first `most` flows of each group.

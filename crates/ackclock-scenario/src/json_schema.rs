@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde_json::Value as Json;
 
 #[cfg(not(feature = "stored-schema"))]
-use ackclock::tcp::{Profile, TransportKeys};
+use ackclock::transport::{Profile, TransportKeys};
 
 /// The key of the JSON Schema for defaults of the transport that a profile changes.
 pub const PROFILES_KEY: &str = "x-profiles";
@@ -35,7 +35,7 @@ fn schema() -> Json {
 /// A flow's transport keys have no defaults of their own.
 #[cfg(not(feature = "stored-schema"))]
 fn inherit_transport(schema: &mut Json) {
-    for key in TransportKeys::NAMES {
+    for (key, _) in TransportKeys::SCOPES {
         if let Some(property) =
             schema.pointer_mut(&format!("/$defs/Flow/properties/{key}")).and_then(Json::as_object_mut)
         {

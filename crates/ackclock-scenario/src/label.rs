@@ -20,7 +20,8 @@ pub fn table_of(text: &str, first: Option<&str>, origin: &Origin) -> Result<Node
         Some((name, rest)) => (name, rest.strip_suffix(')').ok_or("has no closing parenthesis")?),
     };
     let name = name.trim();
-    if name.is_empty() || !name.chars().all(|character| character.is_ascii_alphanumeric() || "_+-".contains(character)) {
+    if name.is_empty() || !name.chars().all(|character| character.is_ascii_alphanumeric() || "_+-".contains(character))
+    {
         return Err("is neither a name, a label such as codel(target=10 ms), nor an inline table of TOML".to_owned());
     }
     let mut entries = vec![("kind".to_owned(), Node::new(Value::Text(name.to_owned()), origin.clone()))];

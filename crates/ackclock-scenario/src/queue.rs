@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_it_is_said_of_its_keys() {
         let scenario = scenario();
-        let place = scenario.plan(None, 0).links[0].place;
+        let place = scenario.plan(None, 0).links[0].place.clone();
         let wrong = |json: &str| scenario.queue_at(LinkId::new(0), &place, json).unwrap_err();
         for (json, message) in [
             ("\"codell\"", "queue: kind: unknown queue discipline \"codell\"; did you mean \"codel\"?"),

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::schema::{Document, Flow};
 use super::traffic::{is_datagrams, keys_of_tcp};
 use super::tree::{Node, Origin, Value};
-use ackclock::tcp::{Profile, TransportKeys};
+use ackclock::transport::{Profile, TransportKeys};
 
 /// The document of a tree that conforms to the schema.
 ///
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use ackclock::qdisc::QueueSpec;
     use ackclock::quantity::Size;
-    use ackclock::tcp::{SackSender, WindowGrowth};
+    use ackclock::transport::{SackSender, WindowGrowth};
     use ackclock::units::Duration;
 
     fn resolved(text: &str) -> Document {

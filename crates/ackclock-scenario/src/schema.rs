@@ -19,7 +19,7 @@ use ackclock::quantity::Shorthand;
 use ackclock::quantity::without_default;
 use ackclock::rng::Rng;
 use ackclock::sim::Stack;
-use ackclock::tcp::{EcnMode, LossRecovery, TransportKeys};
+use ackclock::transport::{EcnMode, LossRecovery, TransportKeys};
 use ackclock::units::Duration;
 
 /// A scenario: a network, the flows on it, and how long they run.

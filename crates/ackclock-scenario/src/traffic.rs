@@ -13,7 +13,7 @@ use ackclock::quantity::Problem;
 use ackclock::quantity::Shorthand;
 use ackclock::quantity::Size;
 use ackclock::quantity::without_default;
-use ackclock::tcp::TransportKeys;
+use ackclock::transport::TransportKeys;
 use ackclock::units::{Duration, Rate};
 use ackclock::variation::VariationPlan;
 
@@ -385,7 +385,7 @@ pub fn is_datagrams(flow: &Node) -> bool {
 
 /// The keys of a flow that only TCP has.
 pub fn keys_of_tcp() -> impl Iterator<Item = &'static str> {
-    ["cc", "recovery", "reverse_path"].into_iter().chain(TransportKeys::NAMES.iter().copied())
+    ["cc", "recovery", "reverse_path"].into_iter().chain(TransportKeys::SCOPES.iter().map(|(key, _)| *key))
 }
 
 /// Adds the keys of flows of datagrams that these cannot have.

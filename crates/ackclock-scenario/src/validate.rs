@@ -13,7 +13,7 @@ use ackclock::cc::CcMistake;
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::Problem;
 use ackclock::quantity::{Limit, SendJitter};
-use ackclock::tcp::{LossRecovery, Protocol};
+use ackclock::transport::{LossRecovery, Protocol};
 use ackclock::units::{Duration, Rate};
 
 /// More flows than a run can hold in memory.

@@ -8,7 +8,7 @@ use ackclock::link::Bleaching;
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::{Limit, RateOrZero};
 use ackclock::sim::LinkId;
-use ackclock::tcp::{EcnMode, TransportKeys};
+use ackclock::transport::{EcnMode, TransportKeys};
 use ackclock::variation::VariationPlan;
 
 /// The links of a dumbbell that each flow has for itself.

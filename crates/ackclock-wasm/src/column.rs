@@ -2,7 +2,7 @@
 
 use ackclock::cc::Phase;
 use ackclock::probe::{FlowSamples, LinkSamples, PacketEvent, PacketTrace, Samples};
-use ackclock::tcp::Timer;
+use ackclock::transport::Timer;
 use wasm_bindgen::prelude::*;
 
 use crate::error::to_json;

@@ -2,7 +2,7 @@
 
 use ackclock::cc::CcSpec;
 use ackclock::sim::{FlowPlan, Plan, Stack, Traffic};
-use ackclock::tcp::{EcnMode, LossRecovery, Protocol, TIMESTAMPS_LEN, Transport};
+use ackclock::transport::{EcnMode, LossRecovery, Protocol, TIMESTAMPS_LEN, Transport};
 
 use crate::backend::{Backend, Refused, kernels_flows};
 use crate::in_kernel::InKernel;

@@ -101,6 +101,7 @@ pub mod rule;
 pub mod score;
 pub mod sim;
 pub mod tcp;
+pub mod transport;
 pub mod units;
 pub mod variation;
 

@@ -12,7 +12,7 @@ mod words;
 use std::path::Path;
 
 use ackclock::exchange::{Report, run_against};
-use ackclock::tcp::Profile;
+use ackclock::transport::Profile;
 
 use crate::error::KernelError;
 use host::KernelHost;

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use ackclock::exchange::{Command, Settings};
-use ackclock::tcp::EcnMode;
+use ackclock::transport::EcnMode;
 
 use crate::netlink::{Message, attribute, text};
 
@@ -91,7 +91,7 @@ pub fn of_head(settings: &Settings) -> Vec<Setting> {
     if settings.ecn != default.ecn {
         let value = match settings.ecn {
             EcnMode::Off | EcnMode::Counts => "0",
-            EcnMode::Classic => "1",
+            EcnMode::Classic | EcnMode::Dctcp => "1",
             EcnMode::AccEcn => "3",
         };
         found.push(sysctl("net.ipv4.tcp_ecn", value));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::cc::Phase;
 use crate::qdisc::Ecn;
-use crate::tcp::{AckSegment, DataEcn, Protocol, Transport};
+use crate::tcp::{AckSegment, DataEcn};
+use crate::transport::{Protocol, Transport};
 use crate::units::{Duration, Instant};
 
 /// A capture of some flows at one place.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::recording::{Packet, Recording, Segment};
-use crate::tcp::RangeSet;
+use crate::transport::RangeSet;
 use crate::units::Instant;
 
 /// The plot of one connection. Times are in nanoseconds, positions in bytes.

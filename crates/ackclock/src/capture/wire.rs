@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::recording::{Connection, Packet, Segment};
-use crate::tcp::{AckSegment, EcnFeedback, EcnMode, Transport};
+use crate::tcp::{AckSegment, EcnFeedback};
+use crate::transport::{EcnMode, Transport};
 use crate::units::Instant;
 
 /// The start time of runs in captures, in seconds. It exceeds the length of any handshake before the first packet.
@@ -354,7 +355,7 @@ fn opening_flags(ecn: EcnMode) -> [u16; 3] {
 /// MSS, SACK-permitted, timestamps and the scale of windows.
 fn opening_options(transport: &Transport, window_scale: u8, stamps: (u32, u32)) -> Vec<u8> {
     // RFC 6691: "the MSS option (...) SHOULD NOT be decreased to account for (...) options".
-    let options_len = if transport.timestamps { crate::tcp::TIMESTAMPS_LEN } else { 0 };
+    let options_len = if transport.timestamps { crate::transport::TIMESTAMPS_LEN } else { 0 };
     let mss = u16::try_from(transport.mss + options_len).unwrap_or(u16::MAX);
     let mut options = vec![2, 4, (mss >> 8) as u8, mss as u8];
     options.extend(if transport.peer_sack { [1, 1, 4, 2] } else { [1; 4] });

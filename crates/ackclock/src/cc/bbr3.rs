@@ -116,6 +116,7 @@ mod control;
 mod machine;
 mod marks;
 mod model;
+mod sample;
 
 #[cfg(test)]
 mod tests;
@@ -126,7 +127,8 @@ use serde::{Deserialize, Serialize};
 use self::control::Control;
 use self::machine::Machine;
 use self::marks::Marks;
-use self::model::{Model, Sample};
+use self::model::Model;
+use self::sample::Sample;
 use super::{
     Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, EcnNeed, Loss, PathView, Recovery,
     Restart, Sent,

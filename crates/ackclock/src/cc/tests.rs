@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{Cc, CcContext, CcSpec};
 use crate::ecn::Ecn;
-use crate::tcp::{AckSegment, DataSegment, LossRecovery, Receiver, Sender, Transport, Undo};
+use crate::tcp::{AckSegment, DataSegment, Receiver, Sender};
+use crate::transport::{LossRecovery, Transport, Undo};
 use crate::units::{Duration, Instant, Rate};
 
 pub(super) const MSS: u64 = 1460;

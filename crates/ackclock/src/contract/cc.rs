@@ -12,7 +12,7 @@ use crate::cc::{
 };
 use crate::rule::linear::Aimd;
 use crate::sim::{self, FlowPlan, Plan};
-use crate::tcp::LossRecovery;
+use crate::transport::LossRecovery;
 use crate::units::{Duration, Instant, Rate};
 
 /// The number of generated connections, and of events in each.

@@ -8,7 +8,7 @@ use crate::cc::{Algorithm, CcSpec};
 use crate::meter::Profile as MeterProfile;
 use crate::qdisc::{Groups, Place};
 use crate::sim::{FlowPlan, ImpairmentsPlan, LinkId, LinkPlan, MeterPlan, MeterScope, Plan, Sampling, Stack, Traffic};
-use crate::tcp::{LossRecovery, Profile};
+use crate::transport::{LossRecovery, Profile};
 use crate::units::{Duration, Instant, Rate};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind. All use the algorithm `cc`.

@@ -6,7 +6,7 @@ use crate::cc::{CcContext, IdleWindow, TimeoutSsthresh};
 use crate::link::{Bleaching, DelayCourse, Outages};
 use crate::qdisc::{Groups, Limit, Place, QueuePlan};
 use crate::sim::{ChannelState, ImpairmentsPlan, LossPlan, ReorderingPlan, Script};
-use crate::tcp::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo, Variations};
+use crate::transport::{EcnMode, LossRecovery, Profile, Protocol, Reduction, SackSender, Transport, Undo};
 use crate::units::{Duration, Rate};
 use crate::variation::{Lte, OnOff, Schedule, VariationPlan, Walk, WalkKind, Wifi};
 
@@ -164,11 +164,8 @@ fn transport(draw: &mut Draw) -> Transport {
         receive_buffer: draw.chance(20).then(|| draw.whole(200, 100_000)),
         read_rate: if draw.chance(50) { Rate::from_bps(draw.scale(1e5, 1e7) as u64) } else { None },
         read_every: if draw.chance(30) { draw.time(Duration::from_millis(500)) } else { Duration::ZERO },
-        variations: Variations {
-            idle_window: draw.pick(&[IdleWindow::Restart, IdleWindow::Halve, IdleWindow::Validate]),
-            sack_sender: draw.pick(&[SackSender::Scoreboard, SackSender::Scoreboard, SackSender::Fack]),
-            ..Variations::default()
-        },
+        idle_window: draw.pick(&[IdleWindow::Restart, IdleWindow::Halve, IdleWindow::Validate]),
+        sack_sender: draw.pick(&[SackSender::Scoreboard, SackSender::Scoreboard, SackSender::Fack]),
         ..Transport::default()
     };
     // Half of the receivers that count marks have DCTCP's feedback.
@@ -178,10 +175,7 @@ fn transport(draw: &mut Draw) -> Transport {
 
 /// The same over QUIC, whose rules are drawn.
 pub(super) fn over_quic(draw: &mut Draw, tcp: Transport) -> Transport {
-    let mut variations = tcp.variations;
-    if variations.idle_window == IdleWindow::Validate {
-        variations.idle_window = IdleWindow::Restart;
-    }
+    let validates = tcp.idle_window == IdleWindow::Validate;
     Transport {
         protocol: Protocol::Quic,
         ecn: if tcp.ecn == EcnMode::Off { EcnMode::Off } else { EcnMode::Counts },
@@ -191,7 +185,7 @@ pub(super) fn over_quic(draw: &mut Draw, tcp: Transport) -> Transport {
         ack_eliciting_threshold: draw.pick(&[1, 1, 0, 9]),
         reordering_threshold: draw.pick(&[1, 1, 0, 5]),
         receive_buffer: None,
-        variations,
+        idle_window: if validates { IdleWindow::Restart } else { tcp.idle_window },
         ..tcp
     }
 }

@@ -4,7 +4,7 @@ use super::Violation;
 use crate::meter::Profile;
 use crate::qdisc::Limit;
 use crate::sim::{self, FlowPlan, MeterScope, Plan, RunResult, Traffic};
-use crate::tcp::{EcnMode, Protocol};
+use crate::transport::{EcnMode, Protocol};
 use crate::units::Duration;
 use std::sync::atomic::AtomicBool;
 

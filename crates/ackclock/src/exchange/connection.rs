@@ -11,10 +11,8 @@ use super::settings::Settings;
 use crate::cc::CcContext;
 use crate::cc::CongestionControl;
 use crate::ecn::Ecn;
-use crate::tcp::{
-    AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, EcnMode, LossRecovery, Receiver, SackBlocks, Sender,
-    TIMESTAMPS_LEN, Transport,
-};
+use crate::tcp::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, Receiver, SackBlocks, Sender};
+use crate::transport::{EcnMode, LossRecovery, TIMESTAMPS_LEN, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 9293 §3.7.1: without an MSS option, TCP "MUST assume a default send MSS of 536".

@@ -2,7 +2,8 @@
 
 use super::packet::{AccEcnCounters, Flags, Packet};
 use crate::ecn::Ecn;
-use crate::tcp::{AccEcnOption, EcnFeedback, EcnMode};
+use crate::tcp::{AccEcnOption, EcnFeedback};
+use crate::transport::EcnMode;
 
 /// RFC 3168 §6.1.1: "a SYN packet with the ECE and CWR flags set an 'ECN-setup SYN packet'".
 const ECN_SETUP_SYN: Flags = Flags::ECE.with(Flags::CWR);

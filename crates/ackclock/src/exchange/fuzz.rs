@@ -1,7 +1,7 @@
 //! The entry point of fuzzers: arbitrary bytes, and the properties that hold for them.
 
 use super::{Outcome, run_bounded};
-use crate::tcp::Profile;
+use crate::transport::Profile;
 
 /// Segments that a fuzzer waits for.
 const MAX_SEGMENTS: u64 = 5_000;

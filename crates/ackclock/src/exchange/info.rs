@@ -1,7 +1,8 @@
 //! The fields of Linux's `struct tcp_info` that a script may assert, and their values in this TCP.
 
 use crate::cc::CaState;
-use crate::tcp::{AccEcnOption, SenderCounters, SenderInfo};
+use crate::tcp::AccEcnOption;
+use crate::transport::{SenderCounters, SenderInfo};
 use crate::units::Duration;
 
 /// Linux's TCP_INFINITE_SSTHRESH.

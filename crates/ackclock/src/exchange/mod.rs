@@ -40,7 +40,7 @@ pub use script::Call;
 pub use settings::Settings;
 pub use shell::{Command, commands};
 
-use crate::tcp::Profile;
+use crate::transport::Profile;
 use script::Script;
 use simulated::Simulated;
 

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::shell::{Command, commands};
 use crate::cc::{CcSpec, algorithms};
-use crate::tcp::{EcnMode, LossRecovery, Pacing, Profile, TransportKeys};
+use crate::transport::{EcnMode, LossRecovery, Pacing, Profile, TransportKeys};
 use crate::units::Duration;
 
 /// Linux's TCP_DELACK_MIN: how long an ACK is delayed once TCP_QUICKACK is switched off.
@@ -204,7 +204,7 @@ impl Settings {
                 let profile = named(value).map_err(|names| wrong(&names))?;
                 self.profile(profile);
             }
-            _ if TransportKeys::NAMES.contains(&name) => {
+            _ if TransportKeys::SCOPES.iter().any(|(key, _)| *key == name) => {
                 self.key(name, value).map_err(|what| format!("--{name}={value}: {what}"))?;
             }
             _ => return Err(format!("the option --{name} is not supported")),
@@ -395,7 +395,7 @@ fn switch(text: &str) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::cc::TimeoutSsthresh;
-    use crate::tcp::ReductionName;
+    use crate::transport::ReductionName;
 
     #[test]
     fn commands_of_the_shell_are_mapped_or_noted() {

@@ -126,7 +126,7 @@ pub struct PacketTrace {
     pub retransmission: Vec<bool>,
     /// The flow's window at that time.
     pub cwnd_segments: Vec<f64>,
-    /// `tcp::Timer` as a number, where one goes off.
+    /// `transport::Timer` as a number, where one goes off.
     pub timer: Vec<Option<u8>>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! References: RFC 9002 for recovery and congestion events, RFC 9000 §13 for acknowledgements and ECN, and §19.3 for
 //! ACK frames. Thresholds of the receiver follow draft-ietf-quic-ack-frequency. The RTT estimator, timers, pacing,
-//! delivery-rate samples and the view of the algorithm do not depend on the transport. They are in `tcp`.
+//! delivery-rate samples and the view of the algorithm do not depend on the protocol. They are in `transport`.
 //!
 //! Deviations: a connection is open when it starts, in the space of application data, and does not end. Windows count
 //! packets of a full frame, as TCP's count segments. A frame that is sent again keeps its bytes. Data packets report

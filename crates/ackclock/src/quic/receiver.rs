@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::packet::{AckPacket, DataPacket, EcnCounts, range_len};
 use crate::ecn::Ecn;
-use crate::tcp::{EcnMode, RangeSet, Transport};
+use crate::transport::{EcnMode, RangeSet, Transport};
 use crate::units::{Duration, Instant};
 
 /// Ranges of packet numbers that a receiver remembers, and that an ACK frame may have. RFC 9000 §13.2.3: "A receiver (...) MAY

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use super::stream::Frame;
 use crate::cc::RateSample;
 use crate::prefetch::prefetch;
-use crate::tcp::{Delivery, LostTransmission, RangeSet};
+use crate::transport::{Delivery, LostTransmission, RangeSet};
 use crate::units::{Duration, Instant};
 
 /// The outcome of a packet.

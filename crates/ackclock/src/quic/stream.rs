@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::tcp::RangeSet;
+use crate::transport::RangeSet;
 
 /// Bytes that a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -173,7 +173,8 @@ impl Evaluation {
             Some(sums.iter().map(|sum| sum / count).collect::<Vec<f64>>())
         };
         let spot = |at: &usize| {
-            let (delays, throughputs) = (self.delays(*at, places, EnvironmentResult::queue_delay)?, over(*at, throughput)?);
+            let (delays, throughputs) =
+                (self.delays(*at, places, EnvironmentResult::queue_delay)?, over(*at, throughput)?);
             let half = |estimate: &Estimate| estimate.half_width().unwrap_or(0.0);
             let (delay, rate) = (estimate(&delays, CONFIDENCE), estimate(&throughputs, CONFIDENCE));
             Some(json!({

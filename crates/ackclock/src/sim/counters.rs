@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use super::flow::Flow;
 use super::measures::FlowMeasures;
-use crate::tcp::SenderCounters;
+use crate::transport::SenderCounters;
 use crate::units::Instant;
 
 /// The counters of a flow.

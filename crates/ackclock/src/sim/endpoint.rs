@@ -5,7 +5,8 @@ use super::plan::FlowPlan;
 use crate::cc::{Algorithm, Cc, CcContext, CongestionControl, Phase};
 use crate::ecn::Ecn;
 use crate::quic;
-use crate::tcp::{AckSegment, DataSegment, Protocol, Receiver, Rtt, Sender, SenderCounters, SenderInfo, Timer};
+use crate::tcp::{AckSegment, DataSegment, Receiver, Sender};
+use crate::transport::{Protocol, Rtt, SenderCounters, SenderInfo, Timer};
 use crate::units::Instant;
 
 /// The end that sends data.

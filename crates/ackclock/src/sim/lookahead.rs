@@ -14,7 +14,7 @@ use typed_index_collections::{TiSlice, TiVec};
 
 use super::index::{FlowId, LinkId};
 use super::plan::{FlowPlan, Plan, Stack};
-use crate::tcp::Transport;
+use crate::transport::Transport;
 
 /// The permitted lookahead at a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use crate::link::{Ahead, Channel, Link, StationConfig};
 use crate::probe::PacketEvent;
 use crate::qdisc::{QueuePlan, Queued};
 use crate::rng::RngStreams;
-use crate::tcp::Timer;
+use crate::transport::Timer;
 use crate::units::Instant;
 
 /// A link as a simulation uses it.

@@ -13,7 +13,7 @@ use crate::link::{Dcf, Impairable, Link, LinkConfig};
 use crate::meter::Profile;
 use crate::qdisc::{Groups, Place, QueuePlan};
 use crate::rng::RngStreams;
-use crate::tcp::Transport;
+use crate::transport::Transport;
 use crate::units::{Duration, Instant, Rate};
 use crate::variation::{Variation, VariationPlan};
 

@@ -11,7 +11,8 @@ use super::plan::{CapturePlan, CapturePoint, Plan, Stack};
 use crate::capture::{Connection, Declared, Lost, Packet as Seen, Recording, Segment, SenderState};
 use crate::qdisc::Queued;
 use crate::quic;
-use crate::tcp::{AckSegment, Transport};
+use crate::tcp::AckSegment;
+use crate::transport::Transport;
 use crate::units::{Duration, Instant};
 
 /// A capture in progress.

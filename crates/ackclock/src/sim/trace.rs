@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::recorder::Recorder;
 use crate::probe::{PacketEvent, PacketTrace};
 use crate::qdisc::Queued;
-use crate::tcp::Timer;
+use crate::transport::Timer;
 use crate::units::Instant;
 
 /// The trace of a run in progress.

@@ -3,7 +3,7 @@
 use super::index::FlowId;
 use super::packet::Kind as PacketKind;
 use crate::link::LinkCounters;
-use crate::tcp::{SenderCounters, SenderInfo};
+use crate::transport::{SenderCounters, SenderInfo};
 use crate::units::{Duration, Instant, Rate};
 
 /// The result of `Simulation::step`.

@@ -4,7 +4,7 @@
 //!
 //! Deviations: every advance of the window that a read allows is announced at once, by an ACK of its own.
 
-use super::transport::Transport;
+use crate::transport::Transport;
 use crate::units::{Duration, Instant};
 
 /// Data that have arrived in order and wait for the application.

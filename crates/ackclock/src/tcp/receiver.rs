@@ -8,11 +8,9 @@ use std::iter;
 
 use super::accecn::ReceivedMarks;
 use super::buffer::Buffer;
-use super::ranges::RangeSet;
 use super::segment::{AckSegment, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, SackBlocks};
-use super::transport::{DelayedAckFor, EcnMode, Transport};
-use super::wheel::expiry;
 use crate::ecn::Ecn;
+use crate::transport::{DelayedAckFor, EcnMode, RangeSet, Transport, expiry};
 use crate::units::{Duration, Instant};
 use compression::Compression;
 use window_growth::WindowGrowth;
@@ -111,7 +109,7 @@ impl Receiver {
     pub fn new(transport: &Transport) -> Self {
         Receiver {
             delayed_ack: transport.delayed_ack,
-            delayed_ack_for: transport.variations.delayed_ack_for,
+            delayed_ack_for: transport.delayed_ack_for,
             quick_acks: QuickAcks {
                 most: transport.quick_acks,
                 left: transport.quick_acks,

@@ -6,11 +6,10 @@
 
 use std::collections::VecDeque;
 
-use super::delivery::{Delivery, LostTransmission};
-use super::ranges::RangeSet;
 use super::segment::SackBlocks;
 use crate::cc::RateSample;
 use crate::prefetch::prefetch;
+use crate::transport::{Delivery, LostTransmission, RangeSet};
 use crate::units::Instant;
 
 mod by_time;

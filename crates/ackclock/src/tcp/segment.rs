@@ -1,6 +1,6 @@
 //! Segments: data in one direction, acknowledgements in the other.
 
-use super::transport::Transport;
+use crate::transport::Transport;
 use crate::units::Instant;
 
 /// SACK blocks in one ACK. Timestamps leave space for three (RFC 2018 §3).

@@ -9,7 +9,7 @@ use ackclock::sim::{
     self, FlowPlan, ImpairmentsPlan, LinkId, LinkPlan, LossPlan, Plan, QueueLimit, QueuePlan, RunResult, Sampling,
     Stack, Traffic,
 };
-use ackclock::tcp::Transport;
+use ackclock::transport::Transport;
 use ackclock::units::{Duration, Instant, Rate};
 
 /// A dumbbell whose bottleneck is far slower than its access links.

@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::tidy::{code, rust_files};
 
-/// Files of these folders may: a state machine whose parts are `impl` blocks of one type.
-const ONE_TYPE: &[&str] = &["tcp/sender", "quic/sender", "cc/bbr1", "cc/bbr3"];
-
 type Module = Vec<String>;
 
 /// The names in `use` statements of a source text, with braces expanded.
@@ -120,8 +117,7 @@ fn files_of_a_module_use_each_other_in_one_direction() {
 fn circles(src: &Path) -> Vec<Vec<Module>> {
     let named = rust_files(src).into_iter().map(|file| (module_of(file.strip_prefix(src).unwrap()), file));
     let is_test = |module: &Module| module.iter().any(|name| name == "tests");
-    let is_one_type = |module: &Module| ONE_TYPE.iter().any(|folder| module.join("/").starts_with(folder));
-    let files: BTreeMap<_, _> = named.filter(|(module, _)| !is_test(module) && !is_one_type(module)).collect();
+    let files: BTreeMap<_, _> = named.filter(|(module, _)| !is_test(module)).collect();
     let uses = uses(&files);
     files.keys().filter_map(|module| circle(module, &uses)).collect()
 }

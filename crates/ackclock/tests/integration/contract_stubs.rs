@@ -14,7 +14,8 @@ use ackclock::cc::{
 };
 use ackclock::contract::check_cc;
 use ackclock::sim::{self, LossPlan, Plan};
-use ackclock::tcp::{AckSegment, EcnFeedback, EcnMode, SackBlocks, Sender, Transport};
+use ackclock::tcp::{AckSegment, EcnFeedback, SackBlocks, Sender};
+use ackclock::transport::{EcnMode, Transport};
 use ackclock::units::{Duration, Instant, Rate};
 
 /// The values that a test may inspect after the run.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ackclock::exchange::{Outcome, Report};
-use ackclock::tcp::Profile;
+use ackclock::transport::Profile;
 
 fn run(text: &str) -> Report {
     ackclock::exchange::run(text, Profile::Rfc)

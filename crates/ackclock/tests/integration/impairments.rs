@@ -9,7 +9,7 @@ use ackclock::probe::PacketEvent;
 use ackclock::sim::{
     ChannelState, ImpairmentCounts, ImpairmentsPlan, LossPlan, Plan, ReorderingPlan, RunResult, Traffic,
 };
-use ackclock::tcp::{LossRecovery, Undo};
+use ackclock::transport::{LossRecovery, Undo};
 use ackclock::units::Duration;
 use ackclock_scenario::Scenario;
 

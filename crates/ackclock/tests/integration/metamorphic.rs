@@ -9,7 +9,7 @@ use ackclock::sim::{
     self, DatagramResult, Emission, FlowPlan, FlowResult, LinkId, LossPlan, Plan, QueuePlan, RunResult, Sampling,
     Summary, Traffic,
 };
-use ackclock::tcp::{LossRecovery, Transport};
+use ackclock::transport::{LossRecovery, Transport};
 use ackclock::units::{Duration, Rate};
 
 /// Random networks of each test.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use crate::common::{Dumbbell, run};
 use ackclock::cc::{CcContext, CcSpec, algorithms};
 use ackclock::sim::{self, ImpairmentsPlan, LossPlan, QueueLimit, QueuePlan, RunError, RunResult, Traffic};
-use ackclock::tcp::LossRecovery;
+use ackclock::transport::LossRecovery;
 use ackclock::units::{Duration, Rate};
 
 const RECOVERIES: [LossRecovery; 4] =

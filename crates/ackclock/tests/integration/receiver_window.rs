@@ -2,7 +2,7 @@
 
 use crate::common::{Dumbbell, run};
 use ackclock::sim::{FlowResult, LossPlan};
-use ackclock::tcp::{Transport, WindowProbe};
+use ackclock::transport::{Transport, WindowProbe};
 use ackclock::units::{Duration, Rate};
 
 const RTT: Duration = Duration::from_millis(80);
@@ -56,7 +56,7 @@ fn probes_make_good_for_lost_window_updates() {
     for window_probe in [WindowProbe::Octet, WindowProbe::Empty] {
         let lost = LossPlan::Bernoulli { probability: 0.5 };
         let mut transport = reads(14_600, 0, Duration::from_secs(1));
-        transport.variations.window_probe = window_probe;
+        transport.window_probe = window_probe;
         let it = flow(transport, lost);
         // Of a second in which a buffer is read, an update that is lost costs the wait for a probe, which is below 2 s.
         let best = 14_600.0 * 8.0;

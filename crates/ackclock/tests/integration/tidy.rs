@@ -70,10 +70,11 @@ const CORE: Map = &[
     ("open_loop", &["units", "rng", "quantity", "qdisc", "link"]),
     ("cc", &["units", "ecn", "rng", "rule", "formula"]),
     ("model", &["units", "rule", "cc", "metric"]),
-    ("tcp", &["units", "ecn", "quantity", "prefetch", "cc"]),
-    ("quic", &["units", "ecn", "prefetch", "cc", "tcp"]),
-    ("capture", &["units", "qdisc", "cc", "tcp"]),
-    ("exchange", &["units", "ecn", "cc", "tcp"]),
+    ("transport", &["units", "quantity", "cc"]),
+    ("tcp", &["units", "ecn", "quantity", "prefetch", "cc", "transport"]),
+    ("quic", &["units", "ecn", "prefetch", "cc", "transport"]),
+    ("capture", &["units", "qdisc", "cc", "transport", "tcp"]),
+    ("exchange", &["units", "ecn", "cc", "transport", "tcp"]),
     (
         "sim",
         &[
@@ -89,13 +90,14 @@ const CORE: Map = &[
             "variation",
             "link",
             "cc",
+            "transport",
             "tcp",
             "quic",
             "capture",
         ],
     ),
     ("score", &["metric", "sim"]),
-    ("contract", &["units", "rng", "rule", "cc", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
+    ("contract", &["units", "rng", "rule", "cc", "transport", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
 ];
 
 /// Beyond this a file holds more than one concept, or its tests want a file of their own.
@@ -339,7 +341,7 @@ fn every_algorithm_has_a_page() {
 #[test]
 fn what_the_profile_of_ns2_sets_is_explained() {
     let text = fs::read_to_string(root().join("docs/validation/ns2-packets.md")).unwrap();
-    for (key, value) in ackclock::tcp::Profile::Ns2.settings() {
+    for (key, value) in ackclock::transport::Profile::Ns2.settings() {
         let row = text.lines().find_map(|line| line.strip_prefix(&format!("| `{key}` | ")));
         let row = row.unwrap_or_else(|| panic!("docs/validation/ns2-packets.md has no row of `{key}`"));
         let value = value.as_str().unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ackclock::cc::{Ack, Algorithm, Congestion, CongestionControl};
 use ackclock::probe::PacketEvent;
 use ackclock::sim::{Plan, RunResult};
-use ackclock::tcp::Timer;
+use ackclock::transport::Timer;
 use ackclock::units::Rate;
 use ackclock_scenario::Scenario;
 

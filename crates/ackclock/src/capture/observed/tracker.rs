@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::counts::{Counts, Kind};
 use super::found::Found;
 use super::header::{Numbers, TcpHeader, is_before};
-use crate::tcp::RangeSet;
+use crate::transport::RangeSet;
 use crate::units::{Duration, Instant};
 
 /// The RTT while there is no sample.

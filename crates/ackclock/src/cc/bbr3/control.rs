@@ -2,7 +2,7 @@
 
 use super::Bbr;
 use super::machine::{ProbeBw, State};
-use super::model::Sample;
+use super::sample::Sample;
 use crate::units::{Instant, Rate};
 
 /// "Send Quantum": "min(C.send_quantum, 64 KBytes)".

@@ -1,7 +1,7 @@
 //! "State Machine Operation": Startup, Drain, ProbeBW and ProbeRTT.
 
 use super::Bbr;
-use super::model::Sample;
+use super::sample::Sample;
 use crate::cc::held_down::HeldDown;
 use crate::units::{Duration, Instant};
 

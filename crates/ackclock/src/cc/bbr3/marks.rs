@@ -2,7 +2,7 @@
 
 use super::Bbr;
 use super::machine::State;
-use super::model::Sample;
+use super::sample::Sample;
 use crate::cc::Ack;
 use crate::cc::marked_fraction::{MarkedFraction, marked_packets};
 

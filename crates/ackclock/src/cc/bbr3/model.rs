@@ -2,8 +2,9 @@
 
 use super::Bbr;
 use super::machine::{ProbeBw, State, UndoState};
+use super::sample::Sample;
+use crate::cc::Loss;
 use crate::cc::max_filter::MaxFilter;
-use crate::cc::{Ack, Loss, RateSample};
 use crate::units::{Duration, Instant};
 
 /// BBR.MinRTTFilterLen.
@@ -12,42 +13,6 @@ const MIN_RTT_FILTER_LEN: Duration = Duration::from_secs(10);
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 /// BBR.ExtraAckedFilterLen, in round trips.
 const EXTRA_ACKED_FILTER_LEN: u64 = 10;
-
-/// The draft's RS.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
-    /// RS.delivery_rate.
-    pub(super) delivery_rate: f64,
-    /// RS.delivered.
-    pub(super) delivered: f64,
-    pub(super) prior_delivered: u64,
-    pub(super) newly_acked: u64,
-    pub(super) tx_in_flight: u64,
-    pub(super) lost: u64,
-    /// Marked bytes of RS.delivered.
-    pub(super) delivered_ce: u64,
-    pub(super) is_app_limited: bool,
-    /// RS.rtt in seconds, infinite before the first measurement.
-    pub(super) rtt: f64,
-}
-
-impl Sample {
-    /// The sample of an ACK, which the algorithm itself may have held down.
-    pub(super) fn new(rate: &RateSample, ack: &Ack, held_down: bool) -> Self {
-        let rtt = ack.path.latest_rtt;
-        Sample {
-            delivery_rate: rate.delivered as f64 / rate.interval.as_secs_f64(),
-            delivered: rate.delivered as f64,
-            prior_delivered: rate.prior_delivered,
-            newly_acked: rate.newly_acked,
-            tx_in_flight: rate.tx_in_flight,
-            lost: rate.lost,
-            delivered_ce: rate.delivered_ce,
-            is_app_limited: rate.app_limited || held_down,
-            rtt: if rtt.is_zero() { f64::INFINITY } else { rtt.as_secs_f64() },
-        }
-    }
-}
 
 /// Rates are in bytes per second, volumes in bytes, and times in seconds.
 ///

@@ -380,7 +380,7 @@ fn the_profile_says_how_it_computes_unless_the_flow_does() {
 
 #[test]
 fn profiles_have_their_arithmetic() {
-    use crate::tcp::Profile;
+    use crate::transport::Profile;
     for (name, profile) in Profile::ALL {
         let expected = match *name {
             "linux" => Arithmetic::Linux,

@@ -1,4 +1,4 @@
-//! The control state of CoDel, and its decisions at a departure.
+//! The control state of CoDel, and its decisions at a departure. Names are those of RFC 8289, section 5.3.
 
 use super::{CoDelParameters, ControlLaw};
 use crate::qdisc::fifo::Fifo;
@@ -9,14 +9,14 @@ use crate::units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(in crate::qdisc) struct Controller {
     /// The time at which sojourn times will have exceeded the target for an interval. None while they are below it.
-    above_until: Option<u64>,
-    is_dropping: bool,
+    first_above_time: Option<u64>,
+    dropping: bool,
     /// When the next drop is due in the drop state.
-    next_drop: u64,
+    drop_next: u64,
     /// Drops since the drop state was entered, including the initial count.
     count: u32,
     /// The initial count of the drop state.
-    first_count: u32,
+    lastcount: u32,
     /// 1/sqrt(count) in units of 2^-16, as Newton's method has it.
     inverse_root: u16,
 }
@@ -24,11 +24,11 @@ pub(in crate::qdisc) struct Controller {
 impl Default for Controller {
     fn default() -> Self {
         Controller {
-            above_until: None,
-            is_dropping: false,
-            next_drop: 0,
+            first_above_time: None,
+            dropping: false,
+            drop_next: 0,
             count: 0,
-            first_count: 0,
+            lastcount: 0,
             inverse_root: u16::MAX,
         }
     }
@@ -50,15 +50,15 @@ impl Controller {
         let mut head = self.pop(parameters, now, queue);
         let mut is_marked = false;
         if !head.1 {
-            self.is_dropping = false;
-        } else if self.is_dropping {
-            while self.is_dropping && time >= self.next_drop && !is_marked {
+            self.dropping = false;
+        } else if self.dropping {
+            while self.dropping && time >= self.drop_next && !is_marked {
                 self.count = self.count.saturating_add(1);
                 self.step();
                 (head, is_marked) = self.signal(parameters, now, head, queue, sink);
-                self.is_dropping = head.1;
-                if self.is_dropping {
-                    self.next_drop += self.gap(parameters);
+                self.dropping = head.1;
+                if self.dropping {
+                    self.drop_next += self.gap(parameters);
                 }
             }
         } else {
@@ -80,23 +80,23 @@ impl Controller {
     /// Shows its state.
     pub(in crate::qdisc) fn show(&self, parameters: &CoDelParameters, see: &mut dyn FnMut(&str, f64)) {
         see("target_ms", parameters.target.as_secs_f64() * 1e3);
-        see("dropping", f64::from(self.is_dropping));
+        see("dropping", f64::from(self.dropping));
         see("count", f64::from(self.count));
     }
 
     /// Enters the drop state, with the count of the last one if that was left a short time ago.
     fn enter(&mut self, parameters: &CoDelParameters, time: u64) {
-        let added = self.count.saturating_sub(self.first_count);
-        self.is_dropping = true;
-        if added > 1 && time < self.next_drop.saturating_add(16 * parameters.units(parameters.interval)) {
-            self.count = added;
+        let delta = self.count.saturating_sub(self.lastcount);
+        self.dropping = true;
+        if delta > 1 && time < self.drop_next.saturating_add(16 * parameters.units(parameters.interval)) {
+            self.count = delta;
             self.step();
         } else {
             self.count = 1;
             self.inverse_root = u16::MAX;
         }
-        self.first_count = self.count;
-        self.next_drop = time + self.gap(parameters);
+        self.lastcount = self.count;
+        self.drop_next = time + self.gap(parameters);
     }
 
     /// Marks the head, or drops it and takes the next item. Returns the departing item and whether it is marked.
@@ -121,19 +121,19 @@ impl Controller {
     /// Takes the head of the queue, and notes whether its sojourn time is above the target.
     fn pop<T: Queued>(&mut self, parameters: &CoDelParameters, now: Instant, queue: &mut Fifo<T>) -> Head<T> {
         let Some((since, item)) = queue.pop() else {
-            self.above_until = None;
+            self.first_above_time = None;
             return (None, false);
         };
         let time = parameters.control_law.units(now.as_nanos());
         let is_below = parameters.sojourn(now, since) < parameters.units(parameters.target)
             || queue.bytes() <= u64::from(parameters.mtu);
-        let may_drop = match self.above_until {
+        let may_drop = match self.first_above_time {
             _ if is_below => {
-                self.above_until = None;
+                self.first_above_time = None;
                 false
             }
             None => {
-                self.above_until = Some(time + parameters.units(parameters.interval));
+                self.first_above_time = Some(time + parameters.units(parameters.interval));
                 false
             }
             Some(until) => match parameters.control_law {

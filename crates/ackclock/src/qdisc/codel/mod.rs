@@ -5,9 +5,10 @@
 //!
 //! ```text
 //! at each departure     sojourn < target, or bytes left <= mtu: not above
-//! above for interval    enter the drop state: drop, count <- 1 (or what the last state had added, if that was not long
-//!                       ago), next <- now + interval / sqrt(count)
-//! in it, now >= next    drop, count <- count + 1, next <- next + interval / sqrt(count), until it is not above
+//! first above           first_above_time <- now + interval
+//! first_above_time      enter the drop state: drop, count <- 1 (or count - lastcount, if the last state ended a short
+//!                       time ago), lastcount <- count, drop_next <- now + interval / sqrt(count)
+//! drop_next             drop, count <- count + 1, drop_next <- drop_next + interval / sqrt(count), until it is not above
 //! ```
 //!
 //! Deviations: none from the RFC's pseudocode, which does not specify marking. An ECN-capable item at the head is

@@ -10,7 +10,7 @@ use crate::cc::{CcContext, CcSpec};
 use crate::ecn::Ecn;
 use crate::quic::packet::{AckPacket, DataPacket};
 use crate::quic::receiver::Receiver;
-use crate::tcp::{EcnMode, Protocol, Timer, Transport};
+use crate::transport::{EcnMode, Protocol, Timer, Transport};
 use crate::units::{Duration, Instant};
 
 /// Bytes of a frame.

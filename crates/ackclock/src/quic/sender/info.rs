@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::cc::{Cc, Phase};
-use crate::tcp::{Rtt, SenderCounters, SenderInfo};
+use crate::transport::{Rtt, SenderCounters, SenderInfo};
 use crate::units::Instant;
 
 impl Sender {

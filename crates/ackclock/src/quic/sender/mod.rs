@@ -25,7 +25,7 @@ use super::packet::AckPacket;
 use super::sent::{Counting, NewlyAcked, SentPackets};
 use super::stream::SendStream;
 use crate::cc::{Ack, Cc, Loss, PacketsAcked, PathView, Phase, PhaseChange, RttSample};
-use crate::tcp::{
+use crate::transport::{
     Controller, EcnMode, LostTransmission, Pacer, Pacing, Rtt, SenderCounters, Timer, Timers, Transport, Undo,
     WindowMean,
 };
@@ -351,10 +351,10 @@ impl Sender {
         }
         debug_assert!(cwnd.is_finite() && cwnd >= 1.0, "invariant: cwnd is finite and at least one packet");
         self.window_mean.step(now, cwnd);
-        if self.transport.variations.pacing != Pacing::Off {
+        if self.transport.pacing != Pacing::Off {
             let packet_bytes = self.transport.mss + self.transport.data_overhead();
             let srtt = self.rtt.srtt();
-            self.window_rate = self.transport.variations.pacing.rate(cwnd, self.cc.ssthresh(), packet_bytes, srtt);
+            self.window_rate = self.transport.pacing.rate(cwnd, self.cc.ssthresh(), packet_bytes, srtt);
         }
         let phase = if self.is_repairing() {
             Phase::FastRecovery

@@ -4,7 +4,7 @@ use super::{GRANULARITY, Sender};
 use crate::cc::{CaState, Congestion, CongestionKind, PacketLost, Recovery, Restart};
 use crate::quic::packet::AckPacket;
 use crate::quic::sent::{Decided, NewlyAcked};
-use crate::tcp::Timer;
+use crate::transport::Timer;
 use crate::units::{Duration, Instant};
 
 /// RFC 9002 §6.2.4: "An endpoint MAY send up to two full-sized datagrams".

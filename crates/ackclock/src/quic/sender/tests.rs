@@ -22,7 +22,7 @@ fn sender(change: impl FnOnce(&mut Transport)) -> Sender {
 fn sender_of(cc: &str, change: impl FnOnce(&mut Transport)) -> Sender {
     let ms = Duration::from_millis;
     let mut transport = Transport {
-        protocol: crate::tcp::Protocol::Quic,
+        protocol: crate::transport::Protocol::Quic,
         mss: 1000,
         delayed_ack: Some(ms(25)),
         handshake_rtt: ms(100),
@@ -278,7 +278,7 @@ fn marks_reduce_the_window_once_per_period() {
 #[test]
 fn a_window_grows_while_it_or_the_pacer_limits() {
     let grown = |bytes: Option<u64>, pacing| {
-        let mut it = sender(|transport| transport.variations.pacing = pacing);
+        let mut it = sender(|transport| transport.pacing = pacing);
         match bytes {
             None => it.write_forever(),
             Some(bytes) => it.write(ms(0), bytes),
@@ -299,7 +299,7 @@ fn a_window_grows_while_it_or_the_pacer_limits() {
 /// RFC 9002 §7.7: interval = 100 ms / 10 packets / 1.25 = 8 ms.
 #[test]
 fn packets_are_paced() {
-    let mut it = bulk(|transport| transport.variations.pacing = Pacing::Quic);
+    let mut it = bulk(|transport| transport.pacing = Pacing::Quic);
     let burst = send(&mut it, ms(0)).len() as u64;
     assert_eq!(burst, 2);
     assert_eq!(it.info().timer, Some((Timer::Pacing, ms(16))));

@@ -4,7 +4,7 @@ use super::Sender;
 use crate::cc::{IdleWindow, PacketSent, Sent};
 use crate::quic::packet::DataPacket;
 use crate::quic::stream::Frame;
-use crate::tcp::{Timer, window_quantum};
+use crate::transport::{Timer, window_quantum};
 use crate::units::{Instant, Rate};
 
 /// From any window so many halvings lead to the initial one.
@@ -148,7 +148,7 @@ impl Sender {
         let idle = self.sent.in_flight() == 0 && self.counters.segments > 0;
         let idle_for = now.since(self.last_sent_at);
         if idle && self.transport.idle_restart && idle_for > self.pto() {
-            let times = match self.transport.variations.idle_window {
+            let times = match self.transport.idle_window {
                 IdleWindow::Restart | IdleWindow::Validate => 1,
                 IdleWindow::Halve => (idle_for.as_nanos() / self.pto().as_nanos().max(1)).min(MOST_HALVINGS),
             };

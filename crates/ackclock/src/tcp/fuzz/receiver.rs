@@ -2,7 +2,8 @@
 
 use super::Input;
 use crate::ecn::Ecn;
-use crate::tcp::{AckSegment, DataEcn, DataSegment, EcnFeedback, EcnMode, MAX_SACK_BLOCKS, Receiver, Transport};
+use crate::tcp::{AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, Receiver};
+use crate::transport::{EcnMode, Transport};
 use crate::units::{Duration, Instant};
 
 /// Feeds a receiver with segments in any order, overlapping and repeated, and checks every ACK. It must acknowledge

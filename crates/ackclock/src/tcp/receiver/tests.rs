@@ -155,7 +155,7 @@ fn acks_of_copies_and_of_gap_fillers_may_wait_too() {
     let at_once = |delayed_ack_for, numbers: &[u64]| {
         let mut receiver = receiver(|transport| {
             transport.delayed_ack = Some(Duration::from_millis(100));
-            transport.variations.delayed_ack_for = delayed_ack_for;
+            transport.delayed_ack_for = delayed_ack_for;
         });
         let mut arrives = |number: &u64| receiver.on_data(Instant::ZERO, &data(*number), Ecn::NotEct).is_some();
         numbers.iter().map(&mut arrives).collect::<Vec<_>>()

@@ -4,7 +4,7 @@
 //! requests an immediate ACK. Dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow` of Linux 6.18) raises the
 //! limit each round-trip time. Only the ACKs matter here: the window never limits the sender.
 
-use crate::tcp::transport::Transport;
+use crate::transport::Transport;
 use crate::units::{Duration, Instant};
 
 /// `tcp_rmem`: bytes of memory of a new connection, and the most that it may take.

@@ -5,9 +5,10 @@
 //!
 //! Deviations: FIN and the ACK of the handshake are sent alone. The receiver sends no FIN.
 
-use super::{Sender, Timer};
+use super::Sender;
 use crate::cc::{CongestionKind, Restart};
 use crate::tcp::segment::{AckSegment, DataEcn, DataSegment, EcnFeedback};
+use crate::transport::Timer;
 use crate::units::Instant;
 
 /// The progress of the handshake and of the close.

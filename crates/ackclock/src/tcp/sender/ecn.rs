@@ -1,11 +1,11 @@
 //! Marks: the effect of a receiver's feedback on the window, and the answer to it (RFC 3168 §6.1.2, RFC 9768).
 
-use super::{Sender, State, Timer};
+use super::{Sender, State};
 use crate::cc::{CongestionKind, Restart};
 use crate::tcp::accecn::{KnownMarks, NewMarks};
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::segment::{AckSegment, EcnFeedback};
-use crate::tcp::transport::{EcnMode, MarkAtOne, Reduction};
+use crate::transport::{EcnMode, MarkAtOne, Reduction, Timer};
 use crate::units::Instant;
 
 /// The sender's state of congestion that marks need.
@@ -115,7 +115,7 @@ impl Sender {
         // RFC 3168 §6.1.2: "the sending TCP MUST reset the retransmit timer on receiving the ECN-Echo packet when
         // the congestion window is one. The sending TCP will then be able to send a new packet only when the
         // retransmit timer expires." With more in flight the ACKs of that do the same.
-        let mark_at_one = self.transport.variations.mark_at_one;
+        let mark_at_one = self.transport.mark_at_one;
         let waits = mark_at_one != MarkAtOne::Never && self.cc.responds_to_ecn();
         if cwnd < 2.0 && self.board.outstanding() == 0 && waits {
             if cwnd <= 1.0 && mark_at_one == MarkAtOne::BackOff {

@@ -8,7 +8,7 @@ use crate::cc::{CaState, CcContext, CcSpec};
 use crate::ecn::Ecn;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::{AckSegment, DataSegment};
-use crate::tcp::transport::{Reduction, Transport};
+use crate::transport::{Reduction, Transport};
 use crate::units::{Duration, Instant};
 
 /// Bytes of a segment.

@@ -1,9 +1,8 @@
 //! How much an ACK counts for the growth of the window (RFC 5681, RFC 3465, Linux).
 
 use super::Sender;
-use super::recovery::Strategy;
 use crate::tcp::scoreboard::DUP_THRESH;
-use crate::tcp::transport::LossRecovery;
+use crate::transport::LossRecovery;
 
 impl Sender {
     /// RFC 3465 §2.2 limits the growth of an ACK to two segments. RFC 5681 counts one per ACK. Without a limit,

@@ -13,56 +13,44 @@
 //!                        └─┘ timer (backed off)
 //! ```
 //!
-//! `transmit` contains the send decision, and `pacer` its delay. `recovery` contains the reaction to ACKs and the
-//! timer, with a file for each strategy. `ecn` handles marks, `window` the peer's window, `validation` the use of the
-//! window, and `timers` the deadlines.
+//! `transmit` contains the send decision. `recovery` contains the reaction to ACKs and the
+//! timer, with a file for each strategy. `ecn` handles marks, `window` the peer's window, and `validation` the use of
+//! the window. Estimators, deadlines and pacing are in `transport`.
 //!
 //! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments.
 //! Algorithms get both. Without timestamps, the round-trip time enters the estimate once per round.
 
 mod connection;
-mod controller;
-mod counters;
 mod ecn;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 mod growth;
 mod info;
-mod pacer;
 mod push;
 mod recovery;
 mod samples;
 mod takeover;
-mod timers;
 mod transmit;
 mod usage;
 mod validation;
 mod window;
-
-pub(crate) use controller::Controller;
-pub use counters::SenderCounters;
-pub(crate) use counters::WindowMean;
-pub use info::SenderInfo;
-pub(crate) use pacer::{Pacer, window_quantum};
-pub use timers::Timer;
-pub(crate) use timers::Timers;
 
 use std::sync::Arc;
 
 use self::connection::Connection;
 use self::ecn::{EcnState, Marks};
 use self::push::Burst;
-use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Strategy, Tlp, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Tlp, View};
 use self::usage::Usage;
 use self::validation::Validation;
 use self::window::PeerWindow;
-use super::delivery::LostTransmission;
-use super::rtt::Rtt;
 use super::scoreboard::{Delivered, Scoreboard};
 use super::segment::AckSegment;
-use super::transport::{ExitGrowth, LossRecovery, Pacing, Reduction, RttSamples, Transport, WindowGrowth};
-use super::wheel::expiry;
 use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange, RateSample};
+use crate::transport::{
+    Controller, ExitGrowth, LossRecovery, LostTransmission, Pacer, Pacing, Reduction, Rtt, RttSamples, SenderCounters,
+    Timer, Timers, Transport, WindowGrowth, WindowMean, expiry,
+};
 use crate::units::{Duration, Instant, Rate};
 
 /// A sender and its algorithm.
@@ -175,20 +163,20 @@ impl Sender {
         let cc = Controller::new(cc);
         let strategy = AnyStrategy::new(&transport);
         let rtt = Rtt::new(&transport);
-        let times_one = transport.variations.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
-        let validates = transport.idle_restart && transport.variations.idle_window == IdleWindow::Validate;
+        let times_one = transport.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
+        let validates = transport.idle_restart && transport.idle_window == IdleWindow::Validate;
         let peer_window = PeerWindow::of(transport.receive_buffer);
         Sender {
             window_edge: transport.receive_buffer.unwrap_or(u64::MAX),
             peer_window,
-            grows_unused: transport.variations.window_growth == WindowGrowth::Always,
-            grows_at_exit: transport.variations.exit_growth == ExitGrowth::Always,
-            grows_half_used: transport.variations.window_growth == WindowGrowth::HalfUsed,
+            grows_unused: transport.window_growth == WindowGrowth::Always,
+            grows_at_exit: transport.exit_growth == ExitGrowth::Always,
+            grows_half_used: transport.window_growth == WindowGrowth::HalfUsed,
             pushes: transport.push_acks,
-            times_each_ack: transport.variations.rtt_samples == RttSamples::EachAck,
+            times_each_ack: transport.rtt_samples == RttSamples::EachAck,
             defers: transport.push_acks && transport.tso_defer,
             window_rate: None,
-            paces_windows: transport.variations.pacing != Pacing::Off,
+            paces_windows: transport.pacing != Pacing::Off,
             times_one_segment: times_one,
             detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
             takes_dsack: transport.dsack,

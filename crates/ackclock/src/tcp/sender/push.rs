@@ -10,7 +10,7 @@
 
 use super::Sender;
 use super::recovery::State;
-use crate::tcp::transport::Pacing;
+use crate::transport::Pacing;
 use crate::units::{Duration, Instant};
 
 /// Linux's `sk_gso_max_size`, about.

@@ -6,7 +6,7 @@
 use super::Sender;
 use super::recovery::Frto;
 use crate::cc::{Cc, Recovery};
-use crate::tcp::sender::Controller;
+use crate::transport::Controller;
 use crate::units::Instant;
 
 impl Sender {

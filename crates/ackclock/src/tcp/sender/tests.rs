@@ -16,7 +16,7 @@ mod witness;
 use super::*;
 use crate::cc::{CaState, CcContext, CcSpec, Congestion, ExitWindow};
 use crate::tcp::segment::{EcnFeedback, SackBlocks};
-use crate::tcp::transport::{
+use crate::transport::{
     ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender,
     SecondLoss,
 };
@@ -294,7 +294,7 @@ fn sack_retransmits_a_rescued_segment_again_once_it_is_found_lost() {
 fn a_sender_that_counts_duplicates_may_send_two_segments_on_a_partial_ack() {
     let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| {
         transport.limited_transmit = false;
-        transport.variations.sack_sender = SackSender::PairOnPartialAck;
+        transport.sack_sender = SackSender::PairOnPartialAck;
     });
     tcp.sent();
     // Segments 0, 1 and 2 are lost: eight in flight less three duplicates, against a window of four.

@@ -1,29 +1,15 @@
 //! The send decision: the next segment, and the permission to send it.
 
-use super::recovery::{BeforeNew, State, Strategy};
-use super::{Sender, Timer, window_quantum};
+use super::Sender;
+use super::recovery::{BeforeNew, Next, State};
 use crate::cc::{IdleWindow, Sent};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
-use crate::tcp::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing};
+use crate::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing, Timer, window_quantum};
 use crate::units::{Instant, Rate};
 
 /// From any window so many halvings lead to the initial one.
 const MOST_HALVINGS: u64 = 64;
-
-/// The next segment.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Next {
-    /// New data.
-    New {
-        /// Bytes of payload.
-        len: u32,
-    },
-    /// The segment at this index again, and then those after it.
-    Again(u64),
-    /// The segment at this index again, although lost segments before it have not been sent again: RFC 6675's rescue retransmission.
-    Rescue(u64),
-}
 
 impl Sender {
     /// The next segment to send at `now`, if any may be sent.
@@ -139,7 +125,7 @@ impl Sender {
             }
             State::Restarted { .. }
                 if self.transport.limited_transmit
-                    && self.transport.variations.limited_transmit_sends == LimitedTransmitSends::Next
+                    && self.transport.limited_transmit_sends == LimitedTransmitSends::Next
                     && self.dup_acks < DUP_THRESH =>
             {
                 i64::from(self.dup_acks)
@@ -242,7 +228,7 @@ impl Sender {
         // RFC 3168 §6.1.5: "ECN-capable TCP implementations MUST NOT set either ECT codepoint (ECT(0) or ECT(1)) in the
         // IP header for retransmitted data packets"; §6.1.2: "the CWR bit in the TCP header SHOULD NOT be set on
         // retransmitted packets."
-        let ecn = match self.transport.variations.ecn_retransmissions {
+        let ecn = match self.transport.ecn_retransmissions {
             EcnRetransmissions::Plain => DataEcn::default(),
             EcnRetransmissions::LikeNew => DataEcn::new(self.has_ecn(), self.take_cwr()),
         };
@@ -285,7 +271,7 @@ impl Sender {
         } else {
             window_quantum(rate, self.transport.mss)
         };
-        let catches_up = self.cc.pacing_rate().is_none() && self.transport.variations.pacing == Pacing::Linux;
+        let catches_up = self.cc.pacing_rate().is_none() && self.transport.pacing == Pacing::Linux;
         self.pacer.on_sent(now, len, gap, quantum, catches_up);
     }
 
@@ -299,7 +285,7 @@ impl Sender {
     pub(super) fn set_window_rate(&mut self) {
         let packet_bytes = self.transport.mss + self.transport.data_overhead();
         let (cwnd, ssthresh) = (self.cwnd(), self.cc.ssthresh());
-        self.window_rate = self.transport.variations.pacing.rate(cwnd, ssthresh, packet_bytes, self.rtt.srtt());
+        self.window_rate = self.transport.pacing.rate(cwnd, ssthresh, packet_bytes, self.rtt.srtt());
     }
 
     #[inline(never)]
@@ -318,7 +304,7 @@ impl Sender {
         // RFC 5681 §4.1: "if the TCP has not sent data in an interval exceeding the retransmission timeout".
         if idle && self.transport.idle_restart && now.since(self.last_sent_at) > self.rtt.rto() {
             let idle_for = now.since(self.last_sent_at);
-            let times = match self.transport.variations.idle_window {
+            let times = match self.transport.idle_window {
                 IdleWindow::Restart | IdleWindow::Validate => 1,
                 IdleWindow::Halve => (idle_for.as_nanos() / self.rtt.rto().as_nanos().max(1)).min(MOST_HALVINGS),
             };

@@ -5,9 +5,9 @@
 //! Deviations: the override timeout of silly window avoidance is the timer of probes, which begins at the RTO. A window that
 //! is closed while data are outstanding needs no probe: their retransmissions are.
 
-use super::{Sender, Timer};
+use super::Sender;
 use crate::tcp::segment::{AckSegment, DataEcn, DataSegment, EcnFeedback};
-use crate::tcp::transport::WindowProbe;
+use crate::transport::{Timer, WindowProbe};
 use crate::units::{Duration, Instant};
 
 /// As long as two probes are apart at most: the bound of retransmission timeouts.
@@ -148,7 +148,7 @@ impl Sender {
             return self.send_new(now, usable as u32);
         }
         self.counters.segments += 1;
-        if self.transport.variations.window_probe == WindowProbe::Empty {
+        if self.transport.window_probe == WindowProbe::Empty {
             return DataSegment { seq: self.snd_una, len: 0, sent_at: now, ecn: DataEcn::PROBE_FLAG };
         }
         // §3.8.6.1: "at least one octet of new data (if available)". It is no part of what is in flight, and the same again is no

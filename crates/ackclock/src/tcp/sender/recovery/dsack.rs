@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use crate::tcp::ranges::RangeSet;
+use crate::transport::RangeSet;
 
 /// The retransmissions, and the duplicates among them.
 #[derive(Debug, Default)]

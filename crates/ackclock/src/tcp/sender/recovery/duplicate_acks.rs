@@ -2,11 +2,11 @@
 //!
 //! Reference: Fall and Floyd 1996, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP".
 
-use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
-use super::{Next, State};
+use super::State;
+use super::strategy::{BeforeNew, News, Next, OnPartialAck, Strategy, View};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{PartialAckTimer, SackSender, Transport};
+use crate::transport::{PartialAckTimer, SackSender, Transport};
 
 /// Fall and Floyd's sender, with the options of a connection.
 #[derive(Debug)]
@@ -29,8 +29,8 @@ pub(in crate::tcp::sender) struct DuplicateAcks {
 impl DuplicateAcks {
     pub(super) fn new(transport: &Transport) -> Self {
         DuplicateAcks {
-            sends_pairs: transport.variations.sack_sender == SackSender::PairOnPartialAck,
-            timer: transport.variations.partial_ack_timer,
+            sends_pairs: transport.sack_sender == SackSender::PairOnPartialAck,
+            timer: transport.partial_ack_timer,
             pipe: 0,
             holds: false,
             had_partial_ack: false,

@@ -13,10 +13,9 @@ use std::collections::VecDeque;
 use super::State;
 use super::again::{Again, LostQueue};
 use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
-use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::Transport;
+use crate::transport::{Rtt, Transport};
 use crate::units::Instant;
 
 /// The distance to the highest segment from which on one is lost.

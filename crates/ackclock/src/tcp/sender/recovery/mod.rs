@@ -1,8 +1,9 @@
 //! Loss recovery: the effect of ACKs, duplicates and the timer on the state, for every strategy.
 //!
-//! Each strategy is a file and a name in `strategy`, which defines the decisions of strategies.
+//! Each strategy is a file and a name in `any_strategy`. `strategy` defines the decisions of strategies.
 
 mod again;
+mod any_strategy;
 mod dsack;
 mod duplicate_acks;
 mod fack;
@@ -18,20 +19,20 @@ mod tahoe;
 mod tlp;
 mod undo;
 
+pub(super) use any_strategy::AnyStrategy;
 pub(super) use dsack::Dsack;
 pub(super) use frto::Frto;
 pub(super) use halving::Halving;
 pub(super) use prr::Prr;
-pub(super) use strategy::{AnyStrategy, BeforeNew, News, Strategy, View};
+pub(super) use strategy::{BeforeNew, News, Next, View};
 pub(super) use tlp::Tlp;
 pub(super) use undo::Doubt;
 
 use self::strategy::OnPartialAck;
-use super::transmit::Next;
-use super::{Sender, Timer};
+use super::Sender;
 use crate::cc::{Congestion, CongestionKind, Recovery, Restart};
 use crate::tcp::scoreboard::DUP_THRESH;
-use crate::tcp::transport::{RepeatedTimeout, SecondLoss};
+use crate::transport::{RepeatedTimeout, SecondLoss, Timer};
 use crate::units::Instant;
 
 /// How far the repair of losses is.
@@ -146,7 +147,7 @@ impl Sender {
     fn may_begin_recovery(&self) -> bool {
         let Some(recover) = self.recover else { return true };
         let mss = u64::from(self.transport.mss);
-        match self.transport.variations.second_loss {
+        match self.transport.second_loss {
             SecondLoss::Always => true,
             SecondLoss::LessCareful => self.snd_una >= recover,
             // RFC 6582 §4.1: "if the congestion window is greater than SMSS bytes and if the difference between
@@ -273,7 +274,7 @@ impl Sender {
         self.begin_frto();
         // RFC 5681 §3.1: for a segment that "has already been retransmitted by way of the retransmission timer at
         // least once, the value of ssthresh is held constant".
-        let restart = match self.transport.variations.repeated_timeout {
+        let restart = match self.transport.repeated_timeout {
             // In Linux ssthresh is cut once in a window of data.
             RepeatedTimeout::HoldInRecovery if self.state.is_fast_recovery() => Some(Restart::SlowStartAgain),
             _ if !self.is_backed_off() => Some(self.slow_start()),

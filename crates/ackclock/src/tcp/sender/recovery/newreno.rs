@@ -4,7 +4,7 @@
 
 use super::strategy::{OnPartialAck, Strategy};
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::transport::{ExitGrowth, PartialAck, PartialAckTimer, Transport};
+use crate::transport::{ExitGrowth, PartialAck, PartialAckTimer, Transport};
 
 /// `NewReno`, with the options of a connection.
 #[derive(Debug)]
@@ -18,11 +18,10 @@ pub(in crate::tcp::sender) struct NewReno {
 
 impl NewReno {
     pub(super) fn new(transport: &Transport) -> Self {
-        let variations = &transport.variations;
         NewReno {
-            partial_ack: variations.partial_ack,
-            timer: variations.partial_ack_timer,
-            grows_at_exit: variations.exit_growth == ExitGrowth::OneAck,
+            partial_ack: transport.partial_ack,
+            timer: transport.partial_ack_timer,
+            grows_at_exit: transport.exit_growth == ExitGrowth::OneAck,
             had_partial_ack: false,
         }
     }

@@ -11,9 +11,8 @@
 //! and a rule may cut further.
 
 use super::halving::Halving;
-use super::strategy::Strategy;
 use crate::tcp::sender::Sender;
-use crate::tcp::transport::Reduction;
+use crate::transport::Reduction;
 
 /// The state of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,11 +13,10 @@ use std::collections::VecDeque;
 
 use super::State;
 use super::again::{Again, LostQueue};
-use super::strategy::{BeforeNew, News, OnPartialAck, Strategy, View};
-use crate::tcp::rtt::Rtt;
+use super::strategy::{BeforeNew, News, OnPartialAck, Reorderings, Strategy, View};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{RackRtt, Transport};
+use crate::transport::{RackRtt, Rtt, Transport};
 use crate::units::{Duration, Instant};
 
 /// RFC 8985 §6.2, step 4: a wider window lasts for so many recoveries.
@@ -72,21 +71,6 @@ struct Reordering {
     dsack_round: Option<u64>,
     mult: u32,
     persist: u32,
-}
-
-/// The reorderings that were seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tcp::sender) struct Reorderings {
-    /// How many ACKs showed one.
-    pub(in crate::tcp::sender) times: u32,
-    /// The largest distance in full segments from a late segment to the end of the earlier arrivals, at least three.
-    pub(in crate::tcp::sender) degree: u32,
-}
-
-impl Default for Reorderings {
-    fn default() -> Self {
-        Reorderings { times: 0, degree: DUP_THRESH }
-    }
 }
 
 impl Default for Reordering {
@@ -149,7 +133,7 @@ impl Rack {
             mss: u64::from(transport.mss),
             hides_sacked: !transport.limited_transmit,
             heeds_timestamps: transport.timestamps && transport.rack_timestamps,
-            takes_cumulative: transport.variations.rack_rtt == RackRtt::Cumulative,
+            takes_cumulative: transport.rack_rtt == RackRtt::Cumulative,
             latest: None,
             reordering: Reordering::default(),
             again: VecDeque::new(),

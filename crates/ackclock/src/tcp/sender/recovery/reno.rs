@@ -3,7 +3,7 @@
 //! Reference: RFC 5681 §3.2.
 
 use super::strategy::Strategy;
-use crate::tcp::transport::{ExitGrowth, SecondLoss, Transport};
+use crate::transport::{ExitGrowth, SecondLoss, Transport};
 
 /// Reno, with the options of a connection.
 #[derive(Debug)]
@@ -14,10 +14,9 @@ pub(in crate::tcp::sender) struct Reno {
 
 impl Reno {
     pub(super) fn new(transport: &Transport) -> Self {
-        let variations = &transport.variations;
         Reno {
-            forgets: variations.second_loss == SecondLoss::Standard,
-            grows_at_exit: variations.exit_growth == ExitGrowth::OneAck,
+            forgets: transport.second_loss == SecondLoss::Standard,
+            grows_at_exit: transport.exit_growth == ExitGrowth::OneAck,
         }
     }
 }

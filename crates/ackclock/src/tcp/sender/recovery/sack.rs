@@ -2,11 +2,11 @@
 //!
 //! Reference: RFC 6675.
 
-use super::strategy::{News, OnPartialAck, Strategy, View};
-use super::{Next, State};
+use super::State;
+use super::strategy::{News, Next, OnPartialAck, Strategy, View};
 use crate::tcp::scoreboard::{Delivered, Scoreboard};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::Transport;
+use crate::transport::Transport;
 
 /// SACK-based recovery.
 #[derive(Debug)]

@@ -1,17 +1,9 @@
-//! Loss recovery strategies: the differences between them, chosen once when a connection begins.
+//! The decisions of a loss recovery strategy. The defaults follow RFC 5681.
 
-use super::duplicate_acks::DuplicateAcks;
-use super::fack::Fack;
-use super::newreno::NewReno;
-use super::rack::{Rack, Reorderings};
-use super::reno::Reno;
-use super::sack::Sack;
-use super::tahoe::Tahoe;
-use super::{Next, State};
-use crate::tcp::rtt::Rtt;
-use crate::tcp::scoreboard::{Delivered, Scoreboard};
+use super::State;
+use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard};
 use crate::tcp::segment::AckSegment;
-use crate::tcp::transport::{LossRecovery, SackSender, Transport};
+use crate::transport::Rtt;
 use crate::units::Instant;
 
 /// The strategy's view of its sender when an ACK arrives.
@@ -61,6 +53,35 @@ pub(in crate::tcp::sender) enum BeforeNew {
     Nothing,
     /// Nothing, and no new data either.
     Holds,
+}
+
+/// The next segment.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp::sender) enum Next {
+    /// New data.
+    New {
+        /// Bytes of payload.
+        len: u32,
+    },
+    /// The segment at this index again, and then those after it.
+    Again(u64),
+    /// The segment at this index again, although lost segments before it have not been sent again: RFC 6675's rescue retransmission.
+    Rescue(u64),
+}
+
+/// The reorderings that were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp::sender) struct Reorderings {
+    /// How many ACKs showed one.
+    pub(in crate::tcp::sender) times: u32,
+    /// The largest distance in full segments from a late segment to the end of the earlier arrivals, at least three.
+    pub(in crate::tcp::sender) degree: u32,
+}
+
+impl Default for Reorderings {
+    fn default() -> Self {
+        Reorderings { times: 0, degree: DUP_THRESH }
+    }
 }
 
 /// A strategy to detect and repair losses. The defaults follow RFC 5681.
@@ -209,167 +230,5 @@ pub(in crate::tcp::sender) trait Strategy {
     /// One of those goes out: the segment at this index again, or new data where there is none.
     fn take_owed(&mut self, _board: &Scoreboard) -> Option<u64> {
         None
-    }
-}
-
-macro_rules! strategies {
-    ($($strategy:ident),+) => {
-        /// The strategy of a sender, dispatched without indirection.
-        #[derive(Debug)]
-        pub(in crate::tcp::sender) enum AnyStrategy {
-            $($strategy($strategy),)+
-        }
-
-        macro_rules! dispatch {
-            ($self_:expr, $strategy_:ident => $call:expr) => {
-                match $self_ { $(AnyStrategy::$strategy($strategy_) => $call,)+ }
-            };
-        }
-    };
-}
-
-strategies!(Tahoe, Reno, NewReno, Sack, Rack, Fack, DuplicateAcks);
-
-impl AnyStrategy {
-    /// The strategy of a connection.
-    pub(in crate::tcp::sender) fn new(transport: &Transport) -> Self {
-        match (transport.recovery, transport.variations.sack_sender) {
-            (LossRecovery::Tahoe, _) => AnyStrategy::Tahoe(Tahoe),
-            (LossRecovery::NewReno, _) => AnyStrategy::NewReno(NewReno::new(transport)),
-            (LossRecovery::Sack, SackSender::Scoreboard) if transport.peer_sack && transport.rack => {
-                AnyStrategy::Rack(Rack::new(transport))
-            }
-            (LossRecovery::Sack, SackSender::Scoreboard) if transport.peer_sack => {
-                AnyStrategy::Sack(Sack::new(transport))
-            }
-            (LossRecovery::Sack, SackSender::Fack) if transport.peer_sack => AnyStrategy::Fack(Fack::new(transport)),
-            (LossRecovery::Sack, _) if transport.peer_sack => AnyStrategy::DuplicateAcks(DuplicateAcks::new(transport)),
-            // Without blocks from the peer a SACK sender behaves as Reno.
-            (LossRecovery::Reno | LossRecovery::Sack, _) => AnyStrategy::Reno(Reno::new(transport)),
-        }
-    }
-}
-
-impl Strategy for AnyStrategy {
-    fn hides_sacked(&self) -> bool {
-        dispatch!(self, strategy => strategy.hides_sacked())
-    }
-    fn in_flight(&self, board: &Scoreboard) -> i64 {
-        dispatch!(self, strategy => strategy.in_flight(board))
-    }
-    #[inline]
-    fn on_ack(&mut self, view: &mut View, ack: &AckSegment, delivered: &mut Delivered) -> News {
-        dispatch!(self, strategy => strategy.on_ack(view, ack, delivered))
-    }
-    fn detects_by_time(&self) -> bool {
-        dispatch!(self, strategy => strategy.detects_by_time())
-    }
-    fn begins_again(&self) -> bool {
-        dispatch!(self, strategy => strategy.begins_again())
-    }
-    fn reorderings(&self) -> Reorderings {
-        dispatch!(self, strategy => strategy.reorderings())
-    }
-    fn on_reordering(&mut self, from: u64) {
-        dispatch!(self, strategy => strategy.on_reordering(from))
-    }
-    fn settles_at(&self) -> Option<Instant> {
-        dispatch!(self, strategy => strategy.settles_at())
-    }
-    fn on_settled(&mut self, view: &mut View) -> u32 {
-        dispatch!(self, strategy => strategy.on_settled(view))
-    }
-    fn knows_of_loss(&self, board: &Scoreboard) -> bool {
-        dispatch!(self, strategy => strategy.knows_of_loss(board))
-    }
-    fn covers(&self, una: u64, recover: u64) -> bool {
-        dispatch!(self, strategy => strategy.covers(una, recover))
-    }
-    fn restarts(&self) -> bool {
-        dispatch!(self, strategy => strategy.restarts())
-    }
-    fn inflates(&self) -> bool {
-        dispatch!(self, strategy => strategy.inflates())
-    }
-    fn makes_room(&self) -> bool {
-        dispatch!(self, strategy => strategy.makes_room())
-    }
-    fn reduces(&self) -> bool {
-        dispatch!(self, strategy => strategy.reduces())
-    }
-    fn on_enter(&mut self, board: &Scoreboard, first_end: u64) {
-        dispatch!(self, strategy => strategy.on_enter(board, first_end))
-    }
-    fn forgets_at_start(&self) -> bool {
-        dispatch!(self, strategy => strategy.forgets_at_start())
-    }
-    fn forgets_at_end(&self) -> bool {
-        dispatch!(self, strategy => strategy.forgets_at_end())
-    }
-    fn restarts_timer(&self) -> bool {
-        dispatch!(self, strategy => strategy.restarts_timer())
-    }
-    fn on_partial_ack(&mut self, acked: u32, inflation: i32) -> OnPartialAck {
-        dispatch!(self, strategy => strategy.on_partial_ack(acked, inflation))
-    }
-    fn grows_at_exit(&self) -> bool {
-        dispatch!(self, strategy => strategy.grows_at_exit())
-    }
-    fn on_timeout(&mut self, board: &mut Scoreboard) {
-        dispatch!(self, strategy => strategy.on_timeout(board))
-    }
-    fn lose_on_timeout(&mut self, board: &mut Scoreboard, rtt: &Rtt, now: Instant) -> u32 {
-        dispatch!(self, strategy => strategy.lose_on_timeout(board, rtt, now))
-    }
-    fn on_undo(&mut self) {
-        dispatch!(self, strategy => strategy.on_undo())
-    }
-    fn on_sent_again(&mut self, board: &Scoreboard, index: u64, sent_at: Instant) {
-        dispatch!(self, strategy => strategy.on_sent_again(board, index, sent_at))
-    }
-    fn first_again(&mut self, board: &Scoreboard) -> Option<u64> {
-        dispatch!(self, strategy => strategy.first_again(board))
-    }
-    fn before_new(&mut self, board: &mut Scoreboard, state: State) -> BeforeNew {
-        dispatch!(self, strategy => strategy.before_new(board, state))
-    }
-    fn after_new(&self, board: &Scoreboard, state: State, una: u64) -> Option<Next> {
-        dispatch!(self, strategy => strategy.after_new(board, state, una))
-    }
-    fn on_sent(&mut self, next: Next, point: u64) {
-        dispatch!(self, strategy => strategy.on_sent(next, point))
-    }
-    fn owes(&self) -> bool {
-        dispatch!(self, strategy => strategy.owes())
-    }
-    fn take_owed(&mut self, board: &Scoreboard) -> Option<u64> {
-        dispatch!(self, strategy => strategy.take_owed(board))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tcp::transport::Variations;
-
-    #[test]
-    fn the_transport_names_the_strategy_and_a_peer_without_sack_gets_reno() {
-        let strategy = |recovery, sack_sender, peer_sack| {
-            let variations = Variations { sack_sender, ..Variations::default() };
-            AnyStrategy::new(&Transport { recovery, peer_sack, variations, ..Transport::default() })
-        };
-        let rack = Transport { rack: true, ..Transport::default() };
-        assert!(matches!(AnyStrategy::new(&rack), AnyStrategy::Rack(_)));
-        assert!(matches!(AnyStrategy::new(&Transport { peer_sack: false, ..rack }), AnyStrategy::Reno(_)));
-        let (board, count) = (SackSender::Scoreboard, SackSender::DuplicateAcks);
-        assert!(matches!(strategy(LossRecovery::Tahoe, count, true), AnyStrategy::Tahoe(_)));
-        assert!(matches!(strategy(LossRecovery::Reno, count, true), AnyStrategy::Reno(_)));
-        assert!(matches!(strategy(LossRecovery::NewReno, board, false), AnyStrategy::NewReno(_)));
-        assert!(matches!(strategy(LossRecovery::Sack, board, true), AnyStrategy::Sack(_)));
-        assert!(matches!(strategy(LossRecovery::Sack, count, true), AnyStrategy::DuplicateAcks(_)));
-        assert!(matches!(strategy(LossRecovery::Sack, SackSender::Fack, true), AnyStrategy::Fack(_)));
-        for sack_sender in [board, count, SackSender::Fack] {
-            assert!(matches!(strategy(LossRecovery::Sack, sack_sender, false), AnyStrategy::Reno(_)));
-        }
     }
 }

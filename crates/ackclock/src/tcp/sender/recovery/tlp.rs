@@ -7,8 +7,8 @@
 
 use crate::cc::{CongestionKind, Recovery, Restart};
 use crate::tcp::segment::{AckSegment, DataSegment};
-use crate::tcp::sender::{Sender, State, Timer};
-use crate::tcp::wheel::expiry;
+use crate::tcp::sender::{Sender, State};
+use crate::transport::{Timer, expiry};
 use crate::units::{Duration, Instant};
 
 /// RFC 8985 §7.2: "when there is no SRTT estimate available, the PTO SHOULD be 1 second".

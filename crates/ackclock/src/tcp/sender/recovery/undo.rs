@@ -6,7 +6,7 @@
 //! Deviations: with RACK a fast recovery is undone only when none of its retransmissions is in flight, as in Linux. A
 //! retransmission in flight may repair a real loss.
 
-use super::{Frto, Sender, State, Strategy};
+use super::{Frto, Sender, State};
 use crate::cc::Recovery;
 use crate::tcp::scoreboard::SentSegment;
 use crate::tcp::segment::AckSegment;

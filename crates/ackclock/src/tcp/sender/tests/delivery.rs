@@ -3,7 +3,7 @@
 use super::witness::Witness;
 use super::*;
 use crate::tcp::segment::AccEcnOption;
-use crate::tcp::transport::EcnMode;
+use crate::transport::EcnMode;
 
 #[test]
 fn a_sample_tells_what_was_in_flight_when_its_segment_was_sent_and_what_was_lost_since() {
@@ -145,7 +145,7 @@ fn linux_also_times_segments_that_only_sack_blocks_report() {
     for (rtt_samples, expected) in [(RttSamples::EachRound, 0), (RttSamples::EachAck, 1)] {
         let mut tcp = Driven::with(LossRecovery::Sack, 4.0, |transport| {
             transport.timestamps = true;
-            transport.variations.rtt_samples = rtt_samples;
+            transport.rtt_samples = rtt_samples;
         });
         tcp.sent();
         tcp.ack(0, &[(1, 2)]);

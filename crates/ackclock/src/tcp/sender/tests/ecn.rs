@@ -3,7 +3,7 @@
 use super::*;
 use crate::cc::{CongestionControl, CongestionKind};
 use crate::tcp::segment::{AccEcnOption, DataSegment};
-use crate::tcp::transport::{EcnMode, EcnRetransmissions, MarkAtOne};
+use crate::transport::{EcnMode, EcnRetransmissions, MarkAtOne};
 
 fn with_ecn(recovery: LossRecovery, window: f64) -> Driven {
     Driven::with(recovery, window, |transport| transport.ecn = EcnMode::Classic)
@@ -138,7 +138,7 @@ fn at_one_segment_the_timer_may_back_off_with_every_further_mark() {
     let backoffs = |mark_at_one| {
         let mut tcp = Driven::with(LossRecovery::Sack, 1.0, |transport| {
             transport.ecn = EcnMode::Classic;
-            transport.variations.mark_at_one = mark_at_one;
+            transport.mark_at_one = mark_at_one;
         });
         tcp.sent();
         [1, 2, 3].map(|ack| {
@@ -186,7 +186,7 @@ fn retransmissions_may_be_as_new_data_as_in_ns2() {
     let retransmission = |rule| {
         let mut tcp = Driven::with(LossRecovery::NewReno, 8.0, |transport| {
             transport.ecn = EcnMode::Classic;
-            transport.variations.ecn_retransmissions = rule;
+            transport.ecn_retransmissions = rule;
         });
         tcp.sent();
         tcp.echo(0, false);

@@ -1,12 +1,12 @@
 //! Losses below the highest SACKed segment, and rate halving.
 
 use super::*;
-use crate::tcp::transport::Reduction;
+use crate::transport::Reduction;
 
 /// Twenty segments in flight. The first one does not arrive. The window is in congestion avoidance.
 fn driven(cc: &str, prr: Reduction) -> Driven {
     let mut transport = Transport { mss: MSS as u32, recovery: LossRecovery::Sack, prr, ..Transport::default() };
-    transport.variations.sack_sender = SackSender::Fack;
+    transport.sack_sender = SackSender::Fack;
     let context = CcContext { initial_ssthresh: 2.0, exit_window: ExitWindow::Moderated, ..CcContext::new(20.0) };
     let mut tcp = Driven::of(transport, CcSpec::by_name(cc).unwrap().build(context));
     assert_eq!(tcp.sent().len(), 20);

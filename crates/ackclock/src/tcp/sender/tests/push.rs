@@ -57,14 +57,14 @@ fn a_single_segment_has_no_psh_unless_it_ends_a_write() {
 
 #[test]
 fn the_send_quantum_ends_a_burst_of_a_paced_sender() {
-    let mut tcp = pushing(100, |transport| transport.variations.pacing = Pacing::Linux);
+    let mut tcp = pushing(100, |transport| transport.pacing = Pacing::Linux);
     tcp.sender.refresh(Instant::ZERO);
     assert_eq!(flags(&mut tcp), [(0, false), (1, true)]);
 }
 
 #[test]
 fn a_retransmission_is_a_burst_of_its_own() {
-    let mut tcp = pushing(100, |transport| transport.variations.pacing = Pacing::Linux);
+    let mut tcp = pushing(100, |transport| transport.pacing = Pacing::Linux);
     tcp.sender.refresh(Instant::ZERO);
     for (retransmission, held) in [(false, false), (true, true)] {
         tcp.now += Duration::from_secs(1);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::tcp::sender::fuzz::Path;
-use crate::tcp::transport::{RackRtt, Reduction, Undo};
+use crate::transport::{RackRtt, Reduction, Undo};
 
 /// Numbers that look random.
 struct Draw(u64);
@@ -176,7 +176,7 @@ fn an_undo_with_rack_goes_on_as_before() {
 fn the_round_trip_of_rack_is_of_the_newest_segment_or_of_the_last_acknowledged_one() {
     for (rack_rtt, is_lost) in [(RackRtt::Newest, true), (RackRtt::Cumulative, false)] {
         let mut transport = rack();
-        transport.variations.rack_rtt = rack_rtt;
+        transport.rack_rtt = rack_rtt;
         let context = CcContext { initial_ssthresh: 1.0, ..CcContext::new(4.0) };
         let mut tcp = Driven::of(transport, CcSpec::by_name("aimd").unwrap().build(context));
         assert_eq!(tcp.sent(), [0, 1, 2, 3]);

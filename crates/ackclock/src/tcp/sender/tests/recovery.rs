@@ -32,7 +32,7 @@ fn an_ack_is_a_duplicate_only_while_something_is_outstanding() {
 fn with_sack_an_ack_without_news_is_no_duplicate() {
     // RFC 6675 §2: a duplicate "carries a SACK block that identifies previously unacknowledged and un-SACKed octets".
     for sack_sender in [SackSender::Scoreboard, SackSender::DuplicateAcks] {
-        let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| transport.variations.sack_sender = sack_sender);
+        let mut tcp = Driven::with(LossRecovery::Sack, 8.0, |transport| transport.sack_sender = sack_sender);
         tcp.sent();
         for _ in 0..4 {
             tcp.ack(0, &[]);

@@ -4,7 +4,7 @@ use super::witness::Witness;
 use super::*;
 use crate::cc::UndoResponse;
 use crate::quantity::Size;
-use crate::tcp::transport::{EcnMode, Profile, Undo};
+use crate::transport::{EcnMode, Profile, Undo};
 
 fn with_eifel(recovery: LossRecovery) -> Transport {
     Transport { mss: MSS as u32, recovery, timestamps: true, undo: Undo::Eifel, ..Transport::default() }
@@ -80,7 +80,7 @@ fn a_spurious_timeout_at_a_window_of_one_gives_back_ssthresh() {
 fn the_undo_of_a_timeout_in_a_recovery_undoes_the_recovery() {
     for name in ["aimd", "cubic"] {
         let mut transport = with_eifel(LossRecovery::Sack);
-        transport.variations.repeated_timeout = RepeatedTimeout::HoldInRecovery;
+        transport.repeated_timeout = RepeatedTimeout::HoldInRecovery;
         let mut tcp = Driven::of(
             transport,
             CcSpec::by_name(name)

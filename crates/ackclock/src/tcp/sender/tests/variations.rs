@@ -6,7 +6,7 @@ use super::*;
 fn limited_transmit_may_send_again_what_a_timeout_gave_up() {
     let sent_on_duplicates = |sends, limited_transmit| {
         let mut tcp = Driven::with(LossRecovery::Reno, 8.0, |transport| {
-            transport.variations.limited_transmit_sends = sends;
+            transport.limited_transmit_sends = sends;
             transport.limited_transmit = limited_transmit;
         });
         tcp.sent();
@@ -22,7 +22,7 @@ fn limited_transmit_may_send_again_what_a_timeout_gave_up() {
 fn a_flight_of_more_than_half_of_the_window_lets_it_grow_while_it_drains() {
     let windows = |segments: u64, acks: &[u64]| {
         let mut tcp = Driven::with(LossRecovery::Sack, 10.0, |transport| {
-            transport.variations.window_growth = WindowGrowth::HalfUsed;
+            transport.window_growth = WindowGrowth::HalfUsed;
             transport.byte_counting = u32::MAX;
         });
         tcp.sender.stop_writing();
@@ -58,7 +58,7 @@ fn without_a_limit_what_was_reported_before_does_not_let_the_window_grow_again()
 fn a_recovery_within_what_a_timeout_repeats_leads_back_to_it() {
     let states_after = |acks: &[u64]| {
         let mut tcp = Driven::with(LossRecovery::Reno, 8.0, |transport| {
-            transport.variations.second_loss = SecondLoss::Always;
+            transport.second_loss = SecondLoss::Always;
         });
         tcp.sent();
         assert_eq!(tcp.expire(), [0]);
@@ -79,7 +79,7 @@ fn a_recovery_within_what_a_timeout_repeats_leads_back_to_it() {
 fn a_repeated_timeout_does_to_ssthresh_what_the_option_says() {
     let after_two = |repeated_timeout| {
         let mut tcp = Driven::with(LossRecovery::Sack, 16.0, |transport| {
-            transport.variations.repeated_timeout = repeated_timeout;
+            transport.repeated_timeout = repeated_timeout;
         });
         tcp.sent();
         tcp.expire();
@@ -102,7 +102,7 @@ fn a_repeated_timeout_does_to_ssthresh_what_the_option_says() {
 fn a_timeout_in_fast_recovery_cuts_again_by_the_rfc_and_not_in_linux() {
     for (repeated_timeout, ssthresh) in [(RepeatedTimeout::Hold, 4.0), (RepeatedTimeout::HoldInRecovery, 8.0)] {
         let mut tcp = Driven::with(LossRecovery::Sack, 16.0, |transport| {
-            transport.variations.repeated_timeout = repeated_timeout;
+            transport.repeated_timeout = repeated_timeout;
         });
         tcp.sent();
         (2..=4).for_each(|end| _ = tcp.ack(0, &[(1, end)]));
@@ -121,7 +121,7 @@ fn a_timeout_in_fast_recovery_cuts_again_by_the_rfc_and_not_in_linux() {
 #[test]
 fn ssthresh_of_one_segment_holds_until_the_next_timeout_of_another_segment() {
     let mut tcp = Driven::with(LossRecovery::Sack, 16.0, |transport| {
-        transport.variations.repeated_timeout = RepeatedTimeout::One;
+        transport.repeated_timeout = RepeatedTimeout::One;
     });
     tcp.sent();
     let ssthresh = |tcp: &mut Driven| {
@@ -137,7 +137,7 @@ fn ssthresh_of_one_segment_holds_until_the_next_timeout_of_another_segment() {
 fn limited_transmit_ends_with_the_fast_retransmit_of_tahoe() {
     for sends in [LimitedTransmitSends::Next, LimitedTransmitSends::NewData] {
         let mut tcp = Driven::with(LossRecovery::Tahoe, 8.0, |transport| {
-            transport.variations.limited_transmit_sends = sends;
+            transport.limited_transmit_sends = sends;
         });
         tcp.sent();
         assert_eq!([tcp.ack(0, &[]), tcp.ack(0, &[]), tcp.ack(0, &[])].concat(), [8, 9, 0]);
@@ -148,7 +148,7 @@ fn limited_transmit_ends_with_the_fast_retransmit_of_tahoe() {
 #[test]
 fn the_ack_that_ends_a_fast_recovery_may_let_the_window_grow() {
     let after_recovery = |recovery, exit_growth| {
-        let mut tcp = Driven::with(recovery, 8.0, |transport| transport.variations.exit_growth = exit_growth);
+        let mut tcp = Driven::with(recovery, 8.0, |transport| transport.exit_growth = exit_growth);
         tcp.sent();
         for end in 2..=4 {
             tcp.ack(0, &[(1, end)]);
@@ -171,8 +171,8 @@ fn the_ack_that_ends_a_fast_recovery_may_let_the_window_grow() {
 fn counting_duplicates(limited_transmit: bool) -> Driven {
     Driven::with(LossRecovery::Sack, 8.0, |transport| {
         transport.limited_transmit = limited_transmit;
-        transport.variations.sack_sender = SackSender::DuplicateAcks;
-        transport.variations.limited_transmit_sends = LimitedTransmitSends::Next;
+        transport.sack_sender = SackSender::DuplicateAcks;
+        transport.limited_transmit_sends = LimitedTransmitSends::Next;
     })
 }
 
@@ -224,7 +224,7 @@ fn a_sender_that_counts_duplicates_hears_none_of_a_timeout() {
 /// A NewReno sender whose eight segments timed out.
 fn timed_out(second_loss: SecondLoss) -> Driven {
     let mut tcp = Driven::with(LossRecovery::NewReno, 8.0, |transport| {
-        transport.variations.second_loss = second_loss;
+        transport.second_loss = second_loss;
         transport.limited_transmit = false;
     });
     tcp.sent();
@@ -265,7 +265,7 @@ fn the_ack_heuristic_looks_at_what_the_last_new_ack_covered() {
     // RFC 6582 §4.1: a window of more than a segment, and at most four segments between the two last ACKs.
     let events_at = |acked_before: u64, acked: u64| {
         let mut tcp = Driven::with(LossRecovery::NewReno, 8.0, |transport| {
-            transport.variations.second_loss = SecondLoss::AckHeuristic;
+            transport.second_loss = SecondLoss::AckHeuristic;
         });
         tcp.sent();
         tcp.ack(acked_before, &[]);
@@ -310,7 +310,7 @@ fn a_recovery_inside_a_restart_goes_on_with_what_was_given_up() {
 fn the_first_partial_ack_restarts_the_timer_or_each_one_does() {
     let restarts = |partial_ack_timer| {
         let mut tcp = Driven::with(LossRecovery::NewReno, 8.0, |transport| {
-            transport.variations.partial_ack_timer = partial_ack_timer;
+            transport.partial_ack_timer = partial_ack_timer;
         });
         tcp.sent();
         for _ in 0..3 {
@@ -330,8 +330,8 @@ fn the_first_partial_ack_restarts_the_timer_or_each_one_does() {
 fn one_segment_may_be_timed_until_an_ack_covers_it() {
     let srtt_behind_recovery = |rtt_samples| {
         let mut tcp = Driven::with(LossRecovery::Sack, 16.0, |transport| {
-            transport.variations.rtt_samples = rtt_samples;
-            transport.variations.sack_sender = SackSender::DuplicateAcks;
+            transport.rtt_samples = rtt_samples;
+            transport.sack_sender = SackSender::DuplicateAcks;
         });
         tcp.sent();
         tcp.ack(1, &[]);
@@ -358,7 +358,7 @@ fn one_segment_may_be_timed_until_an_ack_covers_it() {
 fn a_loss_or_a_timeout_gives_the_timed_segment_up() {
     let timed = || {
         let mut tcp = Driven::with(LossRecovery::Reno, 8.0, |transport| {
-            transport.variations.rtt_samples = RttSamples::TimedSegment;
+            transport.rtt_samples = RttSamples::TimedSegment;
         });
         tcp.sent();
         assert_eq!(tcp.sender.timed, Some((MSS, Instant::ZERO)));

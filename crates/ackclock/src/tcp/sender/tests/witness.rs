@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::cc::{CongestionControl, Loss, PhaseChange, Recovery, Sent};
-use crate::tcp::transport::{EcnMode, Variations};
+use crate::transport::EcnMode;
 use crate::units::Rate;
 
 /// Keeps its window and its rate, and records ACKs, calls to resume and other events.
@@ -170,8 +170,7 @@ fn an_algorithm_that_does_not_hear_of_sending_is_not_told() {
 #[test]
 fn a_sender_that_counts_duplicates_tells_of_what_it_does_not_forget() {
     let witness = Witness::new(8.0);
-    let variations = Variations { sack_sender: SackSender::DuplicateAcks, ..Variations::default() };
-    let mut tcp = witness.drive_under(Transport { variations, ..Transport::default() });
+    let mut tcp = witness.drive_under(Transport { sack_sender: SackSender::DuplicateAcks, ..Transport::default() });
     tcp.sent();
     // It does not listen to the block of a new ACK.
     tcp.ack(1, &[(2, 3)]);

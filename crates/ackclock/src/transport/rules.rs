@@ -108,7 +108,10 @@ impl Protocol {
 }
 
 macro_rules! variation {
-    ($(#[$doc:meta])* $name:ident { $(#[$default_doc:meta])* $default:ident $(, $(#[$other_doc:meta])* $other:ident)+ }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $(#[$default_doc:meta])* $default:ident $(, $(#[$other_doc:meta])* $other:ident)+ }
+    ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]

@@ -3,7 +3,8 @@
 //! If the least RTO bounds the variation, the variation is computed as in Linux. It rises at once with the mean
 //! deviation and falls once a round trip. A falling RTT counts for an eighth, and the RTO may reach 120 s.
 
-use super::transport::{MinRtoBounds, Transport};
+use super::keys::Transport;
+use super::rules::MinRtoBounds;
 use crate::units::{Duration, Instant};
 
 /// RFC 6298 §2.5: "A maximum value MAY be placed on RTO provided it is at least 60 seconds."
@@ -120,7 +121,7 @@ impl Rtt {
     /// No measurement yet.
     pub fn new(transport: &Transport) -> Self {
         let (tick, offset) = (transport.clock_tick, transport.clock_offset);
-        let is_linux = transport.variations.min_rto_bounds == MinRtoBounds::Variation;
+        let is_linux = transport.min_rto_bounds == MinRtoBounds::Variation;
         let mut rtt = Rtt {
             min_rto: transport.min_rto,
             max_rto: if is_linux { LINUX_MAX_RTO } else { MAX_RTO },
@@ -265,7 +266,6 @@ impl Rtt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::transport::Variations;
 
     fn rtt_of(min_rto: Duration) -> Rtt {
         Rtt::new(&Transport { min_rto, ..Transport::default() })
@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn in_linux_the_floor_is_one_of_what_is_beyond_the_smoothed_rtt() {
-        let variations = Variations { min_rto_bounds: MinRtoBounds::Variation, ..Variations::default() };
-        let mut rtt = Rtt::new(&Transport { min_rto: ms(200), variations, ..Transport::default() });
+        let mut rtt =
+            Rtt::new(&Transport { min_rto: ms(200), min_rto_bounds: MinRtoBounds::Variation, ..Transport::default() });
         rtt.update(Instant::ZERO, ms(10));
         assert_eq!(rtt.rto(), ms(210));
         // srtt 7/8 x 10 + 410/8 = 60, rttvar 3/4 x 5 + 400/4 = 103.75.
@@ -333,8 +333,7 @@ mod tests {
     }
 
     fn linux() -> Rtt {
-        let variations = Variations { min_rto_bounds: MinRtoBounds::Variation, ..Variations::default() };
-        Rtt::new(&Transport { min_rto: ms(200), variations, ..Transport::default() })
+        Rtt::new(&Transport { min_rto: ms(200), min_rto_bounds: MinRtoBounds::Variation, ..Transport::default() })
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pacing: segments leave at a rate in bytes on the wire, singly or in bursts of a send quantum.
 
-use crate::tcp::transport::Pacing;
+use super::rules::Pacing;
 use crate::units::{Duration, Instant, Rate};
 
 /// When the next segment of a paced sender may leave.

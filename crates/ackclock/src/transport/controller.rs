@@ -148,7 +148,7 @@ impl Controller {
         self.ask();
     }
 
-    pub(super) fn on_limit(&mut self, segments: f64) {
+    pub(crate) fn on_limit(&mut self, segments: f64) {
         self.cc.on_limit(segments);
         self.ask();
     }

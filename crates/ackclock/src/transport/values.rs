@@ -47,7 +47,16 @@ pub enum MaxWindow {
     Word(NoneWord),
 }
 
+impl From<MaxWindow> for Option<u32> {
+    fn from(window: MaxWindow) -> Self {
+        window.segments()
+    }
+}
+
 impl MaxWindow {
+    /// No bound.
+    pub const NONE: Self = MaxWindow::Word(NoneWord::None);
+
     /// The bound.
     pub fn segments(self) -> Option<u32> {
         match self {
@@ -75,7 +84,16 @@ pub enum ReceiveBuffer {
     Word(NoneWord),
 }
 
+impl From<ReceiveBuffer> for Option<u64> {
+    fn from(buffer: ReceiveBuffer) -> Self {
+        buffer.bytes()
+    }
+}
+
 impl ReceiveBuffer {
+    /// Without a bound.
+    pub const NONE: Self = ReceiveBuffer::Word(NoneWord::None);
+
     /// Its size.
     pub fn bytes(self) -> Option<u64> {
         match self {
@@ -96,9 +114,13 @@ pub enum ReadRate {
 }
 
 impl ReadRate {
-    /// The rate.
-    pub fn rate(self) -> Option<Rate> {
-        match self {
+    /// All that there is.
+    pub const NONE: Self = ReadRate::Word(NoneWord::None);
+}
+
+impl From<ReadRate> for Option<Rate> {
+    fn from(rate: ReadRate) -> Self {
+        match rate {
             ReadRate::Rate(rate) => Some(rate),
             ReadRate::Word(NoneWord::None) => None,
         }
@@ -113,6 +135,12 @@ pub enum DelayedAck {
     Switch(bool),
     /// For so long at most.
     Longest(Duration),
+}
+
+impl From<DelayedAck> for Option<Duration> {
+    fn from(delay: DelayedAck) -> Self {
+        delay.longest()
+    }
 }
 
 impl DelayedAck {
@@ -139,10 +167,10 @@ pub enum ByteCounting {
     Word(ByteCountingWord),
 }
 
-impl ByteCounting {
+impl From<ByteCounting> for u32 {
     /// The most segments. 0 means all in congestion avoidance and one in slow start.
-    pub fn limit(self) -> u32 {
-        match self {
+    fn from(counting: ByteCounting) -> Self {
+        match counting {
             ByteCounting::Word(ByteCountingWord::Avoidance) => 0,
             ByteCounting::Switch(false) => 1,
             ByteCounting::Switch(true) => BYTE_COUNTING_LIMIT,
@@ -171,10 +199,9 @@ pub enum ReductionName {
     Word(HalvingWord),
 }
 
-impl ReductionName {
-    /// The rule.
-    pub fn rule(self) -> Reduction {
-        match self {
+impl From<ReductionName> for Reduction {
+    fn from(name: ReductionName) -> Self {
+        match name {
             ReductionName::Switch(false) => Reduction::AtOnce,
             ReductionName::Switch(true) => Reduction::Proportional,
             ReductionName::Word(HalvingWord::RateHalving) => Reduction::Halving,
@@ -231,9 +258,11 @@ pub fn written(value: &impl Serialize) -> Json {
     serde_json::to_value(value).expect("invariant: keys of the transport are no tables")
 }
 
-/// The bytes of a size that was checked.
-pub fn up_to_a_packet(size: Size) -> u32 {
-    u32::try_from(size.0).unwrap_or(u32::MAX)
+impl From<Size> for u32 {
+    /// The bytes of a part of a packet.
+    fn from(size: Size) -> Self {
+        u32::try_from(size.0).unwrap_or(u32::MAX)
+    }
 }
 
 fn out_of_range(value: impl ToString, expected: String) -> Result<(), Problem> {
