@@ -122,7 +122,9 @@ def statistics(name: str, seeds: int, packets: int) -> tuple[bool, str]:
     bounds = {"mean": SOJOURN_BOUND, "95th": SOJOURN_BOUND, "drops": COUNT_BOUND, "marks": COUNT_BOUND}
     met = theirs["drops"] > 0 and all(abs(apart[figure]) <= bound for figure, bound in bounds.items())
     units = {"mean": " ms", "95th": " ms", "drops": "", "marks": ""}
-    words = (f"{figure} {theirs[figure] / seeds:.4g}{units[figure]} {apart[figure]:+.1%}" for figure in bounds)
+    words = (
+        f"{figure} {theirs[figure] / seeds:.4g}{units[figure]} {apart[figure]:+.1%}" for figure in bounds
+    )
     return met, ", ".join(words)
 
 

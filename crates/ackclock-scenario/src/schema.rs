@@ -123,7 +123,7 @@ pub struct Flow {
     /// Name of the meter that decides from its link on whether packets are in profile. By default no meter does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meter: Option<String>,
-    /// Differentiated services codepoint (DSCP) of the packets of the group, ACKs included: 46 is EF, 8 is CS1, 1 is LE.
+    /// Differentiated services codepoint (DSCP) of the packets of the group, ACKs included. EF is 46, CS1 is 8, and LE is 1.
     /// By default it is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 63))]

@@ -64,6 +64,11 @@ fn add_meter(draw: &mut Draw, plan: &mut Plan) {
     plan.datagrams.iter_mut().for_each(|datagrams| datagrams.meter = meter());
 }
 
+/// The place of a shared link.
+fn place(rate: Option<Rate>, delay: Duration) -> Place {
+    Place { rate, delay, packet_bytes: 1500, mean_rtt_secs: 2.0 * delay.as_secs_f64(), groups: Groups::NONE }
+}
+
 /// The plan of two flows with the algorithm for ten seconds at 10 Mbit/s and 20 ms. They use Linux's transport behind
 /// a queue of two bandwidth-delay products.
 pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
@@ -74,13 +79,7 @@ pub(super) fn crowded(algorithm: &Arc<Algorithm>) -> Plan {
         varies: None,
         delay,
         queue,
-        place: Place {
-            rate,
-            delay,
-            packet_bytes: 1500,
-            mean_rtt_secs: 2.0 * delay.as_secs_f64(),
-            groups: Groups::NONE,
-        },
+        place: place(rate, delay),
         impairments: ImpairmentsPlan::default(),
         channel: None,
         private: false,
@@ -132,13 +131,7 @@ pub(super) fn plan(draw: &mut Draw, cc: &CcSpec) -> Plan {
         varies: None,
         delay,
         queue,
-        place: Place {
-            rate,
-            delay,
-            packet_bytes: 1500,
-            mean_rtt_secs: 2.0 * delay.as_secs_f64(),
-            groups: Groups::NONE,
-        },
+        place: place(rate, delay),
         impairments,
         channel: None,
         private: false,

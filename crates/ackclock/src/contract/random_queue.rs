@@ -6,7 +6,6 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Draw;
 use crate::qdisc::{Place, QueuePlan, QueueSpec};
-use crate::quantity::SHORTHAND_KEY;
 
 /// The schema of everything that a scenario may write of a queue.
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(QueueSpec).to_value());

@@ -21,8 +21,11 @@ impl Aggregation {
         Aggregation { every, most, burst_at: Instant::ZERO, packets: 0 }
     }
 
-    /// When a packet leaves that has come at `at`.
-    pub(super) fn leave(&mut self, at: Instant) -> Instant {
+    /// When a packet leaves that has come at `at`. Times never fall. A packet that is left out takes no place in a burst.
+    pub(super) fn leave(&mut self, at: Instant, is_left_out: bool) -> Instant {
+        if is_left_out {
+            return at.max(self.burst_at);
+        }
         let every = self.every.as_nanos();
         let next = Instant::from_nanos(at.as_nanos().div_ceil(every) * every);
         if next > self.burst_at {
@@ -70,11 +73,13 @@ mod tests {
     #[test]
     fn packets_leave_at_multiples_of_the_period() {
         let mut aggregation = Aggregation::new(Duration::from_millis(5), 3);
-        let mut leave = |micros: u64| aggregation.leave(Instant::from_nanos(1000 * micros)).as_nanos() / 1000;
+        let mut leave = |micros: u64| aggregation.leave(Instant::from_nanos(1000 * micros), false).as_nanos() / 1000;
         assert_eq!([0, 1, 4999, 5000].map(&mut leave), [0, 5000, 5000, 5000]);
         // A fourth packet does not fit the burst, and later ones follow it.
         assert_eq!([5000, 5001, 10_000, 10_000].map(&mut leave), [10_000, 10_000, 10_000, 15_000]);
         assert_eq!([15_000, 31_000].map(&mut leave), [15_000, 35_000]);
+        let mut left_out = |micros: u64| aggregation.leave(Instant::from_nanos(1000 * micros), true).as_nanos() / 1000;
+        assert_eq!([32_000, 36_000].map(&mut left_out), [35_000, 36_000]);
     }
 
     #[test]

@@ -144,8 +144,8 @@ impl Impairments {
     pub(super) fn apply(&mut self, entered: Instant, delay: Duration, item: &impl Queued) -> Impaired {
         let is_left_out = self.ack_thinning.as_mut().is_some_and(|thinning| thinning.leaves_out(item));
         let entered = match &mut self.aggregation {
-            Some(aggregation) if !is_left_out => aggregation.leave(entered),
-            _ => entered,
+            Some(aggregation) => aggregation.leave(entered, is_left_out),
+            None => entered,
         };
         let is_out = self.outages.as_ref().is_some_and(|outages| outages.loses(entered));
         let at = entered + delay + self.course.as_ref().map_or(Duration::ZERO, |course| course.extra(entered));

@@ -209,7 +209,7 @@ pub trait Qdisc<T: Queued> {
     /// arrival.
     fn visit(&self, see: &mut dyn FnMut(Instant, &T));
 
-    /// Shows the state of its control by name, since the last call. Each queue shows the same names in the same order
+    /// Shows the state of its control by name, after the last call. Each queue shows the same names in the same order
     /// at any time. Names end in a unit, if there is one. By default there is no state.
     fn state(&self, _see: &mut dyn FnMut(&str, f64)) {}
 }

@@ -82,7 +82,7 @@ impl Tag {
     const REVERSE: u16 = 1 << Self::LABEL_BITS;
     const REDUNDANT: u16 = 2 << Self::LABEL_BITS;
 
-    /// Of a packet to the receiver of a flow of this group. Labels above the largest are 0, which is no group.
+    /// Of a packet to the receiver of a flow of this group. Labels above the largest become 0, without a group.
     pub fn new(label: usize) -> Self {
         Tag(if label <= Self::MOST { label as u16 } else { 0 })
     }

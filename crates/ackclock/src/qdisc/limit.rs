@@ -21,7 +21,7 @@ impl Limit {
         }
     }
 
-    /// What is left beside one more item of `len` bytes.
+    /// The rest of the limit after one item of `len` bytes.
     pub(super) fn without(self, len: u32) -> Limit {
         match self {
             Limit::Packets(limit) => Limit::Packets(limit.saturating_sub(1)),

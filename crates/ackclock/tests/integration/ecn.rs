@@ -225,7 +225,7 @@ fn an_algorithm_selects_the_codepoint_and_accurate_feedback_counts_its_bytes() {
     }
 }
 
-/// A flow of Prague beside one of CUBIC under DualPI2, behind an access link with these keys.
+/// A flow of Prague competes with a flow of CUBIC under DualPI2, behind an access link with these keys.
 fn under_dualpi2(access: &str) -> RunResult {
     let text = format!(
         r#"

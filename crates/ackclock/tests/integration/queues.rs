@@ -205,8 +205,9 @@ fn an_ack_filter_shortens_the_queue_of_a_slow_reverse_path() {
         ))
     };
     let (off, on) = (run_with("off"), run_with("on"));
-    let goodput = |result: &RunResult| goodputs(result, "long").sum::<f64>();
-    assert!(goodput(&on) > 1.02 * goodput(&off), "{} {}", goodput(&on), goodput(&off));
+    let delay = |result: &RunResult| link(result, "bottleneck.reverse").queue_delay_mean_s.unwrap();
+    // Two ACKs of the flow are queued at the most, of 2.1 ms each.
+    assert!(delay(&on) < 0.0045 && delay(&off) > 1.2 * delay(&on), "{} {}", delay(&on), delay(&off));
     let filtered = |result: &RunResult| {
         let drops = &link(result, "bottleneck.reverse").reasons.drops;
         drops.iter().find(|(reason, _)| reason.name() == "ack_filter").map(|(_, count)| *count)
@@ -222,11 +223,12 @@ fn classes_separate_groups_of_flows() {
             dumbbell(queue, "[[flows]]\nname = 'a'\ncc = 'cubic'\n[[flows]]\nname = 'b'\ncount = 4\ncc = 'cubic'\n");
         (goodputs(&result, "a").sum::<f64>(), goodputs(&result, "b").sum::<f64>())
     };
-    let (a, b) =
-        shares("{ kind = 'wrr', class = [{ flows = ['a'], weight = 3, queue = 'codel' }, { queue = 'codel' }] }");
+    let (a, b) = shares(&format!(
+        "{{ kind = 'wrr', class = [{{ flows = ['a'], weight = 3, queue = {fifo} }}, {{ queue = {fifo} }}] }}"
+    ));
     assert!((a / b - 3.0).abs() < 0.3, "{a} {b}");
     let (a, b) = shares("{ kind = 'prio', class = [{ flows = ['b'], queue = 'codel' }, { queue = 'codel' }] }");
-    assert!(b > 20.0 * a, "{a} {b}");
+    assert!(b > 10.0 * a, "{a} {b}");
     let shaper = "{ kind = 'tbf', rate = '2 Mbit/s', queue = 'codel' }";
     let (a, _) =
         shares(&format!("{{ kind = 'prio', class = [{{ flows = ['a'], queue = {shaper} }}, {{ queue = 'codel' }}] }}"));

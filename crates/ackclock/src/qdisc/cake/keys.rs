@@ -125,7 +125,7 @@ fn rtt() -> Duration {
     Duration::from_millis(100)
 }
 
-/// Bytes of a turn in Linux: those of 1/4096 s, and between these.
+/// Turns in Linux: 1/4096 s at the rate, and at least this many bytes.
 const TURNS_PER_SECOND: u64 = 4096;
 const LEAST_QUANTUM: u64 = 300;
 

@@ -1,7 +1,7 @@
 //! CAKE: a shaper, tins, host isolation, queues of flows with COBALT, and an ACK filter.
 //!
-//! Reference: Hoiland-Jorgensen, Taht & Morton 2018, Piece of CAKE: a comprehensive queue management solution for home
-//! gateways (arXiv 1804.07617), and the manual page `tc-cake(8)`.
+//! Reference: Hoiland-Jorgensen, Taht & Morton 2018, Piece of CAKE (arXiv 1804.07617), and the manual page
+//! `tc-cake(8)`.
 //!
 //! ```text
 //! shaper        a packet leaves once the bytes of those before it have taken their time at the bandwidth
@@ -17,8 +17,8 @@
 //! Deviations: hosts never collide, as each has its own counter. In Linux they share 1024 counters. Shares of a quantum
 //! are fractions of a byte and not rounded at random. The shaper has no catch-up limit for a late link. Without a
 //! bandwidth, thresholds are shares of the link's rate. Linux then shares by weights. Flows in one direction have one
-//! tin, because all their packets have one DSCP. The filter knows TCP's flags and options only as the simulated
-//! receiver does: it keeps each ACK with SACK blocks, duplicate ACKs, and changes of the reported marks.
+//! tin, because all their packets have one DSCP. The filter works by the tags of
+//! packets. ACKs with SACK blocks, duplicate ACKs and changes of the reported marks stay.
 
 mod clock;
 mod framing;

@@ -79,7 +79,7 @@ impl<T: Queued> Tin<T> {
         }
     }
 
-    /// The place of an item's flow: that with its hash in its set, or else an idle one, or else that of its hash.
+    /// The place of an item's flow. It looks for its hash in the set, then for an idle place, and else shares a place.
     fn place_of(&mut self, item: &T, salt: u64) -> usize {
         if self.flows.is_empty() {
             let idle = || Flow {

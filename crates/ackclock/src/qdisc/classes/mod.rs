@@ -29,7 +29,7 @@ pub trait Scheduler: Clone {
 #[derive(Clone, Debug)]
 pub struct Class<T: Queued> {
     queue: Ahead<T>,
-    /// When its last item left.
+    /// When its last item left or was dropped.
     emptied_at: Instant,
 }
 
@@ -93,7 +93,9 @@ impl<T: Queued, S: Scheduler> Qdisc<T> for Classes<T, S> {
             class.queue.idled(now.since(class.emptied_at));
         }
         class.queue.enqueue(now, item, sink);
-        if was_empty && !class.is_empty() {
+        if class.is_empty() {
+            class.emptied_at = now;
+        } else if was_empty {
             self.scheduler.activate(number);
         }
     }

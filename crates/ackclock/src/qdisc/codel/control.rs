@@ -1,4 +1,4 @@
-//! The control state of CoDel, and its decisions at a departure. Names are those of RFC 8289, section 5.3.
+//! The control state of CoDel, and its decisions at a departure. Names follow RFC 8289, section 5.3.
 
 use super::{CoDelParameters, ControlLaw};
 use crate::qdisc::fifo::Fifo;

@@ -3,8 +3,8 @@
 //! Reference: the scheduler of RFC 8290, as in [`super::fq_codel`], with [`super::cobalt`] in each queue. ns-3 has it as
 //! `FqCobaltQueueDisc`.
 //!
-//! Deviations: as those of both parts. The longest queue raises its probability when it loses packets to the limit.
-//! While a queue is empty, its probability and its count fall as if the link asked it for items all the time.
+//! Deviations: the same as in both parts. The longest queue raises its probability when it loses packets to the limit.
+//! The probability and the count of an empty queue fall at the highest possible speed.
 
 mod keys;
 

@@ -24,7 +24,7 @@ fn item(number: u64, group: &str, ecn: Ecn) -> Item {
     Item { number, bytes: 1000, ecn, tag: place().groups.tag(group), ..Item::default() }
 }
 
-/// The numbers of the items that leave, all of which arrive at once.
+/// The numbers of the items that leave. All arrive at once.
 fn order(queue: &mut Queue<Item>, items: &[Item]) -> Vec<u64> {
     items.iter().for_each(|item| queue.enqueue(Instant::ZERO, *item, &mut ()));
     std::iter::from_fn(|| queue.dequeue(Instant::ZERO, &mut ())).map(|(_, item)| item.number).collect()

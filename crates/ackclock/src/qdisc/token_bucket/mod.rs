@@ -8,8 +8,8 @@
 //! departure   as soon as there are as many tokens as the item has bytes, which it takes
 //! ```
 //!
-//! The queue is a FIFO, or any other one (`queue`). The next item is taken out of it as soon as the link is free, as
-//! in Linux, and waits for its tokens.
+//! The queue is a FIFO, or any other one (`queue`). As in Linux, the next item is taken out when the link is free. It
+//! then waits for its tokens.
 //!
 //! Deviations: tokens are counted without rounding, and an item leaves at the first whole nanosecond with enough
 //! tokens. Linux counts them in whole nanoseconds at the rate, and ns-3 in whole bytes.
