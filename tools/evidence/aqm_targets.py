@@ -3,8 +3,8 @@
     python tools/evidence/aqm_targets.py               the whole grid, 15 minutes
     python tools/evidence/aqm_targets.py --rates 20    one rate
 
-Long Reno flows share a link, with and without ECN. A case is left out if the path and the target hold fewer than 4
-segments for each flow. The exit code is 1 if a mean queueing delay is not within 20 % of the target.
+Long Reno flows share a link, with and without ECN. A case is left out if the path and the target hold fewer
+than 4 segments for each flow. The exit code is 1 if a mean queueing delay is not within 20 % of the target.
 """
 
 import argparse

@@ -147,7 +147,8 @@ def compare(pair: Pair, kernel: Path, seeds: int, packets: int) -> Figures:
         both[1].append(theirs)
     gaps = [intervals(side) for side in both]
     far = distance(*gaps) if all(gaps) else 1.0
-    return Figures(*(sum(map(len, side)) for side in both), common, apart, far)
+    ours_count, theirs_count = (sum(map(len, side)) for side in both)
+    return Figures(ours_count, theirs_count, common, apart, far)
 
 
 def row(name: str, pair: Pair, figures: Figures) -> str:

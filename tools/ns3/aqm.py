@@ -1,4 +1,6 @@
-"""Compares queues with ns-3's on the same arrivals: CoDel by drops, the token bucket by departures, others by statistics.
+"""Compares queues with ns-3's on the same arrivals.
+
+CoDel is compared by drops, the token bucket by departures, and other queues by statistics.
 
 `make compare-ns3` runs it, and `--seeds N` draws more arrivals. The exit code is 1 if a line is not met.
 """
@@ -99,7 +101,7 @@ RANDOM: dict[str, tuple[str, dict[str, object]]] = {
 
 
 def figures(events: Sequence[Event], rows: Sequence[Arrival]) -> dict[str, float]:
-    """Return the mean and the 95th percentile of sojourn times in milliseconds, and counts of drops and marks."""
+    """Return mean and 95th percentile of sojourn times in milliseconds, and counts of drops and marks."""
     sojourns = sorted((at_ns - rows[number][0]) / 1e6 for at_ns, number, what in events if what == "sent")
     counts = Counter(what for _, _, what in events)
     return {
