@@ -18,15 +18,18 @@ import ackclock
 from ackclock import _core
 from ackclock.cli.play_command import packed
 from ackclock.cli.shorthand import Shorthand
-from ackclock.files.documents import as_toml_file
+from ackclock.files.documents import as_toml, as_toml_file
 from ackclock.page import live
 from ackclock.page.embedded import bundle
 from ackclock.page.over_time import over_time
 
 SOURCES = Path(__file__).resolve().parents[2] / "web" / "figures"
 
-#: Values of parameters without a default, by type.
-REQUIRED = {"rate": "5 Mbit/s"}
+#: Values of parameters without a default, by name.
+REQUIRED = {
+    "rate": "5 Mbit/s",
+    "class": [{"flows": ["bbr3"], "queue": "codel"}, {"queue": "codel"}],
+}
 PART = re.compile(r"<!-- figure -->.*?<!-- end -->", re.DOTALL)
 #: The panels of a figure: names in `figure.js` and in `over_time`.
 PANELS = {"window": "cwnd", "rate": "goodput", "queue": "queue"}
@@ -132,6 +135,7 @@ def write_live(folder: Path) -> None:
     files = {
         f"play/{live.LIVE}": live.live_page(),
         f"play/{live.EVALUATION}": live.evaluation_page(),
+        f"play/{live.QUEUE}": live.queue_page(),
         "figures/figure.css": (SOURCES / "figure.css").read_text(encoding="utf-8"),
         "figures/figure.js": f"(() => {{\n{bundle(SOURCES / 'figure.js')}\n}})();\n",
         "figures/engine.js": engine,
@@ -149,8 +153,8 @@ def written(entry: Mapping[str, Any]) -> str:
         ValueError: if `REQUIRED` has nothing to put there.
     """
     required = [parameter for parameter in entry["parameters"] if parameter["required"]]
-    missing = [parameter["name"] for parameter in required if parameter["takes"] not in REQUIRED]
+    missing = [parameter["name"] for parameter in required if parameter["name"] not in REQUIRED]
     if missing:
         raise ValueError(f"the figure of {entry['name']} needs values of {', '.join(missing)}: see REQUIRED")
-    values = [f"{parameter['name']} = {json.dumps(REQUIRED[parameter['takes']])}" for parameter in required]
+    values = [f"{parameter['name']} = {as_toml(REQUIRED[parameter['name']])}" for parameter in required]
     return f"{{ kind = {json.dumps(entry['name'])}, {', '.join(values)} }}" if values else str(entry["name"])
