@@ -52,7 +52,7 @@ pub fn packet(segment: &Packet, from: End, to: End, first: u32) -> Vec<u8> {
     bytes.extend(segment.seq.to_be_bytes());
     bytes.extend(segment.ack.map_or(0, |ack| ack.wrapping_add(first)).to_be_bytes());
     let flags = segment.flags.bits();
-    bytes.extend([((TCP_LEN + options.len()) / 4 << 4) as u8 | (flags >> 8) as u8, flags as u8]);
+    bytes.extend([(((TCP_LEN + options.len()) / 4) << 4) as u8 | (flags >> 8) as u8, flags as u8]);
     bytes.extend((segment.window.unwrap_or(LARGEST_WINDOW) as u16).to_be_bytes());
     // The device vouches for the checksum.
     bytes.extend([0; 4]);
