@@ -44,6 +44,8 @@ impl Controller {
 
     /// The link finds the queue empty.
     pub(in crate::qdisc) fn run_dry(&mut self, parameters: &CobaltParameters, now: Instant) {
+        // The idle time may contain an arrival that was dropped.
+        let now = now.max(self.changed_at);
         if now.since(self.changed_at) > parameters.target && self.probability > 0.0 {
             self.probability = (self.probability - parameters.decrement).max(0.0);
             self.changed_at = now;
