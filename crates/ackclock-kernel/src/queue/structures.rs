@@ -117,7 +117,7 @@ fn weight(min_packets: f64, burst: u64) -> Option<u8> {
     (room >= 1.0).then(|| (1..32).find(fits)).flatten()
 }
 
-/// The shift of a time in microseconds to a place of the table, and the table: shifts of the average after idle times.
+/// The table has the shifts of the average after idle times. The first value shifts microseconds to its places.
 fn table(weight: u8, packet: u64, rate: Rate) -> Option<(u8, Vec<u8>)> {
     let micros = packet as f64 * 8e6 / rate.as_bps() as f64;
     let decay = -(1.0 - 0.5_f64.powi(i32::from(weight))).log2() / micros;
