@@ -76,7 +76,7 @@ fn random_value(draw: &mut Draw, schema: &Json, place: &Place) -> Option<Json> {
         if let Some(choices) = schema.get(list).and_then(Json::as_array) {
             // The name of a queue stands for a table, which another choice has.
             let may_be =
-                |choice: &&Json| !(is_null(choice) || schema.get(SHORTHAND_KEY).is_some() && has_names(choice));
+                |choice: &&Json| !(is_null(choice) || schema.get("x-shorthand").is_some() && has_names(choice));
             let choices: Vec<&Json> = choices.iter().filter(may_be).collect();
             let choice = draw.pick(&choices);
             return if list == "enum" { Some(choice.clone()) } else { random_value(draw, choice, place) };
