@@ -223,6 +223,7 @@ fn classes_separate_groups_of_flows() {
             dumbbell(queue, "[[flows]]\nname = 'a'\ncc = 'cubic'\n[[flows]]\nname = 'b'\ncount = 4\ncc = 'cubic'\n");
         (goodputs(&result, "a").sum::<f64>(), goodputs(&result, "b").sum::<f64>())
     };
+    let fifo = "{ kind = 'drop-tail', limit = '100 packets' }";
     let (a, b) = shares(&format!(
         "{{ kind = 'wrr', class = [{{ flows = ['a'], weight = 3, queue = {fifo} }}, {{ queue = {fifo} }}] }}"
     ));
