@@ -659,18 +659,16 @@ def exchange_json(text: str, name: str, profile: str, kernel: PathLike[str] | No
     """
 
 def label_json(text: str, first: str | None = None) -> str:
-    """The table of a name or of a label such as `codel(target=10 ms)`, as JSON.
-
-    `first` is the key of a first value without a key.
+    """The table of a name or of a label such as `codel(target=10 ms)`, as JSON. `first` is the key of a first
+    value without a key.
 
     Raises:
         ValueError: The problem of another text.
     """
 
 def queue_json(request: str) -> str:
-    """Answers a request about a queue alone, without holding the GIL.
-
-    `ackclock::open_loop::json` defines both sides.
+    """Answers a request about a queue alone, without holding the GIL. `ackclock::open_loop::json` defines
+    both sides.
 
     Raises:
         ValueError: The request cannot be answered. The message names the key.

@@ -15,6 +15,9 @@ function nice(value) {
   return power * STEPS.find((step) => power * step >= value);
 }
 
+/** A value of the axis. */
+const shown = (value) => (value >= 1000 ? String(Math.round(value)) : general(value, 3));
+
 /** The end of the common axis of some charts, from their values after the warm-up. */
 export const topOf = (charts) =>
   nice(
@@ -34,7 +37,7 @@ export function overTime({ x, lines, warmup_s, duration_s }, top, label) {
   const levels = [0, top / 2, top].map(
     (value) =>
       `<line class="grid" x1="${LEFT}" x2="${right}" y1="${up(value)}" y2="${up(value)}"/>` +
-      `<text class="y" x="${LEFT - 5}" y="${Number(up(value)) + 4}">${general(value, 3)}</text>`,
+      `<text class="y" x="${LEFT - 5}" y="${Number(up(value)) + 4}">${shown(value)}</text>`,
   );
   const times = [0, duration_s / 2, duration_s].map(
     (time) =>
