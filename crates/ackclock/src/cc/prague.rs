@@ -10,7 +10,7 @@
 //! ## Reference
 //!
 //! Prague Congestion Control (K. De Schepper, O. Tilmans, B. Briscoe and V. Goel, 2024) is
-//! draft-briscoe-iccrg-prague-congestion-control-04. Its reference implementation is `tcp_prague.c`
+//! draft-briscoe-iccrg-prague-congestion-control. Its reference implementation is `tcp_prague.c`
 //! of L4STeam/linux. RFC 9331 states the requirements.
 //!
 //! ## Equations
@@ -135,7 +135,7 @@ impl Default for Prague {
 impl CcParameters for Prague {
     type Controller = PragueController;
     const REFERENCE: &'static str =
-        "draft-briscoe-iccrg-prague-congestion-control-04 (De Schepper, Tilmans, Briscoe & Goel 2024)";
+        "draft-briscoe-iccrg-prague-congestion-control (De Schepper, Tilmans, Briscoe & Goel 2024)";
 
     fn needs_ecn(&self) -> EcnNeed {
         EcnNeed::Counts
@@ -256,7 +256,7 @@ impl PragueController {
     /// Whether the sender uses its window. A paced sender rarely fills it.
     fn uses_window(&self, ack: &Ack) -> bool {
         let flight = f64::from(ack.path.in_flight + ack.newly_delivered);
-        ack.cwnd_limited || flight >= USED_PART * self.window.cwnd()
+        ack.cwnd_limited || self.pacing_rate().is_some() && flight >= USED_PART * self.window.cwnd()
     }
 }
 

@@ -249,7 +249,8 @@ mod tests {
     fn a_result_that_cannot_be_is_found() {
         let plan_of = |seed| random_plan(&CcSpec::by_name("aimd").unwrap(), seed);
         let result_of = |plan: Plan| (check_run("aimd", &plan).unwrap(), plan);
-        let (result, plan) = (0..200).map(|seed| result_of(plan_of(seed))).find(|(result, _)| has_all(result)).unwrap();
+        let (result, plan) =
+            (0..2000).map(|seed| result_of(plan_of(seed))).find(|(result, _)| has_all(result)).unwrap();
         let spoiled: [fn(&mut RunResult); 19] = [
             |result| result.totals.policed.bytes += 1,
             |result| result.meters[0].colours.policed += 1,

@@ -109,6 +109,9 @@ fn a_limit_from_the_start_is_that_of_the_plan() {
             "tbf" | "policer" => format!(
                 "topology.queue={{ kind = \"{queue}\", rate = \"9 Mbit/s\", burst = \"3000 B\", limit = \"40 packets\" }}"
             ),
+            "prio" | "wrr" => format!(
+                "topology.queue={{ kind = \"{queue}\", limit = \"40 packets\", class = [{{ queue = \"drop-tail\" }}] }}"
+            ),
             // Thresholds of their own: those that the keys leave open come from the limit.
             "red" | "rio" | "choke" => continue,
             other => format!("topology.queue={{ kind = \"{other}\", limit = \"40 packets\" }}"),
@@ -199,8 +202,11 @@ fn packets_are_seen_where_they_are() {
 fn what_is_seen_at_a_link_is_its_backlog_and_what_will_come_out() {
     let ecn = ["topology.queue={ kind = \"red\", ecn = true }", "transport.ecn=\"classic\""];
     let kinds = disciplines().map(|(name, _)| name).filter(|name| !["tbf", "policer"].contains(name));
-    let queues: Vec<_> =
-        kinds.map(|kind| vec![format!("topology.queue={kind}")]).chain([ecn.map(str::to_owned).to_vec()]).collect();
+    let written = |kind: &str| match kind {
+        "prio" | "wrr" => format!("topology.queue={{ kind = \"{kind}\", class = [{{ queue = \"drop-tail\" }}] }}"),
+        kind => format!("topology.queue={kind}"),
+    };
+    let queues: Vec<_> = kinds.map(|kind| vec![written(kind)]).chain([ecn.map(str::to_owned).to_vec()]).collect();
     let mut marked = 0;
     for queue in queues {
         let sets: Vec<_> = queue.iter().map(String::as_str).collect();

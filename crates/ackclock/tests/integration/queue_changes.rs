@@ -28,6 +28,9 @@ fn queues() -> Vec<String> {
         "tbf" | "policer" => {
             format!(r#"{{"kind": "{kind}", "rate": "9 Mbit/s", "burst": "3000 B", "limit": "30 packets"}}"#)
         }
+        "prio" | "wrr" => {
+            format!(r#"{{"kind": "{kind}", "limit": "40 packets", "class": [{{"queue": {{"kind": "drop-tail"}}}}]}}"#)
+        }
         // Of the queue as it is, so that what is taken over is marked, too.
         "red" => r#"{"kind": "red", "ecn": true, "weight": 1.0, "min": "5 packets", "max": "30 packets"}"#.to_owned(),
         "codel" | "fq-codel" => format!(r#"{{"kind": "{kind}", "ecn": true, "limit": "40 packets"}}"#),

@@ -66,7 +66,7 @@ const CORE: Map = &[
     ("formula", &["quantity"]),
     ("qdisc", &["units", "ecn", "rng", "quantity"]),
     ("variation", &["units", "rng"]),
-    ("link", &["units", "rng", "qdisc", "variation"]),
+    ("link", &["units", "ecn", "rng", "qdisc", "variation"]),
     ("open_loop", &["units", "rng", "quantity", "qdisc", "link"]),
     ("cc", &["units", "ecn", "rng", "rule", "formula"]),
     ("model", &["units", "rule", "cc", "metric"]),

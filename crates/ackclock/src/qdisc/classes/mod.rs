@@ -62,6 +62,8 @@ pub struct Classes<T: Queued, S> {
     parameters: ClassesParameters,
     classes: Vec<Class<T>>,
     scheduler: S,
+    /// The last arrival. The items that could leave before it have left.
+    arrived_at: Instant,
 }
 
 impl<T: Queued, S: Scheduler> Classes<T, S> {
@@ -72,7 +74,7 @@ impl<T: Queued, S: Scheduler> Classes<T, S> {
             Class { queue: Ahead::new(queue), emptied_at: Instant::ZERO }
         };
         let classes = parameters.0.iter().enumerate().map(class).collect();
-        Classes { limit, parameters, classes, scheduler }
+        Classes { limit, parameters, classes, scheduler, arrived_at: Instant::ZERO }
     }
 
     fn backlogged(&self) -> impl Iterator<Item = &Class<T>> {
@@ -86,6 +88,7 @@ impl<T: Queued, S: Scheduler> Qdisc<T> for Classes<T, S> {
             sink.dropped(now, item, Reason::Full);
             return;
         }
+        self.arrived_at = now;
         let number = self.parameters.class_of(&item);
         let class = &mut self.classes[number];
         let was_empty = class.is_empty();
@@ -108,7 +111,8 @@ impl<T: Queued, S: Scheduler> Qdisc<T> for Classes<T, S> {
     fn idled(&mut self, _idle: Duration) {}
 
     fn next_deadline(&self) -> Instant {
-        self.backlogged().map(|class| class.queue.next_deadline()).min().unwrap_or(Instant::ZERO)
+        let deadline = self.backlogged().map(|class| class.queue.next_deadline()).min();
+        deadline.map_or(Instant::ZERO, |deadline| deadline.max(self.arrived_at))
     }
 
     fn backlog_packets(&self) -> u32 {
