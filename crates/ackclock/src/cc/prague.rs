@@ -313,7 +313,7 @@ impl CongestionControl for PragueController {
             classic.measure(&ack.path);
         }
         let unmarked = f64::from(ack.newly_delivered.saturating_sub(marked));
-        if unmarked > 0.0 && !ack.in_recovery && self.uses_window(ack) {
+        if ack.acked > 0.0 && unmarked > 0.0 && !ack.in_recovery && self.uses_window(ack) {
             let cwnd = self.window.cwnd();
             if self.window.in_slow_start() {
                 self.window.slow_start(&Ack { acked: ack.acked.min(unmarked), ..*ack });

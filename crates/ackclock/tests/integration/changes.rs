@@ -203,7 +203,9 @@ fn what_is_seen_at_a_link_is_its_backlog_and_what_will_come_out() {
     let ecn = ["topology.queue={ kind = \"red\", ecn = true }", "transport.ecn=\"classic\""];
     let kinds = disciplines().map(|(name, _)| name).filter(|name| !["tbf", "policer"].contains(name));
     let written = |kind: &str| match kind {
-        "prio" | "wrr" => format!("topology.queue={{ kind = \"{kind}\", class = [{{ queue = \"drop-tail\" }}] }}"),
+        "prio" | "wrr" => format!(
+            "topology.queue={{ kind = \"{kind}\", limit = \"40 packets\", class = [{{ queue = \"drop-tail\" }}] }}"
+        ),
         kind => format!("topology.queue={kind}"),
     };
     let queues: Vec<_> = kinds.map(|kind| vec![written(kind)]).chain([ecn.map(str::to_owned).to_vec()]).collect();

@@ -227,7 +227,7 @@ fn everything() -> ImpairmentsPlan {
 fn everything_at_once_on_every_link_is_conserved_and_happens_again_in_the_same_way() {
     let mut plan = small(3).plan();
     // The thinned ACKs slow the flows down.
-    plan.duration = plan.duration * 8;
+    plan.duration = plan.duration * 16;
     plan.sampling.packets = true;
     for link in &mut plan.links {
         link.impairments = everything();

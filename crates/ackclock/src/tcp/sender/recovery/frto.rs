@@ -70,8 +70,13 @@ impl Sender {
     /// The next of the new segments.
     pub(in crate::tcp::sender) fn send_trial(&mut self, now: Instant) -> Option<DataSegment> {
         let Frto::Tries { left, .. } = &mut self.frto else { return None };
-        *left -= 1;
-        self.retransmit_now = *left > 0;
+        // Another reason to send at once may come after the last trial.
+        let Some(fewer) = left.checked_sub(1) else {
+            self.retransmit_now = false;
+            return None;
+        };
+        *left = fewer;
+        self.retransmit_now = fewer > 0;
         let Some(len) = self.next_new() else {
             self.retransmit_now = false;
             return None;
