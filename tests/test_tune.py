@@ -51,7 +51,7 @@ def test_ranges_follow_from_defaults_and_from_what_the_algorithm_takes() -> None
     assert axes("aimd") == {"increase": (0.1, 10.0), "remaining": (0.05, 0.95)}
     assert axes("aiad") == {"increase": (0.1, 10.0), "removed": (0.3, 30.0)}
     assert axes("aimd(increase=1)") == {"remaining": (0.05, 0.95)}
-    assert axes("cubic") == {"c": (0.04, 4.0), "remaining": (0.05, 0.95)}
+    assert axes("cubic") == {"c": (0.04, 4.0), "remaining": (0.05, 0.95), "beta_ecn": (0.05, 0.95)}
     # Defaults of 0, and factors that cannot be below 1, have no range of their own.
     assert axes("linear") == {"decrease_mul": (0.05, 0.95), "increase_add": (0.1, 10.0)}
     assert axes("linear", "increase_mul=1..1.2") == {"increase_mul": (1.0, 1.2)}

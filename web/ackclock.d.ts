@@ -122,7 +122,7 @@ export function run(scenario: Scenario, options?: { seed?: bigint; replicate?: b
 export function list(kind: "cc" | "recovery" | "queue" | "loss" | "traffic" | "topology" | "channel"): any[];
 export function rule(line: string): any;
 export function metrics(): any[];
-/** The table of a name, or of a label such as `poisson(9 Mbit/s)`. `first` is the key of a first value without a key. */
+/** The table of a name, or of a label such as `poisson(9 Mbit/s)`. `first` is the key of a first value without one. */
 export function label(text: string, first?: string): any;
 /** Runs a queue alone. `ackclock::open_loop` in Rust defines request and answer. */
 export function queueAlone(request: object): any;

@@ -249,7 +249,7 @@ export const list = (kind) => JSON.parse(listJson(kind));
 /** The table `cc` of a rule that is written on one line. */
 export const rule = (line) => JSON.parse(checked(() => ruleJson(line)));
 
-/** The table of a name, or of a label such as `poisson(9 Mbit/s)`. `first` is the key of a first value without a key. */
+/** The table of a name, or of a label such as `poisson(9 Mbit/s)`. `first` is the key of a first value without one. */
 export const label = (text, first) => JSON.parse(checked(() => labelJson(text, first)));
 
 /** Runs a queue alone. `ackclock::open_loop` in Rust defines request and answer. */

@@ -85,8 +85,8 @@ export const PARTS = {
     const { title, algorithms } = regret_baseline;
     return [
       hint(
-        `Distance of each ${suite.subject} from the best score: ${title} (${algorithms.join(", ")}). Worst case: the worst ` +
-          "environment. Total: the sum over all environments. Less is better. A negative regret beats the best.",
+        `Distance of each ${suite.subject} from the best score: ${title} (${algorithms.join(", ")}). ` +
+          "Worst case: the worst environment. Total: the sum over all environments. Less is better. A negative regret beats the best.",
       ),
       regret(evaluation, options),
     ];

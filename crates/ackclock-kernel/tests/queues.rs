@@ -53,8 +53,6 @@ fn each_queue_keeps_its_packets_and_repeats() {
         "choke limit 100 min 10 max 30 probability 0.1",
         "sfb limit 100",
         "cake bandwidth 8mbit besteffort",
-        "tbf rate 9mbit burst 3000 limit 60kb",
-        "netem delay 10ms limit 100",
     ] {
         let Some(events) = run(line) else { return };
         let events = events.unwrap();

@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(read(first, "\"codel\"").in_words(), "codel, 1000 packets, target 5 ms, interval 100 ms");
         let nested = r#"{"kind": "tbf", "rate": "1 Mbit/s", "queue": "codel"}"#;
         let expected =
-            "tbf, 1000 packets, 1 Mbit/s with bursts of 15000 B of codel, 1000 packets, target 5 ms, interval 100 ms";
+            "tbf, 1000 packets, 1 Mbit/s with bursts of 14880 B of codel, 1000 packets, target 5 ms, interval 100 ms";
         assert_eq!(read(first, nested).in_words(), expected);
         // What the plan has, which is drop-tail everywhere: a product at the bottleneck, many packets on the way back.
         for (link, planned) in plan.link_ids().zip(&plan.links) {

@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn the_weight_of_red_is_that_of_tc() {
-        // tc-red(8): min 30000, max 90000, avpkt 1000 and burst 55 give a weight of 1/32 or less.
-        assert_eq!(weight(30.0, 55), Some(6));
+        // tc-red(8): min 30000, max 90000, avpkt 1000 and burst 55 give a weight of 1/32.
+        assert_eq!(weight(30.0, 55), Some(5));
         assert_eq!(weight(30.0, 20), None);
     }
 
