@@ -86,7 +86,8 @@ export const PARTS = {
     return [
       hint(
         `Distance of each ${suite.subject} from the best score: ${title} (${algorithms.join(", ")}). ` +
-          "Worst case: the worst environment. Total: the sum over all environments. Less is better. A negative regret beats the best.",
+          "Worst case: the worst environment. Total: the sum over all environments. Less is better. " +
+          "A negative regret beats the best.",
       ),
       regret(evaluation, options),
     ];
