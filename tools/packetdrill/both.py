@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packetdrill import PAGE, line_of
+from packetdrill import PAGE, line_of, renew
 
 REASONS = Path(__file__).with_name("both.toml")
 MARKS = ("<!-- both -->", "<!-- end of both -->")
@@ -112,13 +112,6 @@ def table(scripts: Sequence[Script], known: dict[str, Reason]) -> str:
     return "\n".join(lines)
 
 
-def write(text: str) -> None:
-    """Renew the table of the page."""
-    before, rest = PAGE.read_text().split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
-
-
 def main() -> int:
     """Run the scripts that the command line names."""
     parser = argparse.ArgumentParser(description="Runs packetdrill's public scripts against both backends.")
@@ -131,7 +124,7 @@ def main() -> int:
         return 2
     text = table(scripts, known)
     if arguments.write:
-        write(text)
+        renew(MARKS, text)
     else:
         print(text)
     wrong = complaints(scripts, known)

@@ -120,11 +120,11 @@ def table(results: Sequence[Result], known: dict[str, Reason]) -> str:
     return "\n".join(lines)
 
 
-def write(text: str) -> None:
-    """Renews the table of the page."""
-    before, rest = PAGE.read_text().split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
+def renew(marks: tuple[str, str], text: str) -> None:
+    """Renew the part of the page between two marks."""
+    before, rest = PAGE.read_text().split(marks[0])
+    after = rest.split(marks[1])[1]
+    PAGE.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{after}")
 
 
 def main() -> int:
@@ -142,7 +142,7 @@ def main() -> int:
     results, known = run(found), reasons()
     text = table(results, known)
     if arguments.write:
-        write(text)
+        renew(MARKS, text)
     else:
         print(text)
     wrong = complaints(results, known)

@@ -1,6 +1,7 @@
 //! Labels: a table in the words of a command line, such as `codel(target=10 ms)`.
 
 use super::parse;
+use super::sets::set_origin;
 use super::tree::{Node, Origin, Value};
 
 /// The table of a name or of a label. A value without quotes is a number, a truth value or a text.
@@ -66,18 +67,10 @@ fn is_key(text: &str) -> bool {
 }
 
 fn value_of(text: &str, origin: &Origin) -> Node {
-    let node = parse::toml_value(text);
-    node.map_or_else(|| Node::new(Value::Text(text.trim().to_owned()), origin.clone()), |node| at(node, origin))
-}
-
-/// A value with another origin.
-fn at(mut node: Node, origin: &Origin) -> Node {
-    match &mut node.value {
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = at(item.clone(), origin)),
-        Value::Table(entries) => entries.iter_mut().for_each(|(_, item)| *item = at(item.clone(), origin)),
-        _ => {}
-    }
-    node.origin = origin.clone();
+    let Some(mut node) = parse::toml_value(text) else {
+        return Node::new(Value::Text(text.trim().to_owned()), origin.clone());
+    };
+    set_origin(&mut node, origin);
     node
 }
 

@@ -131,7 +131,8 @@ fn label(index: usize, item: &Node) -> String {
     item.get("name").and_then(Node::as_text).map_or_else(|| index.to_string(), str::to_owned)
 }
 
-fn set_origin(node: &mut Node, origin: &Origin) {
+/// Sets the place where a value and its parts were written.
+pub fn set_origin(node: &mut Node, origin: &Origin) {
     node.origin = origin.clone();
     match &mut node.value {
         Value::Array(items) => items.iter_mut().for_each(|item| set_origin(item, origin)),

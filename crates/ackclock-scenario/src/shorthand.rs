@@ -1,8 +1,9 @@
 //! Shorthand, and the full form of a document.
 //!
 //! A name may replace a table that contains only its `kind`: `queue = "drop-tail"` for
-//! `queue = { kind = "drop-tail" }`. A label may replace any table with a `kind`: `queue = "codel(target=10 ms)"`. The full form contains such tables and a name for every flow. Every table with a
-//! default contains its omitted keys, so that `--set` finds them.
+//! `queue = { kind = "drop-tail" }`. A label may replace any table with a `kind`: `queue = "codel(target=10 ms)"`. The
+//! full form contains such tables and a name for every flow. Every table with a default contains its omitted keys, so
+//! that `--set` finds them.
 
 use serde_json::Value as Json;
 

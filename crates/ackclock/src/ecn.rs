@@ -1,7 +1,11 @@
 //! The ECN field of IP.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// A codepoint of the ECN field (RFC 3168 §5), with its two bits as value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Ecn {
     /// Not ECN-capable.

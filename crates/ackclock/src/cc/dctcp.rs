@@ -54,13 +54,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::marked_fraction::MarkedFraction;
+use super::marked_fraction::{MarkedFraction, check_estimate};
 use super::window::Window;
 use super::{
     Ack, Arithmetic, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, EcnNeed,
-    Recovery, TimeoutSsthresh,
+    Recovery,
 };
-use crate::rule::require;
 use crate::units::Instant;
 
 /// Linux's DCTCP_MAX_ALPHA.
@@ -110,10 +109,7 @@ impl CcParameters for Dctcp {
     }
 
     fn check(&self) -> Result<(), CcMistake> {
-        require("g", self.g, self.g > 0.0 && self.g <= 1.0, "above 0 and at most 1")?;
-        let alpha = self.alpha_on_init;
-        require("alpha_on_init", alpha, (0.0..=1.0).contains(&alpha), "at least 0 and at most 1")?;
-        Ok(())
+        check_estimate(self.g, self.alpha_on_init)
     }
 
     fn controller(&self, context: CcContext) -> DctcpController {
@@ -121,10 +117,7 @@ impl CcParameters for Dctcp {
             AlphaArithmetic::Profile => context.arithmetic == Arithmetic::Linux,
             arithmetic => arithmetic == AlphaArithmetic::Linux,
         };
-        let timeout_ssthresh = match context.timeout_ssthresh {
-            TimeoutSsthresh::Standard => TimeoutSsthresh::HalfCwnd,
-            given => given,
-        };
+        let timeout_ssthresh = context.timeout_ssthresh.of_halving();
         let slow_start = context.slow_start.of_a_rule();
         DctcpController {
             window: Window::new(CcContext { timeout_ssthresh, slow_start, ..context }),

@@ -1,6 +1,7 @@
 //! The part of delivered packets that came with a mark, over an observation window (RFC 8257 §3.3).
 
-use super::Ack;
+use super::{Ack, CcMistake};
+use crate::rule::require;
 
 /// Packets of an observation window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +34,13 @@ pub(super) fn marked_packets(ack: &Ack) -> u32 {
         0 if ack.ece => ack.newly_delivered,
         count => count,
     }
+}
+
+/// Checks the gain and the first value of the estimate of marks.
+pub(super) fn check_estimate(g: f64, alpha_on_init: f64) -> Result<(), CcMistake> {
+    require("g", g, g > 0.0 && g <= 1.0, "above 0 and at most 1")?;
+    require("alpha_on_init", alpha_on_init, (0.0..=1.0).contains(&alpha_on_init), "at least 0 and at most 1")?;
+    Ok(())
 }
 
 #[cfg(test)]

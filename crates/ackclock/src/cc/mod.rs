@@ -210,6 +210,16 @@ pub enum TimeoutSsthresh {
     Rule,
 }
 
+impl TimeoutSsthresh {
+    /// The setting of an algorithm whose reference halves the window.
+    fn of_halving(self) -> TimeoutSsthresh {
+        match self {
+            TimeoutSsthresh::Standard => TimeoutSsthresh::HalfCwnd,
+            given => given,
+        }
+    }
+}
+
 /// A congestion-control algorithm.
 pub trait CongestionControl: Send + std::fmt::Debug {
     /// The window in segments, always finite and at least one. It is NaN after a [`fault`](Self::fault).

@@ -65,11 +65,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::classic::ClassicEcn;
-use super::marked_fraction::{MarkedFraction, marked_packets};
+use super::marked_fraction::{MarkedFraction, check_estimate, marked_packets};
 use super::window::Window;
 use super::{
     Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, EcnNeed, Recovery,
-    TimeoutSsthresh,
 };
 use crate::ecn::Ecn;
 use crate::rule::require;
@@ -142,19 +141,14 @@ impl CcParameters for Prague {
     }
 
     fn check(&self) -> Result<(), CcMistake> {
-        require("g", self.g, self.g > 0.0 && self.g <= 1.0, "above 0 and at most 1")?;
-        let alpha = self.alpha_on_init;
-        require("alpha_on_init", alpha, (0.0..=1.0).contains(&alpha), "at least 0 and at most 1")?;
+        check_estimate(self.g, self.alpha_on_init)?;
         let target = self.rtt_target.as_secs_f64();
         require("rtt_target", target, target > 0.0 && target <= LONGEST_TARGET, "above 0 and at most 10 (seconds)")?;
         Ok(())
     }
 
     fn controller(&self, context: CcContext) -> PragueController {
-        let timeout_ssthresh = match context.timeout_ssthresh {
-            TimeoutSsthresh::Standard => TimeoutSsthresh::HalfCwnd,
-            given => given,
-        };
+        let timeout_ssthresh = context.timeout_ssthresh.of_halving();
         let is_scalable = context.counts_marks;
         let window = Window::new(CcContext {
             timeout_ssthresh,

@@ -3,7 +3,7 @@
 //! Reference: RFC 5681, with the rule instead of its increase and decrease.
 
 use super::window::Window;
-use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Sent, TimeoutSsthresh};
+use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Sent};
 use crate::rule::{Marks, Rule};
 use crate::units::Instant;
 
@@ -17,10 +17,7 @@ pub struct Windowed<R> {
 impl<R: Rule> Windowed<R> {
     /// A controller at the initial window, in slow start.
     pub fn new(rule: R, context: CcContext) -> Self {
-        let timeout_ssthresh = match context.timeout_ssthresh {
-            TimeoutSsthresh::Standard => TimeoutSsthresh::HalfCwnd,
-            given => given,
-        };
+        let timeout_ssthresh = context.timeout_ssthresh.of_halving();
         let slow_start = context.slow_start.of_a_rule();
         Windowed { rule, window: Window::new(CcContext { timeout_ssthresh, slow_start, ..context }) }
     }

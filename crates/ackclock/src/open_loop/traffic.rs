@@ -40,9 +40,9 @@ pub struct Traffic {
     /// Number of flows, which take turns.
     #[serde(default = "one")]
     pub flows: u32,
-    /// The ECN field.
+    /// The ECN field, as senders set it.
     #[serde(default)]
-    pub ecn: Codepoint,
+    pub ecn: Ecn,
     /// Time of the first arrival.
     #[serde(default)]
     pub from: Duration,
@@ -63,29 +63,6 @@ pub enum Kind {
     OnOff,
     /// Packets that arrive at once, again and again.
     Burst,
-}
-
-/// A codepoint of the ECN field that a sender sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Codepoint {
-    /// Not ECN-capable.
-    #[default]
-    NotEct,
-    /// ECN-capable.
-    Ect0,
-    /// ECN-capable, L4S.
-    Ect1,
-}
-
-impl From<Codepoint> for Ecn {
-    fn from(codepoint: Codepoint) -> Ecn {
-        match codepoint {
-            Codepoint::NotEct => Ecn::NotEct,
-            Codepoint::Ect0 => Ecn::Ect0,
-            Codepoint::Ect1 => Ecn::Ect1,
-        }
-    }
 }
 
 fn ethernet() -> Size {
@@ -141,7 +118,7 @@ impl Traffic {
                 at_ns,
                 bytes: self.size.0 as u32,
                 flow: first_flow + found.len() as u64 % u64::from(self.flows),
-                ecn: self.ecn.into(),
+                ecn: self.ecn,
             });
         }
         Ok(found)
@@ -177,6 +154,8 @@ impl Traffic {
             Some(("on", "must be longer than zero"))
         } else if !(1..=u64::from(u16::MAX)).contains(&self.size.0) {
             Some(("size", "must be from 1 B to 65535 B"))
+        } else if self.ecn == Ecn::Ce {
+            Some(("ecn", "must be not-ect, ect0 or ect1, as queues set ce"))
         } else if self.flows == 0 {
             Some(("flows", "must be at least 1"))
         } else if self.to.is_some_and(|to| to <= self.from) {
@@ -301,6 +280,10 @@ mod tests {
                 "on: has no effect on poisson, which needs rate",
             ),
             (r#"{ "kind": "cbr", "rate": "1 Mbit/s", "size": "70 kB" }"#, "size: must be from 1 B to 65535 B"),
+            (
+                r#"{ "kind": "cbr", "rate": "1 Mbit/s", "ecn": "ce" }"#,
+                "ecn: must be not-ect, ect0 or ect1, as queues set ce",
+            ),
             (r#"{ "kind": "cbr", "rate": "1 Mbit/s", "flows": 0 }"#, "flows: must be at least 1"),
             (r#"{ "kind": "cbr", "rate": "1 Mbit/s", "from": "2 s", "to": "1 s" }"#, "to: must be later than `from`"),
             (

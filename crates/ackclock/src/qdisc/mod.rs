@@ -41,7 +41,7 @@ pub use crate::ecn::Ecn;
 pub use blue::{Blue, BlueParameters};
 pub use cake::{AckFilter, Cake, CakeParameters, Cells, Diffserv, Framing, Isolation, TinParameters};
 pub use choke::{Choke, ChokeParameters};
-pub use classes::{ClassKeys, Classes, ClassesParameters, EcnKey};
+pub use classes::{ClassKeys, Classes, ClassesParameters};
 pub use cobalt::{Cobalt, CobaltParameters};
 pub use codel::{CoDel, CoDelParameters, ControlLaw};
 pub use contract::{Qdisc, QueueSink, Queued, Reason};

@@ -21,7 +21,7 @@ pub struct ClassKeys {
     pub dscp: Vec<u8>,
     /// ECN codepoints that the class selects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ecn: Vec<EcnKey>,
+    pub ecn: Vec<Ecn>,
     /// Whether the class selects the packets that its other selectors do not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not: bool,
@@ -33,20 +33,6 @@ pub struct ClassKeys {
     pub queue: InnerQueue,
 }
 
-/// An ECN codepoint by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EcnKey {
-    /// Not ECN-capable.
-    NotEct,
-    /// ECT(0).
-    Ect0,
-    /// ECT(1), the identifier of L4S.
-    Ect1,
-    /// Congestion experienced.
-    Ce,
-}
-
 fn weight() -> f64 {
     1.0
 }
@@ -54,17 +40,6 @@ fn weight() -> f64 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(weight: &f64) -> bool {
     *weight == 1.0
-}
-
-impl EcnKey {
-    fn codepoint(self) -> Ecn {
-        match self {
-            EcnKey::NotEct => Ecn::NotEct,
-            EcnKey::Ect0 => Ecn::Ect0,
-            EcnKey::Ect1 => Ecn::Ect1,
-            EcnKey::Ce => Ecn::Ce,
-        }
-    }
 }
 
 impl ClassKeys {
@@ -87,7 +62,7 @@ impl ClassKeys {
             groups.map(|(group, label)| (flows.is_empty() || flows.contains(&label)) && has_dscp(group.dscp));
         // Packets without a group are of no listed one, and have DSCP 0.
         let labels = [flows.is_empty() && has_dscp(0)].into_iter().chain(of_groups).collect();
-        let codepoints = self.ecn.iter().map(|ecn| 1 << ecn.codepoint().bits()).fold(0, |set, one| set | one);
+        let codepoints = self.ecn.iter().map(|ecn| 1 << ecn.bits()).fold(0, |set, one| set | one);
         Ok(Selector { labels, codepoints: if self.ecn.is_empty() { 0b1111 } else { codepoints }, not: self.not })
     }
 }

@@ -2,7 +2,7 @@
 
 mod keys;
 
-pub use keys::{ClassKeys, ClassParameters, ClassesParameters, EcnKey};
+pub use keys::{ClassKeys, ClassParameters, ClassesParameters};
 pub(super) use keys::{keys_of_classes, parameters_of_classes, specs};
 
 use super::contract::with_prefix;

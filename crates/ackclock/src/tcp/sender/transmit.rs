@@ -26,7 +26,7 @@ impl Sender {
             return None;
         }
         if self.retransmit_now {
-            if self.frto.is_trying() {
+            if self.frto.has_trial() {
                 return self.send_trial(now);
             }
             self.retransmit_now = false;

@@ -33,6 +33,12 @@ impl Frto {
     pub(in crate::tcp::sender) fn is_trying(self) -> bool {
         matches!(self, Frto::Tries { .. })
     }
+
+    /// A segment of step 3 has not left yet.
+    #[inline]
+    pub(in crate::tcp::sender) fn has_trial(self) -> bool {
+        matches!(self, Frto::Tries { left: 1.., .. })
+    }
 }
 
 impl Sender {
@@ -70,13 +76,8 @@ impl Sender {
     /// The next of the new segments.
     pub(in crate::tcp::sender) fn send_trial(&mut self, now: Instant) -> Option<DataSegment> {
         let Frto::Tries { left, .. } = &mut self.frto else { return None };
-        // Another reason to send at once may come after the last trial.
-        let Some(fewer) = left.checked_sub(1) else {
-            self.retransmit_now = false;
-            return None;
-        };
-        *left = fewer;
-        self.retransmit_now = fewer > 0;
+        *left -= 1;
+        self.retransmit_now = *left > 0;
         let Some(len) = self.next_new() else {
             self.retransmit_now = false;
             return None;
