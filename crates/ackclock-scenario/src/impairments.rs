@@ -22,7 +22,7 @@ pub struct Impairments {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outages: Option<OutageTimes>,
     /// ACK thinning: one in so many pure ACKs of a flow is kept, of those that its next ACK covers. The others are lost.
-    /// By default all are kept.
+    /// An ACK is also kept 10 ms after the last one. By default all are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub ack_thinning: Option<u32>,

@@ -1,7 +1,6 @@
 //! Labels: a table in the words of a command line, such as `codel(target=10 ms)`.
 
 use super::parse;
-use super::sets::set_origin;
 use super::tree::{Node, Origin, Value};
 
 /// The table of a name or of a label. A value without quotes is a number, a truth value or a text.
@@ -70,7 +69,7 @@ fn value_of(text: &str, origin: &Origin) -> Node {
     let Some(mut node) = parse::toml_value(text) else {
         return Node::new(Value::Text(text.trim().to_owned()), origin.clone());
     };
-    set_origin(&mut node, origin);
+    node.set_origin(origin);
     node
 }
 

@@ -63,7 +63,7 @@ pub fn apply(root: &mut Node, text: &str) -> Result<Setting, Mistake> {
     }
     let value = match parse::toml_value(value) {
         Some(mut node) => {
-            set_origin(&mut node, &origin);
+            node.set_origin(&origin);
             node
         }
         None => Node::new(Value::Text(value.trim().to_owned()), origin.clone()),
@@ -129,16 +129,6 @@ fn position(items: &[Node], segment: &str) -> Option<usize> {
 
 fn label(index: usize, item: &Node) -> String {
     item.get("name").and_then(Node::as_text).map_or_else(|| index.to_string(), str::to_owned)
-}
-
-/// Sets the place where a value and its parts were written.
-pub fn set_origin(node: &mut Node, origin: &Origin) {
-    node.origin = origin.clone();
-    match &mut node.value {
-        Value::Array(items) => items.iter_mut().for_each(|item| set_origin(item, origin)),
-        Value::Table(entries) => entries.iter_mut().for_each(|(_, item)| set_origin(item, origin)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

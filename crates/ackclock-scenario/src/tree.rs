@@ -68,6 +68,16 @@ impl Node {
         Node::new(value, Origin::Default)
     }
 
+    /// Sets the place where the value and its parts were written.
+    pub fn set_origin(&mut self, origin: &Origin) {
+        self.origin = origin.clone();
+        match &mut self.value {
+            Value::Array(items) => items.iter_mut().for_each(|item| item.set_origin(origin)),
+            Value::Table(entries) => entries.iter_mut().for_each(|(_, item)| item.set_origin(origin)),
+            _ => {}
+        }
+    }
+
     /// The entry `key` of a table.
     pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {

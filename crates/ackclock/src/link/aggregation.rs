@@ -40,27 +40,44 @@ impl Aggregation {
 }
 
 /// Keeps one in so many of the ACKs of a flow that its next ACK covers.
+///
+/// Without a later ACK the sender would wait for its retransmission timeout. So an ACK is also kept if the last one was
+/// kept [`LONGEST_GAP`](AckThinning::LONGEST_GAP) ago.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AckThinning {
     keep_every: u32,
-    /// ACKs of each flow since the last one that was kept.
-    left_out: BTreeMap<u64, u32>,
+    flows: BTreeMap<u64, Thinned>,
+}
+
+/// ACKs of a flow since the last one that was kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Thinned {
+    left_out: u32,
+    kept_at: Option<Instant>,
 }
 
 impl AckThinning {
+    /// The longest time between two ACKs that come.
+    pub const LONGEST_GAP: Duration = Duration::from_millis(10);
+
     /// Keeps every so many, at least 1.
     pub fn new(keep_every: u32) -> Self {
-        AckThinning { keep_every, left_out: BTreeMap::new() }
+        AckThinning { keep_every, flows: BTreeMap::new() }
     }
 
-    /// Whether an item is left out.
-    pub(super) fn leaves_out(&mut self, item: &impl Queued) -> bool {
+    /// Whether an item that has come at `at` is left out. Times never fall.
+    pub(super) fn leaves_out(&mut self, at: Instant, item: &impl Queued) -> bool {
         if !item.tag().is_covered_by_next() {
             return false;
         }
-        let left_out = self.left_out.entry(item.flow_hash()).or_default();
-        *left_out = (*left_out + 1) % self.keep_every;
-        *left_out != 0
+        let flow = self.flows.entry(item.flow_hash()).or_default();
+        let is_late = flow.kept_at.is_none_or(|kept_at| at >= kept_at + AckThinning::LONGEST_GAP);
+        if is_late || flow.left_out + 1 == self.keep_every {
+            *flow = Thinned { left_out: 0, kept_at: Some(at) };
+            return false;
+        }
+        flow.left_out += 1;
+        true
     }
 }
 
@@ -86,10 +103,13 @@ mod tests {
     fn one_in_so_many_acks_of_a_flow_is_kept() {
         let mut thinning = AckThinning::new(3);
         let ack = |flow| Item { flow, tag: Tag::NONE.reversed().covered_by_next(), ..Item::default() };
-        let mut kept = |item: Item| !thinning.leaves_out(&item);
-        assert_eq!([1, 1, 2, 1, 1, 2, 2].map(|flow| kept(ack(flow))), [false, false, false, true, false, false, true]);
+        let mut kept = |millis, item: Item| !thinning.leaves_out(Instant::ZERO + Duration::from_millis(millis), &item);
+        let flows = [1, 1, 2, 1, 1, 2, 2, 2];
+        assert_eq!(flows.map(|flow| kept(0, ack(flow))), [true, false, true, false, true, false, false, true]);
         // Data and ACKs with news are all kept.
         let news = Item { flow: 1, tag: Tag::NONE.reversed(), ..Item::default() };
-        assert!(kept(news) && kept(Item::default()) && !kept(ack(1)) && kept(ack(1)));
+        assert!(kept(1, news) && kept(1, Item::default()) && !kept(1, ack(1)) && !kept(2, ack(1)) && kept(3, ack(1)));
+        // The last one was kept at 3 ms.
+        assert!(!kept(12, ack(1)) && kept(13, ack(1)) && !kept(22, ack(1)) && !kept(22, ack(1)) && kept(22, ack(1)));
     }
 }

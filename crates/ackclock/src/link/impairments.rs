@@ -142,7 +142,7 @@ impl Impairments {
 
     /// A packet has left the transmitter of a link of this delay.
     pub(super) fn apply(&mut self, entered: Instant, delay: Duration, item: &impl Queued) -> Impaired {
-        let is_left_out = self.ack_thinning.as_mut().is_some_and(|thinning| thinning.leaves_out(item));
+        let is_left_out = self.ack_thinning.as_mut().is_some_and(|thinning| thinning.leaves_out(entered, item));
         let entered = match &mut self.aggregation {
             Some(aggregation) => aggregation.leave(entered, is_left_out),
             None => entered,

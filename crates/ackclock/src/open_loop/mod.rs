@@ -10,5 +10,5 @@ mod traffic;
 
 pub use answer::{Answer, Samples, Sojourn, Source};
 pub use request::{Recorded, Request, RequestError, json};
-pub use server::{Arrival, Event, OpenLoopItem, Outcome, serve};
+pub use server::{Arrival, Event, Outcome, serve};
 pub use traffic::Traffic;

@@ -127,8 +127,9 @@ fn recorded_arrivals(
     trace: &[Recorded],
     duration: Duration,
 ) -> Result<impl Iterator<Item = Arrival> + '_, RequestError> {
-    if let Some(at) = trace.iter().position(|Recorded(_, bytes, ..)| *bytes == 0) {
-        return Err(RequestError::new(format!("trace[{at}]"), "a packet has at least one byte"));
+    let sizes = 1..=u32::from(u16::MAX);
+    if let Some(at) = trace.iter().position(|Recorded(_, bytes, ..)| !sizes.contains(bytes)) {
+        return Err(RequestError::new(format!("trace[{at}]"), "a packet has from 1 to 65535 bytes"));
     }
     let end = duration.as_nanos();
     let arrival =
@@ -188,7 +189,8 @@ mod tests {
             ("\"1 packets\"", "\"0 packets\"", "queue.limit: "),
             ("\"packets\": 3", "\"packets\": 0", "arrivals[0].packets: must be at least 1"),
             ("\"burst\"", "\"bursts\"", "arrivals[0].kind: unknown variant"),
-            ("\"packets\": true", "\"trace\": [[0, 0, 0, 0]]", "trace[0]: a packet has at least one byte"),
+            ("\"packets\": true", "\"trace\": [[0, 0, 0, 0]]", "trace[0]: a packet has from 1 to 65535 bytes"),
+            ("\"packets\": true", "\"trace\": [[0, 65536, 0, 0]]", "trace[0]: a packet has from 1 to 65535 bytes"),
             ("\"seed\": 1", "\"sed\": 1", "unknown field `sed`"),
         ] {
             let error = json(&THREE.replace(from, to)).unwrap_err().to_string();

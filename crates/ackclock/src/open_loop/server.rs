@@ -1,7 +1,8 @@
 //! A queue in front of a transmitter, with open-loop arrivals.
 
-use crate::link::{Impairable, Link, LinkConfig, Sink};
-use crate::qdisc::{Ecn, Queue, Queued, Reason};
+use crate::link::{Link, LinkConfig, Sink};
+use crate::qdisc::{Ecn, Queue, Reason};
+use crate::sim::Packet;
 use crate::units::{Duration, Instant, Rate};
 
 /// An arrival.
@@ -9,9 +10,9 @@ use crate::units::{Duration, Instant, Rate};
 pub struct Arrival {
     /// The arrival time in nanoseconds, not before the previous one.
     pub at_ns: u64,
-    /// Bytes on the wire.
+    /// Bytes on the wire, below 256 KiB.
     pub bytes: u32,
-    /// The flow that it belongs to.
+    /// The flow that it belongs to. Flows whose lowest 29 bits are equal are one.
     pub flow: u64,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
@@ -41,7 +42,7 @@ pub struct Event {
 
 /// Sends arrivals through a queue and a transmitter of this rate, until the queue is empty. Returns the events in
 /// order.
-pub fn serve(queue: Queue<OpenLoopItem>, rate: Rate, arrivals: &[Arrival]) -> Vec<Event> {
+pub fn serve(queue: Queue<Packet>, rate: Rate, arrivals: &[Arrival]) -> Vec<Event> {
     let mut server = Server::new(queue, rate);
     for arrival in arrivals {
         server.offer(*arrival);
@@ -52,14 +53,14 @@ pub fn serve(queue: Queue<OpenLoopItem>, rate: Rate, arrivals: &[Arrival]) -> Ve
 
 /// A queue in front of a transmitter.
 pub(super) struct Server {
-    link: Link<OpenLoopItem>,
+    link: Link<Packet>,
     log: Log,
     arrived: usize,
 }
 
 impl Server {
     /// An empty queue and an idle transmitter.
-    pub fn new(queue: Queue<OpenLoopItem>, rate: Rate) -> Self {
+    pub fn new(queue: Queue<Packet>, rate: Rate) -> Self {
         let config =
             LinkConfig { rate: Some(rate), varies: None, delay: Duration::ZERO, impairments: None, histogram: true };
         Server { link: Link::new(config, queue), log: Log::default(), arrived: 0 }
@@ -69,7 +70,7 @@ impl Server {
     pub fn offer(&mut self, arrival: Arrival) {
         let now = Instant::from_nanos(arrival.at_ns);
         self.advance(now);
-        self.link.enqueue(now, OpenLoopItem { number: self.arrived, arrival, is_marked: false }, &mut self.log);
+        self.link.enqueue(now, packet(self.arrived, arrival), &mut self.log);
         self.arrived += 1;
     }
 
@@ -92,64 +93,37 @@ impl Server {
     }
 
     /// The queue.
-    pub fn queue(&self) -> &Queue<OpenLoopItem> {
+    pub fn queue(&self) -> &Queue<Packet> {
         self.link.queue()
     }
+}
+
+/// The packet of an arrival, by its place among the arrivals.
+fn packet(number: usize, arrival: Arrival) -> Packet {
+    Packet::alone(number as u32, arrival.bytes, arrival.flow, arrival.ecn)
 }
 
 #[derive(Default)]
 struct Log(Vec<Event>);
 
 impl Log {
-    fn note(&mut self, at: Instant, item: &OpenLoopItem, outcome: Outcome) {
-        self.0.push(Event { at_ns: at.as_nanos(), arrival: item.number, outcome });
+    fn note(&mut self, at: Instant, packet: &Packet, outcome: Outcome) {
+        self.0.push(Event { at_ns: at.as_nanos(), arrival: packet.body().place(), outcome });
     }
 }
 
-impl Sink<OpenLoopItem> for Log {
-    fn dropped(&mut self, at: Instant, item: OpenLoopItem, reason: Reason) {
-        self.note(at, &item, Outcome::Dropped(reason));
+impl Sink<Packet> for Log {
+    fn dropped(&mut self, at: Instant, packet: Packet, reason: Reason) {
+        self.note(at, &packet, Outcome::Dropped(reason));
     }
 
-    fn marked(&mut self, at: Instant, item: &OpenLoopItem, reason: Reason) {
-        self.note(at, item, Outcome::Marked(reason));
+    fn marked(&mut self, at: Instant, packet: &Packet, reason: Reason) {
+        self.note(at, packet, Outcome::Marked(reason));
     }
 
-    fn transmitted(&mut self, at: Instant, item: &OpenLoopItem) {
-        self.note(at, item, Outcome::Sent);
+    fn transmitted(&mut self, at: Instant, packet: &Packet) {
+        self.note(at, packet, Outcome::Sent);
     }
-}
-
-/// An arrival in a queue.
-#[derive(Clone, Copy, Debug)]
-pub struct OpenLoopItem {
-    number: usize,
-    arrival: Arrival,
-    is_marked: bool,
-}
-
-impl Queued for OpenLoopItem {
-    fn wire_len(&self) -> u32 {
-        self.arrival.bytes
-    }
-    fn flow_hash(&self) -> u64 {
-        self.arrival.flow
-    }
-    fn ecn(&self) -> Ecn {
-        if self.is_marked { Ecn::Ce } else { self.arrival.ecn }
-    }
-    fn mark(&mut self) {
-        self.is_marked = true;
-    }
-    fn in_profile(&self) -> bool {
-        true
-    }
-}
-
-impl Impairable for OpenLoopItem {
-    fn corrupt(&mut self) {}
-
-    fn clear_ecn(&mut self) {}
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub use limits::{MOST_IN_FLIGHT, MOST_PACKETS};
 pub use measures::{FlowMeasures, LinkMeasures, OutsideFlow, SummaryMeasures};
 pub use outcome::{Direction, Outcome, OutcomeEvent};
 pub use outside::OutsidePacket;
-pub use packet::Kind as PacketKind;
+pub use packet::{Kind as PacketKind, Packet};
 pub use plan::{
     ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan,
     KernelPlan, LinkPlan, MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Stack, Traffic,

@@ -39,6 +39,13 @@ impl Packet {
         }
     }
 
+    /// A packet without a body and a route, by its number. Flows whose lowest 29 bits are equal are one.
+    pub fn alone(number: u32, wire_len: u32, flow: u64, ecn: Ecn) -> Self {
+        let flags = Flags::new(flow as u32 & Flags::MOST_HASH, true);
+        let meta = PacketMeta { flow: FlowRank::new(0), route: 0, flags, tag: Tag::default(), ecn, wire_len };
+        Packet::new(BodyId(number), &meta)
+    }
+
     /// Where its body is kept.
     #[inline]
     pub fn body(self) -> BodyId {

@@ -348,8 +348,12 @@ fn aggregation_sends_packets_in_bursts_and_keeps_their_order() {
 fn thinned_acks_are_at_most_as_many_as_asked_for() {
     let thin = ImpairmentsPlan { ack_thinning: Some(4), ..sound() };
     let (thinned, plain) = (run(&undropped(&sound(), &thin)), run(&undropped(&sound(), &sound())));
-    // Duplicate ACKs, after the sender has waited for ACKs that were left out, always pass.
+    // ACKs come 4.8 ms apart, and one is kept after 10 ms at the latest.
     let lost = thinned.links[1].losses as f64 / thinned.links[1].arrivals as f64;
-    assert!((0.5..=0.75).contains(&lost), "{lost}");
+    assert!((0.6..=0.75).contains(&lost), "{lost}");
     assert_eq!(plain.links[1].losses, 0);
+    // A window of 20 segments is a little below the BDP, so the sender sometimes waits for the next ACK.
+    let (thinned, plain) = (&thinned.flows[0], &plain.flows[0]);
+    assert_eq!((thinned.timeouts, thinned.retransmits), (0, 0));
+    assert!((0.8..1.0).contains(&(thinned.goodput_bps / plain.goodput_bps)), "{}", thinned.goodput_bps);
 }

@@ -67,7 +67,6 @@ const CORE: Map = &[
     ("qdisc", &["units", "ecn", "rng", "quantity"]),
     ("variation", &["units", "rng"]),
     ("link", &["units", "ecn", "rng", "qdisc", "variation"]),
-    ("open_loop", &["units", "rng", "quantity", "qdisc", "link"]),
     ("cc", &["units", "ecn", "rng", "rule", "formula"]),
     ("model", &["units", "rule", "cc", "metric"]),
     ("transport", &["units", "quantity", "prefetch", "cc"]),
@@ -96,6 +95,7 @@ const CORE: Map = &[
             "capture",
         ],
     ),
+    ("open_loop", &["units", "rng", "quantity", "qdisc", "link", "sim"]),
     ("score", &["metric", "sim"]),
     ("contract", &["units", "rng", "rule", "cc", "transport", "tcp", "meter", "qdisc", "variation", "link", "sim"]),
 ];
