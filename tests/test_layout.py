@@ -37,13 +37,14 @@ USES = {
     "queues": "_core errors text metrics page arguments files scenario",
     "studies": "_core errors text metrics statistics page arguments files scenario running",
     "evaluation": "_core errors text metrics statistics page arguments files foreign scenario queues running",
+    "responses": "errors text metrics page files scenario evaluation studies",
     "evidence": "_core errors text page files running scenario statistics evaluation",
     "tuning": "_core errors text metrics statistics page arguments files foreign running evaluation",
     "gym": "_core errors text arguments scenario running",
     "reproduce": "_core errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "_core errors text metrics page files captures contract kernel kernels starters scenario running "
-    "synchronous queues studies evaluation evidence tuning reproduce",
+    "synchronous queues studies evaluation responses evidence tuning reproduce",
     "__main__": "text cli",
 }
 TOOLS = ROOT / "tools"

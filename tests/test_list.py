@@ -30,6 +30,31 @@ def test_the_algorithms_of_the_papers_are_there() -> None:
     assert all((ROOT / "docs" / "algorithms" / f"{name}.md").is_file() for name in here)
 
 
+def test_algorithms_have_their_family_above_them_and_a_line_each() -> None:
+    entries = json.loads(cli("list", "cc", "--json").stdout)
+    lines = cli("list", "cc").stdout.splitlines()
+    places = {name: at for at, line in enumerate(lines) for name in line.split("  ")[0].split(", ")}
+    for entry in entries:
+        assert {places[name] for name in (entry["name"], *entry.get("aliases", ()))} == {
+            places[entry["name"]]
+        }
+        assert places[entry["family"]] < places[entry["name"]]
+    assert places["bbr"] == places["bbr1"], "Linux's name"
+    families = len({entry["family"] for entry in entries})
+    # A heading and a rule, a blank line between families, and a caption.
+    assert len([line for line in lines if line]) == 2 + families + len(entries) + 1
+
+
+def test_one_of_a_kind_is_shown_with_its_parameters() -> None:
+    shown = cli("list", "cc", "aimd-fc-plus")
+    assert shown.code == 0 and max(map(len, shown.stdout.splitlines())) <= 80
+    for text in ("aimd-fc+", "Window rules of the papers", "Lahanas", "gain_kept", "0.5"):
+        assert text in shown.stdout
+    assert json.loads(cli("list", "queue", "codel", "--json").stdout)["name"] == "codel"
+    wrong = cli("list", "cc", "cubik")
+    assert (wrong.code, "did you mean 'cubic'?" in wrong.stderr) == (2, True)
+
+
 def test_every_command_has_help() -> None:
     overview = cli("--help").stdout
     for command in ("run", "check", "evaluate", "panel", "reproduce", "model", "list", "schema"):

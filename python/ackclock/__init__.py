@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ackclock.evaluation import evaluate
     from ackclock.foreign import include_dir
     from ackclock.queues.alone import queue
+    from ackclock.responses.response import response
     from ackclock.results import RunResult, run
     from ackclock.running.cluster import dask_executor
     from ackclock.running.executor import Executor
@@ -55,6 +56,7 @@ _HOME = {
     "model": "ackclock.synchronous.model",
     "query": "ackclock.studies.results",
     "queue": "ackclock.queues.alone",
+    "response": "ackclock.responses.response",
     "run": "ackclock.results",
     "study": "ackclock.studies.results",
     "tune": "ackclock.tuning",
@@ -86,6 +88,7 @@ __all__ = [
     "model",
     "query",
     "queue",
+    "response",
     "run",
     "study",
     "tune",

@@ -53,6 +53,8 @@ fn each_queue_keeps_its_packets_and_repeats() {
         "choke limit 100 min 10 max 30 probability 0.1",
         "sfb limit 100",
         "cake bandwidth 8mbit besteffort",
+        "tbf rate 8mbit burst 15kb limit 30kb",
+        "netem delay 50ms limit 30",
     ] {
         let Some(events) = run(line) else { return };
         let events = events.unwrap();

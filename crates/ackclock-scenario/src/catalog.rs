@@ -10,7 +10,7 @@ use super::json_schema::schema_of;
 use super::keys::in_words;
 use super::network::Topology;
 use super::traffic::TrafficKeys;
-use ackclock::cc::{CcSpec, algorithms, foreign_kinds};
+use ackclock::cc::{self, CcSpec};
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::kinds;
 use ackclock::transport::LossRecovery;
@@ -20,13 +20,27 @@ use ackclock::transport::LossRecovery;
 pub struct Entry {
     /// The name.
     pub name: String,
+    /// Its other names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<&'static str>,
     /// The description of the item.
     pub summary: String,
+    /// The family that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<&'static str>,
     /// Where it was published.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
+    pub reference: Option<&'static str>,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
+}
+
+impl Entry {
+    /// An entry with the description and the keys of a schema.
+    fn new(name: &str, schema: &Json) -> Self {
+        let (summary, parameters) = (description(schema), parameters(schema));
+        Entry { name: name.to_owned(), aliases: Vec::new(), summary, family: None, reference: None, parameters }
+    }
 }
 
 /// A parameter of an [`Entry`].
@@ -63,31 +77,22 @@ pub fn catalog(name: &str) -> Option<Vec<Entry>> {
 
 fn algorithm_entries() -> Vec<Entry> {
     let mut entries = entries_of_kinds::<CcSpec>();
-    let built_in = algorithms().into_iter().map(|info| (info.name, info.reference));
-    for (entry, (name, reference)) in entries.iter_mut().zip(built_in.chain(foreign_kinds())) {
-        debug_assert_eq!(entry.name, name, "invariant: the schema lists the algorithms in their order");
-        entry.reference = Some(reference.to_owned());
+    for (entry, kind) in entries.iter_mut().zip(cc::kinds()) {
+        debug_assert_eq!(entry.name, kind.name, "invariant: the schema lists the algorithms in their order");
+        entry.aliases = kind.aliases.to_vec();
+        (entry.family, entry.reference) = (Some(kind.family), Some(kind.reference));
     }
     entries
 }
 
 fn entries_of_kinds<T: JsonSchema>() -> Vec<Entry> {
     let kinds = kinds(schema_of::<T>());
-    let entry = |name: &str, schema: &Json| Entry {
-        name: name.to_owned(),
-        summary: description(schema),
-        reference: None,
-        parameters: parameters(schema),
-    };
-    kinds.iter().map(|kind| entry(kind.name, kind.schema)).collect()
+    kinds.iter().map(|kind| Entry::new(kind.name, kind.schema)).collect()
 }
 
 fn entries_of_names<T: JsonSchema>() -> Vec<Entry> {
     let names = schema_of::<T>().get("oneOf").and_then(Json::as_array).into_iter().flatten();
-    let entry = |schema: &Json| {
-        let name = schema.get("const")?.as_str()?.to_owned();
-        Some(Entry { name, summary: description(schema), reference: None, parameters: Vec::new() })
-    };
+    let entry = |schema: &Json| Some(Entry::new(schema.get("const")?.as_str()?, schema));
     names.filter_map(entry).collect()
 }
 
@@ -107,8 +112,10 @@ fn parameters(schema: &Json) -> Vec<Parameter> {
         .collect()
 }
 
+/// The description of a schema on one line.
 fn description(schema: &Json) -> String {
-    schema.get("description").and_then(Json::as_str).unwrap_or_default().to_owned()
+    let text = schema.get("description").and_then(Json::as_str).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -123,15 +130,30 @@ mod tests {
             for entry in entries {
                 assert!(!entry.summary.is_empty(), "{name} {}", entry.name);
                 assert!(entry.parameters.iter().all(|parameter| !parameter.help.is_empty()), "{name} {}", entry.name);
-                assert_eq!(entry.reference.is_some(), name == "cc");
+                assert_eq!((entry.reference.is_some(), entry.family.is_some()), (name == "cc", name == "cc"));
             }
         }
         assert_eq!(catalog("flavour"), None);
     }
 
     #[test]
+    fn an_algorithm_is_described_in_one_line_and_stands_with_its_family() {
+        let entries = catalog("cc").unwrap();
+        for entry in &entries {
+            assert!(!entry.summary.contains('\n'), "{}", entry.name);
+            let line = entry.summary.split_inclusive(". ").next().unwrap();
+            assert!(line.len() <= 62, "{} takes {} columns: {line}", entry.name, line.len());
+        }
+        let mut families: Vec<_> = entries.iter().map(|entry| entry.family).collect();
+        families.dedup();
+        let distinct: std::collections::BTreeSet<_> = families.iter().collect();
+        assert_eq!(distinct.len(), families.len(), "a family is in two places");
+    }
+
+    #[test]
     fn parameters_have_their_defaults() {
-        let aimd = &catalog("cc").unwrap()[0];
+        let algorithms = catalog("cc").unwrap();
+        let aimd = algorithms.iter().find(|entry| entry.name == "aimd").unwrap();
         assert!(aimd.summary.starts_with("Additive increase, multiplicative decrease"));
         let parameters: Vec<_> = aimd.parameters.iter().map(|p| (p.name.as_str(), p.default.clone())).collect();
         assert_eq!(parameters, [("increase", Some(1.0.into())), ("remaining", Some(0.5.into()))]);

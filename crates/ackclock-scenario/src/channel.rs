@@ -29,20 +29,20 @@ pub struct Dcf {
     /// Rate of data, unless the link of a station sets its own. Default: the highest of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Slot time of the backoff. Default: 20 us (802.11b), 9 us (802.11a, 802.11g), 50 us (fhss).
+    /// Slot time of the backoff. Default: 20 us (802.11b), 50 us (fhss), 9 us (others).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<Duration>,
-    /// Time between a frame and its response. Default: 10 us (802.11b, 802.11g), 16 us (802.11a), 28 us (fhss).
+    /// Time between a frame and its response. Default: 10 us (802.11b, 802.11g), 28 us (fhss), 16 us (others).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sifs: Option<Duration>,
-    /// Idle time of the channel before counters resume. Default: SIFS and two slots.
+    /// Idle time of the channel before counters resume. Default: SIFS and two slots (802.11n, 802.11ax: and three, the
+    /// AIFS of best effort).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difs: Option<Duration>,
     /// Propagation delay between any two stations.
     #[serde(default = "one_microsecond")]
     pub propagation: Duration,
-    /// Counters are drawn from 0 to this value, a power of two minus one. Default: 31 (802.11b, fhss), 15 (802.11a,
-    /// 802.11g).
+    /// Counters are drawn from 0 to this value, a power of two minus one. Default: 31 (802.11b, fhss), 15 (others).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65_535))]
     pub cw_min: Option<u32>,
@@ -55,17 +55,18 @@ pub struct Dcf {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 255))]
     pub retries: Option<u32>,
-    /// Preamble and header of the physical layer before each frame. Default: 192 us (802.11b), 20 us (802.11a, 802.11g), 128 us (fhss).
+    /// Preamble and header of the physical layer before each frame. Default: 192 us (802.11b), 20 us (802.11a, 802.11g),
+    /// 128 us (fhss), 36 us (802.11n), 44 us (802.11ax). Responses of 802.11n and 802.11ax take 20 us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phy_header: Option<Duration>,
-    /// Overhead of a frame: MAC header, check sequence, LLC. Default: 36 B (fhss: 34 B).
+    /// Overhead of a packet: MAC header, check sequence, LLC. Default: 36 B (fhss: 34 B, 802.11n and 802.11ax: 38 B).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mac_header: Option<Size>,
-    /// Size of an ACK of the MAC.
-    #[serde(default = "ack")]
-    pub ack: Size,
+    /// Size of an ACK of the MAC. Default: 14 B (802.11n, 802.11ax: 32 B, a block ACK).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack: Option<Size>,
     /// Rates of ACKs, RTS and CTS, ascending. A station uses the highest one that does not exceed its data rate.
-    /// Default: 1 and 2 Mbit/s (802.11b), 6, 12 and 24 Mbit/s (802.11a, 802.11g), 1 Mbit/s (fhss).
+    /// Default: 1 and 2 Mbit/s (802.11b), 1 Mbit/s (fhss), 6, 12 and 24 Mbit/s (others).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub basic_rates: Option<Vec<Rate>>,
@@ -78,14 +79,25 @@ pub struct Dcf {
     /// Frames of at least this size, MAC header included, are announced by RTS and CTS. By default none are announced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts_threshold: Option<Size>,
-    /// Largest number of packets in one transmission (A-MPDU).
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 64))]
-    pub aggregate: u32,
+    /// Largest number of packets in one transmission (A-MPDU), and in the window of the block ACK. Default: 1 (802.11n:
+    /// 64, 802.11ax: 256).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 256))]
+    pub aggregate: Option<u32>,
+    /// Largest size of an aggregate. Default: no limit (802.11n: 65535 B, 802.11ax: 6500631 B).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregate_size: Option<Size>,
+    /// Longest duration of an aggregate. Default: no limit (802.11n, 802.11ax: 5.484 ms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregate_time: Option<Duration>,
     /// Probability that a transmission without a collision fails and is repeated, 0 to 1.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub frame_errors: f64,
+    /// Probability that a packet of a transmission fails alone and is repeated, 0 to 1.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub packet_errors: f64,
 }
 
 /// Whose values a channel has.
@@ -101,6 +113,12 @@ pub enum Preset {
     #[default]
     #[serde(rename = "802.11g")]
     G,
+    /// 802.11n (HT) at 5 GHz, with aggregation and block ACKs. Default: 20 MHz and one stream, 65 Mbit/s.
+    #[serde(rename = "802.11n")]
+    N,
+    /// 802.11ax (HE) at 5 GHz, with aggregation and block ACKs. Default: 80 MHz and two streams, 1201 Mbit/s.
+    #[serde(rename = "802.11ax")]
+    Ax,
     /// Frequency hopping as in Bianchi 2000, table II, at 1 Mbit/s, with his conventions.
     #[serde(rename = "fhss")]
     Fhss,
@@ -126,19 +144,14 @@ pub enum AfterFailureName {
     Difs,
 }
 
-fn one() -> u32 {
-    1
-}
-
 fn one_microsecond() -> Duration {
     Duration::from_micros(1)
 }
 
-fn ack() -> Size {
-    Size(14)
-}
-
 const OFDM_KBPS: &[u64] = &[6_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000];
+
+/// Times of a channel are at most this long.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// The values of a preset.
 struct Defaults {
@@ -148,13 +161,22 @@ struct Defaults {
     basic_kbps: &'static [u64],
     slot_us: u64,
     sifs_us: u64,
+    /// Slots of the interframe space before counters resume.
+    aifs_slots: u64,
     phy_header_us: u64,
+    /// Preamble of responses. Without it, responses have the preamble of data.
+    answer_header_us: Option<u64>,
     phy_trailer_us: u64,
     symbol: Option<Duration>,
+    answer_symbol: Option<Duration>,
     cw_min: u32,
     cw_max: u32,
     retries: u32,
     mac_header: u64,
+    ack: u64,
+    aggregate: u32,
+    aggregate_bytes: u64,
+    aggregate_time: Duration,
     countdown: CountdownName,
     after_failure: AfterFailureName,
 }
@@ -167,13 +189,20 @@ impl Preset {
             basic_kbps: &[1_000, 2_000],
             slot_us: 20,
             sifs_us: 10,
+            aifs_slots: 2,
             phy_header_us: 192,
+            answer_header_us: None,
             phy_trailer_us: 0,
             symbol: None,
+            answer_symbol: None,
             cw_min: 31,
             cw_max: 1023,
             retries: 6,
             mac_header: 36,
+            ack: 14,
+            aggregate: 1,
+            aggregate_bytes: u64::MAX / 8,
+            aggregate_time: LONGEST,
             countdown: CountdownName::Freezes,
             after_failure: AfterFailureName::Eifs,
         };
@@ -185,13 +214,36 @@ impl Preset {
             sifs_us: 16,
             phy_header_us: 20,
             symbol: Some(Duration::from_micros(4)),
+            answer_symbol: Some(Duration::from_micros(4)),
             cw_min: 15,
             ..b
+        };
+        let n = Defaults {
+            rates_kbps: &[],
+            rate_kbps: 65_000,
+            aifs_slots: 3,
+            phy_header_us: 36,
+            answer_header_us: Some(20),
+            mac_header: 38,
+            ack: 32,
+            aggregate: 64,
+            aggregate_bytes: 65_535,
+            aggregate_time: Duration::from_micros(5_484),
+            ..a
         };
         match self {
             Preset::B => b,
             Preset::A => a,
             Preset::G => Defaults { sifs_us: 10, phy_trailer_us: 6, ..a },
+            Preset::N => n,
+            Preset::Ax => Defaults {
+                rate_kbps: 1_200_980,
+                phy_header_us: 44,
+                symbol: Some(Duration::from_nanos(13_600)),
+                aggregate: 256,
+                aggregate_bytes: 6_500_631,
+                ..n
+            },
             Preset::Fhss => Defaults {
                 rates_kbps: &[],
                 rate_kbps: 1_000,
@@ -250,17 +302,16 @@ impl Channel {
 
     /// Whether nothing gets through.
     pub fn is_dead(&self) -> bool {
-        self.dcf().frame_errors >= 1.0
+        self.errors().iter().any(|(_, errors)| *errors >= 1.0)
     }
 
-    /// Whether chance decides which transmissions arrive with wrong bits.
-    pub fn has_random_errors(&self) -> bool {
-        self.dcf().frame_errors > 0.0 && !self.is_dead()
+    /// Chances that decide which transmissions, and which of their packets, fail without a collision.
+    pub fn random_errors(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        self.errors().into_iter().filter(|(_, errors)| *errors > 0.0 && *errors < 1.0)
     }
 
-    /// Probability that a transmission without a collision fails and is repeated, 0 to 1.
-    pub fn frame_errors(&self) -> f64 {
-        self.dcf().frame_errors
+    fn errors(&self) -> [(&'static str, f64); 2] {
+        [("frame", self.dcf().frame_errors), ("packet", self.dcf().packet_errors)]
     }
 
     /// Checks that a station may have this rate.
@@ -304,19 +355,22 @@ impl Channel {
         for rate in &basic_rates {
             self.check_rate(*rate).map_err(|problem| ("basic_rates", problem))?;
         }
+        let phy_header = short_enough("phy_header", micros(keys.phy_header, defaults.phy_header_us))?;
         Ok(sim::Dcf {
             slot,
             sifs,
-            difs: short_enough("difs", keys.difs.unwrap_or(sifs + slot * 2))?,
+            difs: short_enough("difs", keys.difs.unwrap_or(sifs + slot * defaults.aifs_slots))?,
             propagation: short_enough("propagation", keys.propagation)?,
             cw_min,
             cw_max,
             retries: keys.retries.unwrap_or(defaults.retries),
-            phy_header: short_enough("phy_header", micros(keys.phy_header, defaults.phy_header_us))?,
+            phy_header,
+            answer_header: defaults.answer_header_us.map_or(phy_header, Duration::from_micros),
             phy_trailer: Duration::from_micros(defaults.phy_trailer_us),
             symbol: defaults.symbol,
+            answer_symbol: defaults.answer_symbol,
             mac_header: small_enough("mac_header", keys.mac_header.unwrap_or(Size(defaults.mac_header)))?,
-            ack: small_enough("ack", keys.ack)?,
+            ack: small_enough("ack", keys.ack.unwrap_or(Size(defaults.ack)))?,
             basic_rates,
             countdown: match keys.countdown.unwrap_or(defaults.countdown) {
                 CountdownName::Freezes => Countdown::Freezes,
@@ -327,14 +381,16 @@ impl Channel {
                 AfterFailureName::Difs => AfterFailure::Difs,
             },
             rts_threshold: keys.rts_threshold.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX)),
-            aggregate: keys.aggregate,
+            aggregate: keys.aggregate.unwrap_or(defaults.aggregate),
+            aggregate_bytes: keys.aggregate_size.map_or(defaults.aggregate_bytes, |size| size.0),
+            aggregate_time: short_enough("aggregate_time", keys.aggregate_time.unwrap_or(defaults.aggregate_time))?,
             frame_errors: keys.frame_errors,
+            packet_errors: keys.packet_errors,
         })
     }
 }
 
 fn short_enough(key: &'static str, length: Duration) -> Result<Duration, Misfit> {
-    const LONGEST: Duration = Duration::from_secs(1);
     if length > LONGEST { Err((key, out_of_range(length, &format!("at most {LONGEST}")))) } else { Ok(length) }
 }
 

@@ -186,7 +186,7 @@ fn describe_link(link: &LinkPlan, plan: &Plan) -> LinkDescription {
 }
 
 fn dcf_in_words(dcf: &Dcf) -> String {
-    let Dcf { slot, sifs, difs, cw_min, cw_max, retries, aggregate, frame_errors, .. } = dcf;
+    let Dcf { slot, sifs, difs, cw_min, cw_max, retries, aggregate, frame_errors, packet_errors, .. } = dcf;
     let mut words = format!(
         "dcf, slot {slot}, SIFS {sifs}, DIFS {difs}, counters up to {cw_min}, doubled up to {cw_max}, {retries} retries"
     );
@@ -194,6 +194,7 @@ fn dcf_in_words(dcf: &Dcf) -> String {
         (dcf.rts_threshold.is_some(), format!("RTS from {} B", dcf.rts_threshold.unwrap_or_default())),
         (*aggregate > 1, format!("up to {aggregate} packets a transmission")),
         (*frame_errors > 0.0, format!("frame errors {frame_errors}")),
+        (*packet_errors > 0.0, format!("packet errors {packet_errors}")),
     ];
     for (_, word) in more.iter().filter(|(holds, _)| *holds) {
         words.push_str(", ");

@@ -21,8 +21,8 @@ pub fn random_inputs(document: &Document, network: &Network) -> Vec<String> {
     }
     for (name, channel) in &document.channels {
         inputs.push(format!("backoff of the stations of {name}: uniform numbers of slots"));
-        if channel.has_random_errors() {
-            inputs.push(format!("frame errors of {name}: probability {}", channel.frame_errors()));
+        for (kind, probability) in channel.random_errors() {
+            inputs.push(format!("{kind} errors of {name}: probability {probability}"));
         }
     }
     for flow in &document.flows {

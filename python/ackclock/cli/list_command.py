@@ -21,30 +21,74 @@ _KINDS = ("cc", "recovery", "queue", "loss", "traffic", "topology", "channel", "
 
 @click.command("list")
 @click.argument("kind", metavar="KIND")
+@click.argument("name", metavar="[NAME]", required=False)
 @json_option
-def command(kind: str, as_json: bool) -> None:
-    """List everything of KIND: cc, recovery, queue, loss, traffic, topology, channel, suite or paper."""
+def command(kind: str, name: str | None, as_json: bool) -> None:
+    """List everything of KIND: cc, recovery, queue, loss, traffic, topology, channel, suite or paper.
+
+    NAME shows one of them with its parameters.
+    """
     if kind not in _KINDS:
         raise click.UsageError(f"nothing of kind {kind!r} can be listed; {hint(kind, _KINDS)}")
     files = {"suite": _suites, "paper": _papers}
     entries = files[kind]() if kind in files else json.loads(_core.list_json(kind))
+    if name is not None:
+        names = {known: entry for entry in entries for known in (entry["name"], *entry.get("aliases", ()))}
+        if name not in names:
+            raise click.UsageError(f"no {kind} is called {name!r}; {hint(name, list(names))}")
+        entries = [names[name]]
     if as_json:
-        emit(json.dumps(entries, indent=2))
-        return
+        emit(json.dumps(entries if name is None else entries[0], indent=2))
+    elif name is not None:
+        _show_one(entries[0])
+    else:
+        _show_all(kind, entries)
+
+
+def _show_all(kind: str, entries: list[dict[str, Any]]) -> None:
     from ackclock.text.table import Table
 
-    table = Table("name", "what it is", "parameters (defaults)")
+    has_parameters = any(entry.get("parameters") for entry in entries)
+    more = f"ackclock list {kind} NAME shows the parameters." if has_parameters else ""
+    table = Table("name", "what it is", caption=more)
+    family = None
     for entry in entries:
-        parameters = ", ".join(map(_parameter, entry.get("parameters", ())))
-        table.add_row(entry["name"], entry["summary"], parameters)
+        if entry.get("family") != family:
+            family = entry["family"]
+            table.add_section(family)
+        name = ", ".join((entry["name"], *entry.get("aliases", ())))
+        table.add_row(name, _first_sentence(entry["summary"]) if family else entry["summary"])
     show(table)
 
 
-def _parameter(parameter: dict[str, Any]) -> str:
-    name, default = parameter["name"], parameter["default"]
+def _first_sentence(text: str) -> str:
+    return text.partition(". ")[0].removesuffix(".")
+
+
+def _show_one(entry: dict[str, Any]) -> None:
+    from ackclock.text.table import Table
+
+    facts = Table("name", ", ".join((entry["name"], *entry.get("aliases", ()))))
+    named = {
+        "family": entry.get("family"),
+        "what it is": entry["summary"],
+        "reference": entry.get("reference"),
+    }
+    for label, value in named.items():
+        if value:
+            facts.add_row(label, value)
+    show(facts)
+    if entry.get("parameters"):
+        table = Table("parameter", "default", "takes", "meaning")
+        for parameter in entry["parameters"]:
+            table.add_row(parameter["name"], _default(parameter), parameter["takes"], parameter["help"])
+        show(table)
+
+
+def _default(parameter: dict[str, Any]) -> str:
     if parameter["required"]:
-        return f"{name} (needed)"
-    return str(name) if default is None else f"{name}={_text(default)}"
+        return "needed"
+    return "" if parameter["default"] is None else _text(parameter["default"])
 
 
 def _text(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 #: The approximate number of grid lines.
@@ -59,9 +59,15 @@ def level_grid(
     Ticks that are not `within` a range are left out.
     """
     digits = digits_of(values)
-    for value in values:
-        if not within[0] <= value <= within[1]:
-            continue
+    shown = [value for value in values if within[0] <= value <= within[1]]
+    yield from named_grid([(value, f"{value:.{digits}f}") for value in shown], up, left, right)
+
+
+def named_grid(
+    marks: Sequence[tuple[float, str]], up: Callable[[float], float], left: int, right: int
+) -> Iterator[str]:
+    """Yield a horizontal SVG line at each value from `left` to `right`, with its text on the left."""
+    for value, text in marks:
         y = up(value)
         yield f'<line class="grid" x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        yield f'<text class="y" x="{left - 6}" y="{y + 4:.1f}">{value:.{digits}f}</text>'
+        yield f'<text class="y" x="{left - 6}" y="{y + 4:.1f}">{text}</text>'

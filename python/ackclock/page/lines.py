@@ -7,13 +7,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ackclock.page.axes import Span, digits_of, level_grid, ticks
+from ackclock.page.axes import Span, digits_of, level_grid, named_grid, ticks
 from ackclock.text.cells import quoted
 
 _WIDTH, _PLOT = 460, 250
 _LEFT, _RIGHT, _BOTTOM = 58, 16, 44
 #: The height of a legend line, and the approximate width of a letter.
 _LINE, _LETTER = 17, 6.3
+#: A logarithmic axis of up to so many decades also shows 2 and 5 times their powers of ten.
+_FEW_DECADES = 2
 #: The largest number of letters of a name in the legend.
 _LONGEST = 44
 
@@ -36,8 +38,9 @@ class Axes:
     y_label: str
     #: The names of the values 0, 1, 2 ... on an axis without numbers.
     names: Sequence[str] = ()
-    #: Whether the axis is logarithmic.
+    #: Whether the horizontal axis is logarithmic, and the vertical one.
     logarithmic: bool = False
+    logarithmic_y: bool = False
     #: Both ends of the vertical axis. By default the values determine them.
     y_ends: tuple[float, float] | None = None
     #: Whether points have marks.
@@ -50,11 +53,11 @@ def lines(found: Sequence[Line], axes: Axes, title: str) -> str:
     top = 14 + _LINE * (1 + max((row for _, row, _ in legend), default=0))
     height = top + _PLOT + _BOTTOM
     x = [value for line in found for value in line.x]
-    levels = ticks(*(axes.y_ends or ends(found)), 5)
-    up = Span(levels[0], levels[-1], top + _PLOT, top)
+    low, high = axes.y_ends or ends(found)
+    up, grid = (_decades if axes.logarithmic_y else _levels)(low, high, top)
     across, marks = _across(x, axes)
     body = [
-        *level_grid(levels, up, _LEFT, _WIDTH - _RIGHT),
+        *grid,
         *_x_axis(across, marks, axes, top),
         *(part for index, line in enumerate(found) for part in _line(index, line, across, up, axes)),
         *(_key(index, place, row, name) for index, (place, row, name) in enumerate(legend)),
@@ -70,6 +73,24 @@ def lines(found: Sequence[Line], axes: Axes, title: str) -> str:
     )
 
 
+def _levels(low: float, high: float, top: float) -> tuple[_Scale, Iterator[str]]:
+    """Return the mapping of a vertical axis, and its grid."""
+    levels = ticks(low, high, 5)
+    up = Span(levels[0], levels[-1], top + _PLOT, top)
+    return _Scale(up, False), level_grid(levels, up, _LEFT, _WIDTH - _RIGHT)
+
+
+def _decades(low: float, high: float, top: float) -> tuple[_Scale, Iterator[str]]:
+    """Return the mapping of a logarithmic vertical axis, and its grid: 1, 2 and 5 times powers of ten."""
+    first = math.floor(math.log10(low) + 1e-9)
+    last = math.ceil(math.log10(high) - 1e-9)
+    last = max(last, first + 1)
+    factors = (1, 2, 5) if last - first <= _FEW_DECADES else (1,)
+    values = [factor * 10.0**power for power in range(first, last) for factor in factors] + [10.0**last]
+    up = _Scale(Span(math.log(values[0]), math.log(values[-1]), top + _PLOT, top), True)
+    return up, named_grid([(value, f"{value:g}") for value in values], up, _LEFT, _WIDTH - _RIGHT)
+
+
 def ends(found: Sequence[Line]) -> tuple[float, float]:
     """Return the smallest and the largest value, including intervals."""
     bounds = (end for line in found for bound in line.bounds if bound is not None for end in bound)
@@ -78,7 +99,7 @@ def ends(found: Sequence[Line]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class _Across:
+class _Scale:
     """Maps values to pixels, logarithmically if `logarithmic`."""
 
     span: Span
@@ -88,23 +109,23 @@ class _Across:
         return self.span(math.log(value) if self.logarithmic else value)
 
 
-def _across(x: Sequence[float], axes: Axes) -> tuple[_Across, list[tuple[float, str]]]:
+def _across(x: Sequence[float], axes: Axes) -> tuple[_Scale, list[tuple[float, str]]]:
     """Return the mapping of the axis, and its marks with their texts."""
     start, end = _LEFT, _WIDTH - _RIGHT
     if axes.names:
         room = (end - start) / (2 * len(axes.names))
         span = Span(0, max(1, len(axes.names) - 1), start + room, end - room)
-        return _Across(span, False), [(place, name) for place, name in enumerate(axes.names)]
+        return _Scale(span, False), [(place, name) for place, name in enumerate(axes.names)]
     if axes.logarithmic:
         values = sorted(set(x))
         span = Span(math.log(values[0]), math.log(values[-1]), start + 10, end - 10)
-        return _Across(span, True), _apart([(value, f"{value:g}") for value in values], _Across(span, True))
+        return _Scale(span, True), _apart([(value, f"{value:g}") for value in values], _Scale(span, True))
     levels = ticks(min(x), max(x), 5)
     span = Span(levels[0], levels[-1], start, end)
-    return _Across(span, False), [(value, f"{value:.{digits_of(levels)}f}") for value in levels]
+    return _Scale(span, False), [(value, f"{value:.{digits_of(levels)}f}") for value in levels]
 
 
-def _apart(marks: Sequence[tuple[float, str]], across: _Across) -> list[tuple[float, str]]:
+def _apart(marks: Sequence[tuple[float, str]], across: _Scale) -> list[tuple[float, str]]:
     """Drop marks that would touch their predecessor."""
     kept: list[tuple[float, str]] = []
     for value, text in marks:
@@ -113,7 +134,7 @@ def _apart(marks: Sequence[tuple[float, str]], across: _Across) -> list[tuple[fl
     return kept
 
 
-def _x_axis(across: _Across, marks: Sequence[tuple[float, str]], axes: Axes, top: float) -> Iterator[str]:
+def _x_axis(across: _Scale, marks: Sequence[tuple[float, str]], axes: Axes, top: float) -> Iterator[str]:
     bottom = top + _PLOT
     room = int((_WIDTH - _LEFT - _RIGHT) / max(1, len(marks)) / _LETTER)
     for value, text in marks:
@@ -126,7 +147,7 @@ def _x_axis(across: _Across, marks: Sequence[tuple[float, str]], axes: Axes, top
     yield f'<text class="x" x="{middle}" y="{bottom + 35}">{html.escape(axes.x_label)}</text>'
 
 
-def _line(index: int, line: Line, across: _Across, up: Span, axes: Axes) -> Iterator[str]:
+def _line(index: int, line: Line, across: _Scale, up: _Scale, axes: Axes) -> Iterator[str]:
     kind = f"c{index % 6} d{index % 6}"
     places = [(across(x), up(y)) for x, y in zip(line.x, line.y, strict=True)]
     yield f'<g class="{kind}"><title>{html.escape(line.name)}</title>'

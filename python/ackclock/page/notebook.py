@@ -42,7 +42,7 @@ for (const part of ["verdict", "glance"]) document.body.append(...entry.PARTS[pa
 def picture(svg: str, caption: str = "") -> str:
     """Return a drawing as an image, so that its style does not affect the notebook."""
     if "xmlns=" not in svg:
-        svg = _alone(svg)
+        svg = alone(svg)
     data = base64.b64encode(svg.encode()).decode()
     text = html.escape(caption)
     image = f'<img alt="{text}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">'
@@ -51,7 +51,7 @@ def picture(svg: str, caption: str = "") -> str:
     )
 
 
-def _alone(svg: str) -> str:
+def alone(svg: str) -> str:
     """Return a drawing of a page with its own size and style."""
     box = _BOX.search(svg)
     assert box is not None, "drawings have a box"

@@ -97,6 +97,8 @@ def lines(charts: Sequence[tuple[str, Sequence[Line]]], axes: Axes, title: str) 
                 plane.set_xticks(range(len(axes.names)), list(axes.names))
             elif axes.logarithmic:
                 plane.set_xscale("log")
+            if axes.logarithmic_y:
+                plane.set_yscale("log")
             if axes.y_ends is not None and axes.y_ends[0] < axes.y_ends[1]:
                 room = 0.04 * (axes.y_ends[1] - axes.y_ends[0])
                 plane.set_ylim(axes.y_ends[0] - room, axes.y_ends[1] + room)

@@ -22,6 +22,10 @@ const HOST: &str = "a router";
 /// The name of its queue in messages.
 const KEY: &str = "tc";
 
+/// The time of a guest at which the time of arrivals begins. Its queue is set up between [`BOOT`] and then, as some
+/// disciplines read the clock.
+const START: u64 = BOOT.as_nanos() + 1_000_000;
+
 /// The outcome of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -93,7 +97,7 @@ impl Router {
         let message = tc::message(line, guest.shared().queue(), rate).map_err(refused)?;
         let start = BOOT.as_nanos();
         guest.shared().push(start, Kind::Netlink, 0, &message.record());
-        guest.run(start, start + 1)?;
+        guest.run(start, START)?;
         let mut answered = None;
         guest.wait(|record| {
             if record.kind == Kind::Answer {
@@ -142,14 +146,14 @@ impl Router {
             self.free_at = self.free_at.max(u128::from(at) * u128::from(self.rate)) + duration;
             self.ready_at = Some(at);
         } else {
-            self.ready_at = self.guest.request().map(|next| next.saturating_sub(BOOT.as_nanos()).max(at + 1));
+            self.ready_at = self.guest.request().map(|next| next.saturating_sub(START).max(at + 1));
         }
         Ok(())
     }
 
     /// The guest takes a record at `at`, after everything that is due before.
     fn call(&mut self, at: u64, kind: Kind, content: &[u8]) -> Result<(), KernelError> {
-        let time = at + BOOT.as_nanos();
+        let time = at + START;
         let first = self.guest.request().unwrap_or(time).min(time);
         self.guest.shared().push(time, kind, 0, content);
         self.guest.run(first, time + 1)?;
@@ -163,7 +167,7 @@ impl Router {
                 _ => return Ok(()),
             };
             let token = record.content.get(..4).and_then(|bytes| bytes.try_into().ok()).unwrap_or_default();
-            let (arrival, at_ns) = (u32::from_ne_bytes(token) as usize, record.time.saturating_sub(BOOT.as_nanos()));
+            let (arrival, at_ns) = (u32::from_ne_bytes(token) as usize, record.time.saturating_sub(START));
             for outcome in outcomes {
                 // A mark of an arrival is seen again at its departure.
                 let is_again = *outcome == Outcome::Marked

@@ -137,7 +137,7 @@ use crate::rng::{Rng, RngStreams};
 use crate::rule::require;
 use crate::units::{Duration, Instant, Rate};
 
-/// BBRv3: paces at the bandwidth that it measures, and keeps about one bandwidth-delay product in flight.
+/// BBRv3: BBR with bounds from losses. It keeps about one bandwidth-delay product in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3 {

@@ -45,7 +45,7 @@ pub use hosted::Hosted;
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};
-pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
+pub use registry::{Cc, CcInfo, CcKind, CcSpec, algorithms, kinds};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
 pub use windowed::Windowed;

@@ -16,30 +16,41 @@ use crate::ecn::Ecn;
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
 use crate::units::{Instant, Rate};
 
-/// An algorithm as `ackclock list cc` shows it.
+/// A registered algorithm.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CcInfo {
     /// The `kind` in a scenario.
     pub name: &'static str,
-    /// The paper or standard.
-    pub reference: &'static str,
     /// Parameters with their defaults.
     pub defaults: CcSpec,
 }
 
+/// A `kind` of algorithm, as `ackclock list cc` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CcKind {
+    /// The `kind` in a scenario.
+    pub name: &'static str,
+    /// Its other names.
+    pub aliases: &'static [&'static str],
+    /// The family of algorithms.
+    pub family: &'static str,
+    /// The paper or standard.
+    pub reference: &'static str,
+}
+
 macro_rules! register {
-    ($($name:literal $(or $alias:literal)* => $variant:ident: $parameters:ty;)*
-     foreign: $($foreign_name:literal => $foreign:ident: $source:ty;)*) => {
+    ($(family $family:literal: $($name:literal $(or $alias:literal)* => $variant:ident: $parameters:ty;)*)*
+     foreign $foreign_family:literal: $($foreign_name:literal => $foreign:ident: $source:ty;)*) => {
         /// An algorithm and its parameters, as a scenario gives them.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
         // In the schema an algorithm is what the comment above its parameters says.
         #[allow(missing_docs)]
         pub enum CcSpec {
-            $(
+            $($(
                 #[serde(rename = $name $(, alias = $alias)*)]
                 $variant($parameters),
-            )*
+            )*)*
             $(
                 #[serde(rename = $foreign_name)]
                 $foreign(Arc<$source>),
@@ -49,42 +60,51 @@ macro_rules! register {
         /// An algorithm with its state, dispatched without indirection.
         #[derive(Debug)]
         pub enum Cc {
-            $(
+            $($(
                 #[doc = concat!("`", $name, "`")]
                 $variant(<$parameters as CcParameters>::Controller),
-            )*
+            )*)*
             /// An algorithm that is not registered.
             Custom(Box<dyn CongestionControl>),
         }
 
-        /// The kinds of algorithms whose code is not here: name and reference.
-        pub fn foreign_kinds() -> Vec<(&'static str, &'static str)> {
-            vec![$(($foreign_name, <$source as Foreign>::REFERENCE)),*]
+        /// Every `kind` with its family and its reference, user-supplied code last.
+        pub fn kinds() -> Vec<CcKind> {
+            vec![
+                $($(CcKind {
+                    name: $name,
+                    aliases: &[$($alias),*],
+                    family: $family,
+                    reference: <$parameters as CcParameters>::REFERENCE,
+                },)*)*
+                $(CcKind {
+                    name: $foreign_name,
+                    aliases: &[],
+                    family: $foreign_family,
+                    reference: <$source as Foreign>::REFERENCE,
+                },)*
+            ]
         }
 
         /// Every registered algorithm.
         pub fn algorithms() -> Vec<CcInfo> {
-            vec![$(CcInfo {
-                name: $name,
-                reference: <$parameters as CcParameters>::REFERENCE,
-                defaults: CcSpec::$variant(<$parameters>::default()),
-            }),*]
+            vec![$($(CcInfo { name: $name, defaults: CcSpec::$variant(<$parameters>::default()) },)*)*]
         }
 
         impl CcSpec {
             /// The `kind` of the algorithm.
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(CcSpec::$variant(_) => $name,)*
+                    $($(CcSpec::$variant(_) => $name,)*)*
                     $(CcSpec::$foreign(_) => $foreign_name,)*
                 }
             }
 
             /// The algorithm called `name` with its default parameters.
             pub fn by_name(name: &str) -> Option<CcSpec> {
-                $(if name == $name $(|| name == $alias)* {
+                $($(if name == $name $(|| name == $alias)* {
                     return Some(CcSpec::$variant(<$parameters>::default()));
-                })*
+                })*)*
                 None
             }
 
@@ -94,7 +114,7 @@ macro_rules! register {
             /// The first parameter that is out of its range, or the first mistake in a formula.
             pub fn check(&self) -> Result<(), CcMistake> {
                 match self {
-                    $(CcSpec::$variant(parameters) => CcParameters::check(parameters),)*
+                    $($(CcSpec::$variant(parameters) => CcParameters::check(parameters),)*)*
                     $(CcSpec::$foreign(source) => source.check(),)*
                 }
             }
@@ -103,7 +123,7 @@ macro_rules! register {
             /// ([`Plan::bind`](crate::sim::Plan::bind)). Without one the algorithm reports a fault that says so.
             pub fn build(&self, context: CcContext) -> Cc {
                 match self {
-                    $(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context)),)*
+                    $($(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context)),)*)*
                     $(CcSpec::$foreign(source) => Cc::Custom(Box::new(Unbound::new(source.unbound()))),)*
                 }
             }
@@ -111,7 +131,7 @@ macro_rules! register {
             /// The name in results: the `kind`, or the name of the user-supplied code.
             pub fn title(&self) -> String {
                 match self {
-                    $(CcSpec::$variant(_) => $name.to_owned(),)*
+                    $($(CcSpec::$variant(_) => $name.to_owned(),)*)*
                     $(CcSpec::$foreign(source) => source.title(),)*
                 }
             }
@@ -119,7 +139,7 @@ macro_rules! register {
             /// Whether it is user-supplied code or the kernel's, which needs a factory.
             pub fn is_foreign(&self) -> bool {
                 match self {
-                    $(CcSpec::$variant(_) => false,)*
+                    $($(CcSpec::$variant(_) => false,)*)*
                     $(CcSpec::$foreign(_) => true,)*
                 }
             }
@@ -128,7 +148,7 @@ macro_rules! register {
             /// window rule shows nothing.
             pub fn visit<V: ParametersVisitor>(&self, visitor: V) -> Option<V::Output> {
                 match self {
-                    $(CcSpec::$variant(parameters) => parameters.visit(visitor),)*
+                    $($(CcSpec::$variant(parameters) => parameters.visit(visitor),)*)*
                     $(CcSpec::$foreign(_) => None,)*
                 }
             }
@@ -136,7 +156,7 @@ macro_rules! register {
             /// False for an algorithm that has no response to ECN at all: marks are lost on it.
             pub fn responds_to_marks(&self) -> bool {
                 match self {
-                    $(CcSpec::$variant(parameters) => CcParameters::responds_to_marks(parameters),)*
+                    $($(CcSpec::$variant(parameters) => CcParameters::responds_to_marks(parameters),)*)*
                     $(CcSpec::$foreign(_) => true,)*
                 }
             }
@@ -144,7 +164,7 @@ macro_rules! register {
             /// Feedback on marks without which the algorithm does not work.
             pub fn needs_ecn(&self) -> EcnNeed {
                 match self {
-                    $(CcSpec::$variant(parameters) => CcParameters::needs_ecn(parameters),)*
+                    $($(CcSpec::$variant(parameters) => CcParameters::needs_ecn(parameters),)*)*
                     $(CcSpec::$foreign(_) => EcnNeed::None,)*
                 }
             }
@@ -159,7 +179,7 @@ macro_rules! register {
         macro_rules! dispatch {
             ($self_:expr, $cc:ident => $call:expr) => {
                 match $self_ {
-                    $(Cc::$variant($cc) => $call,)*
+                    $($(Cc::$variant($cc) => $call,)*)*
                     Cc::Custom($cc) => $call,
                 }
             };
@@ -168,6 +188,19 @@ macro_rules! register {
 }
 
 register! {
+    family "Standards":
+    "reno" => Reno: reno::Reno;
+    "cubic" => Cubic: Cubic;
+
+    family "Scalable, for L4S and data centres":
+    "dctcp" => Dctcp: Dctcp;
+    "prague" => Prague: Prague;
+
+    family "Model-based":
+    "bbr1" or "bbr" => Bbr1: Bbr1;
+    "bbr3" => Bbr3: Bbr3;
+
+    family "Window rules of the papers":
     "aimd" => Aimd: linear::Aimd;
     "aiad" => Aiad: linear::Aiad;
     "mimd" => Mimd: linear::Mimd;
@@ -178,14 +211,11 @@ register! {
     "aimd-fc+" or "aimd-fc-plus" => AimdFcPlus: fast_convergence::AimdFcPlus;
     "new-aimd" => NewAimd: new_aimd::NewAimd;
     "mr-aimd" => MrAimd: mr_aimd::MrAimd;
-    "cubic" => Cubic: Cubic;
-    "reno" => Reno: reno::Reno;
-    "dctcp" => Dctcp: Dctcp;
-    "prague" => Prague: Prague;
-    "bbr1" => Bbr1: Bbr1;
-    "bbr3" => Bbr3: Bbr3;
+
+    family "Your own":
     "rule" => Rule: RuleText;
-    foreign:
+
+    foreign "Your own":
     "python" => Python: PythonClass;
     "library" => Library: SharedLibrary;
     "bpf" => Bpf: BpfProgram;

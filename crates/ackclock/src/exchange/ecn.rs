@@ -30,7 +30,7 @@ pub fn agree(mode: EcnMode, flags: Flags) -> EcnMode {
         (_, false) if flags.has(ECN_SETUP_SYN) => mode.of_rfc3168(),
         (_, true) if flags.ace() == ECN_SETUP_SYN_ACK.ace() => mode.of_rfc3168(),
         // RFC 9768 §3.1.2, table 2: the ECN field that the server received in the IP header of the SYN.
-        // The fifth value is reserved, and means AccECN, too.
+        // Receivers take the reserved fifth value for AccECN.
         (EcnMode::AccEcn, true) if matches!(flags.ace(), 2..=6) => EcnMode::AccEcn,
         _ => EcnMode::Off,
     }

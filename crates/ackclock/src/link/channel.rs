@@ -10,6 +10,7 @@
 //! frame.
 
 use super::dcf::{Countdown, Dcf, Exchange};
+use super::frame::{Departure, Frame};
 use super::{Impairable, Link, Sink};
 use crate::qdisc::Qdisc;
 use crate::rng::Rng;
@@ -70,10 +71,12 @@ struct Station<T> {
     due: u64,
     /// The busy period after which that was drawn.
     drawn: u64,
-    /// Transmissions of the current frame that failed.
+    /// Transmissions in a row without an answer.
     failures: u32,
-    /// The packets of the current frame, once it was sent for the first time.
-    frame: Vec<T>,
+    /// The current frame, once it was sent for the first time.
+    frame: Frame<T>,
+    /// Bytes in an aggregate at most.
+    room: u64,
     exchange: Exchange,
     /// The end of its last exchange.
     idle_since: Instant,
@@ -92,15 +95,17 @@ impl<T: Impairable> Channel<T> {
     /// An idle channel.
     pub fn new(dcf: Dcf, stations: Vec<StationConfig>) -> Self {
         let nothing = Exchange { exposed: Duration::ZERO, arrival: Duration::ZERO, end: Duration::ZERO };
-        let station = |config| Station {
+        let station = |config: StationConfig| Station {
+            room: dcf.room(config.rate),
             config,
             due: 0,
             drawn: 0,
             failures: 0,
-            frame: Vec::new(),
+            frame: Frame::new(),
             exchange: nothing,
             idle_since: Instant::ZERO,
         };
+        let stations: Vec<_> = stations.into_iter().map(station).collect();
         Channel {
             dcf,
             next_start: Instant::MAX,
@@ -108,7 +113,7 @@ impl<T: Impairable> Channel<T> {
             idle_from: Instant::ZERO,
             rounds: 0,
             contenders: vec![NEVER; stations.len()],
-            stations: stations.into_iter().map(station).collect(),
+            stations,
             news: Vec::new(),
             senders: Vec::new(),
         }
@@ -126,7 +131,7 @@ impl<T: Impairable> Channel<T> {
 
     /// Packets that are held for another transmission, and their bytes.
     pub fn held(&self) -> (u64, u64) {
-        let frames = || self.stations.iter().flat_map(|station| &station.frame);
+        let frames = || self.stations.iter().flat_map(|station| station.frame.held());
         (frames().count() as u64, frames().map(|item| u64::from(item.wire_len())).sum())
     }
 
@@ -190,7 +195,7 @@ impl<T: Impairable> Channel<T> {
             self.find_next_start();
             return;
         }
-        let succeeds = senders.len() == 1 && !self.is_damaged(senders[0]);
+        let succeeds = self.receive(&senders);
         let end = start + self.busy(&senders, succeeds);
         self.slot = slot + u64::from(self.dcf.countdown == Countdown::CountsBusy);
         self.idle_from = end + if succeeds { self.dcf.difs } else { self.dcf.recovery() };
@@ -216,7 +221,21 @@ impl<T: Impairable> Channel<T> {
         longest.unwrap_or_default()
     }
 
-    /// Ends a transmission of a station at `end`. If it succeeded, it began at `start`. The station draws a new
+    /// Whether an answer comes. It does if one station sends, and one of its packets arrives.
+    fn receive(&mut self, senders: &[usize]) -> bool {
+        let is_alone = senders.len() == 1;
+        let Dcf { retries, frame_errors, packet_errors, .. } = self.dcf;
+        let mut succeeds = false;
+        for station in senders {
+            let Station { config, frame, .. } = &mut self.stations[*station];
+            let mut is_damaged = |errors: f64| errors > 0.0 && config.errors.next_f64() < errors;
+            let arrives = is_alone && !is_damaged(frame_errors);
+            succeeds |= frame.end(|| !arrives || is_damaged(packet_errors), retries);
+        }
+        succeeds
+    }
+
+    /// Ends a transmission of a station at `end`. If it was answered, it began at `start`. The station draws a new
     /// counter.
     fn conclude(
         &mut self,
@@ -231,13 +250,20 @@ impl<T: Impairable> Channel<T> {
         state.idle_since = end;
         let is_last = state.failures >= self.dcf.retries;
         state.failures = if start.is_some() || is_last { 0 } else { state.failures + 1 };
-        if let Some(start) = start {
-            // The last packet of a frame leaves with the frame. The link adds the propagation.
-            let left = start + (state.exchange.arrival - self.dcf.propagation);
-            state.frame.drain(..).for_each(|item| link.send_off(start, left, item, sink));
+        // The last packet of a frame leaves with the frame. The link adds the propagation.
+        let left = start.map_or(end, |start| start + (state.exchange.arrival - self.dcf.propagation));
+        let mut news = false;
+        while let Some(departure) = state.frame.depart() {
+            match departure {
+                Departure::Arrived(item) => {
+                    link.send_off(start.unwrap_or(end), left, item, sink);
+                    news = true;
+                }
+                Departure::GivenUp(item) => link.give_up(end, item, sink),
+            }
+        }
+        if news {
             self.news.push(state.config.link);
-        } else if is_last {
-            state.frame.drain(..).for_each(|item| link.give_up(end, item, sink));
         }
         state.back_off(self.dcf.window(state.failures), self.slot, self.rounds);
         let has_more = !state.frame.is_empty() || link.backlog().0 > 0;
@@ -249,27 +275,28 @@ impl<T: Impairable> Channel<T> {
         self.next_start = next.map_or(Instant::MAX, |slot| self.start_of(slot));
     }
 
-    /// A station that sends a frame for the first time takes its packets from the queue. False if the queue drops all of
-    /// them, so that nothing is sent.
+    /// A station that is about to send takes packets from its queue, for which the frame has room. A frame without a
+    /// block ACK goes out again as it was. False if the queue drops all packets, so that nothing is sent.
     fn make_frame(&mut self, start: Instant, station: usize, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) -> bool {
-        let state = &mut self.stations[station];
-        if !state.frame.is_empty() {
-            return true;
+        let Station { config, frame, room, exchange, .. } = &mut self.stations[station];
+        let link = &mut links[config.link];
+        let sink = &mut sinks.at(config.link);
+        let joined = |bytes, item: &T| self.dcf.joined(bytes, item.wire_len());
+        let mut bytes = frame.sent().fold(0, joined);
+        let mut longest = frame.sent().map(T::wire_len).max().unwrap_or_default();
+        // The next packet is as long as the longest, so far as a station can tell.
+        while frame.has_room(self.dcf.aggregate) && (bytes == 0 || self.dcf.joined(bytes, longest) <= *room) {
+            let Some(item) = link.take_for_frame(start, sink) else { break };
+            bytes = joined(bytes, &item);
+            longest = longest.max(item.wire_len());
+            frame.add(item);
         }
-        let link = &mut links[state.config.link];
-        let sink = &mut sinks.at(state.config.link);
-        state.frame.extend((0..self.dcf.aggregate).map_while(|_| link.take_for_frame(start, sink)));
-        if state.frame.is_empty() {
+        if frame.is_empty() {
             self.contenders[station] = NEVER;
             return false;
         }
-        state.exchange = self.dcf.exchange(state.config.rate, state.frame.iter().map(T::wire_len));
+        *exchange = self.dcf.exchange(config.rate, frame.sent().map(T::wire_len));
         true
-    }
-
-    /// Whether a transmission without a collision arrives with wrong bits.
-    fn is_damaged(&mut self, station: usize) -> bool {
-        self.dcf.frame_errors > 0.0 && self.stations[station].config.errors.next_f64() < self.dcf.frame_errors
     }
 }
 

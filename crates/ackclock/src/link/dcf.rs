@@ -29,12 +29,16 @@ pub struct Dcf {
     pub cw_max: u32,
     /// Retransmissions of a frame at most.
     pub retries: u32,
-    /// Preamble and header of the physical layer, before every frame.
+    /// Preamble and header of the physical layer, before every frame of data.
     pub phy_header: Duration,
+    /// The same before responses and requests.
+    pub answer_header: Duration,
     /// Signal extension of the physical layer after every frame.
     pub phy_trailer: Duration,
-    /// Length of an OFDM symbol, or none if bits are sent one by one.
+    /// Length of an OFDM symbol of data, or none if bits are sent one by one.
     pub symbol: Option<Duration>,
+    /// The same of responses and requests.
+    pub answer_symbol: Option<Duration>,
     /// Additional bytes of each packet: MAC header, frame check sequence, and the headers between.
     pub mac_header: u32,
     /// Bytes of an ACK.
@@ -47,10 +51,16 @@ pub struct Dcf {
     pub after_failure: AfterFailure,
     /// Size in bytes from which RTS and CTS precede frames, or none to disable both.
     pub rts_threshold: Option<u32>,
-    /// Packets in a transmission at most.
+    /// Packets in a transmission at most, and in the window of the block ACK.
     pub aggregate: u32,
+    /// Bytes in a transmission of several packets at most.
+    pub aggregate_bytes: u64,
+    /// Duration of a frame of several packets at most.
+    pub aggregate_time: Duration,
     /// Probability that a transmission that collides with no other arrives with wrong bits, in 0 ..= 1.
     pub frame_errors: f64,
+    /// The same for each packet of a transmission that arrives, in 0 ..= 1.
+    pub packet_errors: f64,
 }
 
 /// Effect of a busy period on the counters of stations that do not send.
@@ -92,19 +102,30 @@ impl Dcf {
         (doubled.unwrap_or(widest).min(widest) - 1) as u32
     }
 
-    /// Duration of a frame of so many bytes at a rate, in whole nanoseconds, rounded up.
+    /// Duration of a frame of data of so many bytes at a rate, in whole nanoseconds, rounded up.
     pub fn airtime(&self, bytes: u64, rate: Rate) -> Duration {
-        let ceiling = |(length, rest): (Duration, u64)| length + Duration::from_nanos(u64::from(rest > 0));
-        let body = match self.symbol {
-            None => ceiling(rate.transmission(bytes)),
-            Some(symbol) => {
-                // Bits of a symbol, in 1/10^9.
-                let of_symbol = u128::from(rate.as_bps()) * u128::from(symbol.as_nanos());
-                let bits = u128::from(OFDM_BITS + 8 * bytes) * u128::from(NANOS_PER_SEC);
-                symbol * bits.div_ceil(of_symbol) as u64
-            }
-        };
-        self.phy_header + body + self.phy_trailer
+        self.phy_header + body(bytes, rate, self.symbol) + self.phy_trailer
+    }
+
+    /// Duration of a response or a request.
+    fn answer_airtime(&self, bytes: u32, rate: Rate) -> Duration {
+        self.answer_header + body(u64::from(bytes), rate, self.answer_symbol) + self.phy_trailer
+    }
+
+    /// Bytes in a transmission of several packets at most, at a rate.
+    pub(super) fn room(&self, rate: Rate) -> u64 {
+        let overhead = self.phy_header + self.phy_trailer;
+        let left = self.aggregate_time.as_nanos().saturating_sub(overhead.as_nanos());
+        let whole = self.symbol.map_or(left, |symbol| left / symbol.as_nanos() * symbol.as_nanos());
+        let bits = u128::from(rate.as_bps()) * u128::from(whole) / u128::from(NANOS_PER_SEC);
+        let service = if self.symbol.is_some() { OFDM_BITS } else { 0 };
+        (bits as u64).saturating_sub(service).min(self.aggregate_bytes.saturating_mul(8)) / 8
+    }
+
+    /// Bytes of an aggregate with another packet of this length.
+    pub(super) fn joined(&self, bytes: u64, packet: u32) -> u64 {
+        // The padding goes before the next delimiter.
+        bytes.next_multiple_of(DELIMITER_BYTES) + DELIMITER_BYTES + u64::from(packet) + u64::from(self.mac_header)
     }
 
     /// The rate of an answer to data at `rate`.
@@ -119,32 +140,48 @@ impl Dcf {
             AfterFailure::Difs => self.difs,
             AfterFailure::Eifs => {
                 let lowest = *self.basic_rates.first().expect("invariant: there is a basic rate");
-                self.sifs + self.airtime(u64::from(self.ack), lowest) + self.difs
+                self.sifs + self.answer_airtime(self.ack, lowest) + self.difs
             }
         }
     }
 
     /// The exchange for packets of these lengths, sent together by a station with this rate.
-    pub(super) fn exchange(&self, rate: Rate, packets: impl ExactSizeIterator<Item = u32>) -> Exchange {
-        let count = packets.len();
-        let mut bytes = 0;
+    pub(super) fn exchange(&self, rate: Rate, packets: impl Iterator<Item = u32>) -> Exchange {
+        let (mut bytes, mut count) = (0, 0);
         for packet in packets {
-            let frame = u64::from(packet) + u64::from(self.mac_header);
-            // The padding goes before the next delimiter.
-            bytes = if count == 1 { frame } else { bytes.next_multiple_of(DELIMITER_BYTES) + DELIMITER_BYTES + frame };
+            (bytes, count) = (self.joined(bytes, packet), count + 1);
+        }
+        if count == 1 {
+            bytes -= DELIMITER_BYTES;
         }
         let answer_rate = self.answer_rate(rate);
         let frame = self.airtime(bytes, rate);
         let (asking, exposed) = match self.rts_threshold {
             Some(threshold) if bytes >= u64::from(threshold) => {
-                let rts = self.airtime(u64::from(RTS_BYTES), answer_rate);
-                let cts = self.airtime(u64::from(CTS_BYTES), answer_rate);
+                let rts = self.answer_airtime(RTS_BYTES, answer_rate);
+                let cts = self.answer_airtime(CTS_BYTES, answer_rate);
                 (rts + self.propagation + self.sifs + cts + self.propagation + self.sifs, rts)
             }
             _ => (Duration::ZERO, frame),
         };
         let arrival = asking + frame + self.propagation;
-        let end = arrival + self.sifs + self.airtime(u64::from(self.ack), answer_rate) + self.propagation;
+        let end = arrival + self.sifs + self.answer_airtime(self.ack, answer_rate) + self.propagation;
         Exchange { exposed, arrival, end }
+    }
+}
+
+/// Duration of so many bytes, in whole nanoseconds or whole symbols, rounded up.
+fn body(bytes: u64, rate: Rate, symbol: Option<Duration>) -> Duration {
+    match symbol {
+        None => {
+            let (length, rest) = rate.transmission(bytes);
+            length + Duration::from_nanos(u64::from(rest > 0))
+        }
+        Some(symbol) => {
+            // Bits of a symbol, in 1/10^9.
+            let of_symbol = u128::from(rate.as_bps()) * u128::from(symbol.as_nanos());
+            let bits = u128::from(OFDM_BITS + 8 * bytes) * u128::from(NANOS_PER_SEC);
+            symbol * bits.div_ceil(of_symbol) as u64
+        }
     }
 }

@@ -13,6 +13,7 @@ mod channel;
 mod course;
 mod dcf;
 mod fate;
+mod frame;
 mod impairments;
 mod loss;
 mod script;

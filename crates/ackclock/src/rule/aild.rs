@@ -65,7 +65,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ParameterError, Rule, RuleParameters, require_segments};
 
-/// Additive increase, decrease in proportion to the part of the window that was lost.
+/// Additive increase, loss-proportional decrease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aild {

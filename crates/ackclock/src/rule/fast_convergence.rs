@@ -145,7 +145,7 @@ impl Rule for AimdFcRule {
     }
 }
 
-/// AIMD with fast convergence that also keeps a part of the gain of a cycle, half of it by default.
+/// AIMD with fast convergence that keeps part of the gain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AimdFcPlus {

@@ -192,7 +192,9 @@ use super::{LARGEST_FACTOR, MOST_SEGMENTS, ParameterError, Rule, RuleParameters,
 
 const CHIU_JAIN: &str = "Chiu & Jain 1989, Analysis of the increase and decrease algorithms for congestion avoidance";
 
-/// Any linear control: `w <- increase_add + increase_mul w`, cut to `decrease_add + decrease_mul w`.
+/// Any linear control of the window.
+///
+/// The window is `w <- increase_add + increase_mul w`, and `decrease_add + decrease_mul w` after a cut.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Linear {

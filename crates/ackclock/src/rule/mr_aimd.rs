@@ -95,7 +95,7 @@ use serde::{Deserialize, Serialize};
 use super::{MOST_SEGMENTS, Marks, ParameterError, Rule, RuleParameters, require, require_segments};
 use crate::units::Duration;
 
-/// Multi-rate AIMD: the increase grows too, more slowly while packets are marked.
+/// Multi-rate AIMD: the increase grows too. It grows more slowly while packets are marked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MrAimd {

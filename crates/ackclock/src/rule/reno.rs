@@ -53,7 +53,7 @@ use serde::{Deserialize, Serialize};
 use super::linear::{Aimd, Linear};
 use super::{ParameterError, Rule, RuleParameters, require};
 
-/// Reno, the congestion control of RFC 5681: one more segment per round trip, half of the window at congestion.
+/// Reno, the congestion control of RFC 5681.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reno {

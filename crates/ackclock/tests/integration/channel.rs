@@ -120,12 +120,14 @@ path = ['s3.reverse']
 reverse_path = ['wire.reverse']
 ";
 
-const VARIANTS: [&[&str]; 7] = [
+const VARIANTS: [&[&str]; 9] = [
     &[],
     &["channels.wifi.preset=802.11b", "links.sta2.rate=1 Mbit/s", "channels.wifi.retries=0"],
     &["channels.wifi.aggregate=16", "channels.wifi.ack=32 B"],
     &["channels.wifi.rts_threshold=500 B"],
     &["channels.wifi.frame_errors=0.2", "channels.wifi.retries=1"],
+    &["channels.wifi.preset=802.11n", "channels.wifi.packet_errors=0.2", "channels.wifi.retries=1"],
+    &["channels.wifi.preset=802.11ax", "channels.wifi.packet_errors=0.05", "channels.wifi.frame_errors=0.05"],
     &["channels.wifi.preset=802.11a", "links.ap.jitter=2 ms", "links.ap.jitter_reorders=true"],
     &["channels.wifi.countdown=counts-busy", "channels.wifi.after_failure=difs"],
 ];
@@ -316,7 +318,7 @@ fn a_mistake_is_told_with_its_place_and_a_hint() {
             "channels.air.basic_rates: 6 Mbit/s is out of range",
         ),
         (format!("aggregat = 2\n{station}"), "channels.air.aggregat: unknown key; did you mean \"aggregate\"?"),
-        (format!("aggregate = 0\n{station}"), "channels.air.aggregate: 0 is out of range; must be from 1 to 64"),
+        (format!("aggregate = 0\n{station}"), "channels.air.aggregate: 0 is out of range; must be from 1 to 256"),
         (
             "[links.a]\nrate = '1 Mbit/s'\n[links.air]".to_owned(),
             "channels.air: the name \"air\" is taken by the link \"air\"",

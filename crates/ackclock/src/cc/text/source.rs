@@ -12,7 +12,7 @@ const MAX_LINE: usize = 16_384;
 /// The key of the condition that ends slow start.
 pub(super) const EXIT_SLOW_START: &str = "exit_slow_start";
 
-/// A rule as text: formulas for the increase and the window after a cut, with its own parameters and states.
+/// A rule as text: formulas for the increase and the cut. It may have parameters and states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RuleSource {

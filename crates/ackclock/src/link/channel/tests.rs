@@ -19,8 +19,10 @@ fn fhss(window: u32, stages: u32) -> Dcf {
         cw_max: (window << stages) - 1,
         retries: 255,
         phy_header: Duration::from_micros(128),
+        answer_header: Duration::from_micros(128),
         phy_trailer: Duration::ZERO,
         symbol: None,
+        answer_symbol: None,
         mac_header: 34,
         ack: 14,
         basic_rates: vec![mbps(1)],
@@ -28,7 +30,10 @@ fn fhss(window: u32, stages: u32) -> Dcf {
         after_failure: AfterFailure::Difs,
         rts_threshold: None,
         aggregate: 1,
+        aggregate_bytes: u64::MAX / 8,
+        aggregate_time: Duration::from_secs(1),
         frame_errors: 0.0,
+        packet_errors: 0.0,
     }
 }
 
@@ -42,8 +47,10 @@ fn erp_ofdm() -> Dcf {
         cw_max: 1023,
         retries: 6,
         phy_header: Duration::from_micros(20),
+        answer_header: Duration::from_micros(20),
         phy_trailer: Duration::from_micros(6),
         symbol: Some(Duration::from_micros(4)),
+        answer_symbol: Some(Duration::from_micros(4)),
         mac_header: 36,
         basic_rates: vec![mbps(6), mbps(12), mbps(24)],
         countdown: Countdown::Freezes,
@@ -63,6 +70,10 @@ struct Saturated {
     now: Instant,
     arrived: u64,
     sent: u64,
+    /// Packets that wait in the queue of a station.
+    most: u64,
+    /// For each link, the next number that may arrive.
+    next: Vec<u64>,
 }
 
 impl Saturated {
@@ -87,14 +98,14 @@ impl Saturated {
         };
         let channel = Channel::new(dcf.clone(), (0..stations).map(config).collect());
         let links = (0..stations).map(link).collect();
-        Saturated { channel, links, now: Instant::ZERO, arrived: 0, sent: 0 }
+        Saturated { channel, links, now: Instant::ZERO, arrived: 0, sent: 0, most: 8, next: vec![0; stations] }
     }
 
     /// Runs for so many transmissions.
     fn run(mut self, transmissions: u64) -> Self {
         for _ in 0..transmissions {
             for station in 0..self.links.len() {
-                while self.links[station].backlog().0 < 8 {
+                while u64::from(self.links[station].backlog().0) < self.most {
                     let item = Item {
                         number: self.sent,
                         flow: 0,
@@ -114,6 +125,8 @@ impl Saturated {
                 let at = self.links[link].next_deadline().expect("it was given a packet");
                 while let Some(item) = self.links[link].poll(at, &mut ()) {
                     assert_eq!(item.bytes, PAYLOAD);
+                    assert!(item.number >= self.next[link], "packets arrive in order");
+                    self.next[link] = item.number + 1;
                     self.arrived += 1;
                 }
             }
@@ -272,6 +285,56 @@ fn packets_of_an_aggregate_share_one_exchange() {
     let expected = 28.0 + 7.5 * 9.0 + 20.0 + 316.0 * 4.0 + 6.0 + 1.0 + 10.0 + 34.0 + 1.0;
     let found = run.now.as_secs_f64() * 1e6 / 20_000.0;
     assert!((found - expected).abs() < 1.2, "{found}, expected {expected}");
+}
+
+/// 802.11n at 65 Mbit/s.
+fn ht() -> Dcf {
+    Dcf {
+        sifs: Duration::from_micros(16),
+        difs: Duration::from_micros(43),
+        phy_header: Duration::from_micros(36),
+        phy_trailer: Duration::ZERO,
+        mac_header: 38,
+        ack: 32,
+        aggregate: 64,
+        aggregate_bytes: 65_535,
+        aggregate_time: Duration::from_micros(5_484),
+        ..erp_ofdm()
+    }
+}
+
+/// The exchange of so many packets of `PAYLOAD` bytes by [`ht`], with its mean backoff, in microseconds.
+fn ht_exchange(packets: u32) -> f64 {
+    // 1065 bytes before, and all but the last padded to 1068. A symbol has 260 bits. The block ACK at 24 Mbit/s takes 3
+    // symbols.
+    let bits = 8 * (1068 * packets - 3) + 22;
+    43.0 + 7.5 * 9.0 + 36.0 + f64::from(bits.div_ceil(260)) * 4.0 + 1.0 + 16.0 + 20.0 + 3.0 * 4.0 + 1.0
+}
+
+#[test]
+fn an_aggregate_is_as_long_as_it_may_be() {
+    // 5448 us are 1362 symbols, 354,120 bits: 41 packets.
+    let run = Saturated { most: 64, ..Saturated::new(&ht(), mbps(65), 1, 1) }.run(20_000);
+    let found = run.now.as_secs_f64() * 1e6 / 20_000.0;
+    assert_eq!(run.arrived, 41 * 20_000);
+    assert!((found / ht_exchange(41) - 1.0).abs() < 0.001, "{found}, expected {}", ht_exchange(41));
+    let few = Saturated { most: 64, ..Saturated::new(&Dcf { aggregate_bytes: 3 * 1068, ..ht() }, mbps(65), 1, 1) };
+    assert_eq!(few.run(1000).arrived, 3000);
+}
+
+#[test]
+fn damaged_packets_of_an_aggregate_are_sent_again_alone_and_all_arrive_in_order() {
+    // Short of the window of 64, every transmission has 41 packets.
+    let dcf = Dcf { packet_errors: 0.1, aggregate: 256, ..ht() };
+    let run = Saturated { most: 300, ..Saturated::new(&dcf, mbps(65), 1, 1) }.run(20_000);
+    let sent_at_once = run.arrived as f64 / 20_000.0;
+    assert!((sent_at_once / (0.9 * 41.0) - 1.0).abs() < 0.005, "{sent_at_once}");
+    assert_eq!((run.counters()[0].losses, run.counters()[0].failed_attempts), (0, 0));
+    let dcf = Dcf { packet_errors: 0.5, retries: 1, ..dcf };
+    let run = Saturated { most: 300, ..Saturated::new(&dcf, mbps(65), 1, 1) }.run(5_000);
+    let (lost, sent) = (run.counters()[0].losses, run.counters()[0].forwarded);
+    assert!((lost as f64 / sent as f64 - 0.25).abs() < 0.01, "{lost} of {sent}");
+    assert_eq!(sent, run.arrived + lost + run.channel.held().0);
 }
 
 #[test]

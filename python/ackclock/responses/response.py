@@ -1,0 +1,304 @@
+"""Runs algorithms alone over a range of loss rates, RTTs, buffers or rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ackclock.errors import ArgumentValueError
+from ackclock.evaluation.candidate import Candidate
+from ackclock.files.documents import toml_of
+from ackclock.metrics.quantities import number_of
+from ackclock.page.lines import Axes, Line, lines
+from ackclock.page.notebook import alone, drawer
+from ackclock.responses.closed_form import buffer_utilization, mean_window
+from ackclock.scenario import SCHEMA
+from ackclock.studies.results import study
+from ackclock.text.suggest import hint
+
+if TYPE_CHECKING:
+    import polars
+
+    from ackclock.page.plots import Plot
+
+_MBIT = 1e6
+#: Bytes of payload and on the wire of a full segment, with its timestamps.
+_PAYLOAD, _WIRE = 1448, 1500
+#: Kinds of loss. The closed forms assume periodic loss.
+LOSSES = ("random", "periodic")
+
+
+class Axis(NamedTuple):
+    """A quantity that varies."""
+
+    label: str
+    #: Its values, in the words of an option.
+    values: tuple[str, ...]
+    #: The rest of the network.
+    rate: str
+    rtt: str
+    limit: str
+    loss: str
+
+
+#: Windows of a flow with random loss stay below the BDP of 100 Mbit/s and 40 ms for most algorithms.
+AXES = {
+    "loss": Axis(
+        "loss rate",
+        ("0.0001", "0.0003", "0.001", "0.003", "0.01", "0.03", "0.1"),
+        "100 Mbit/s",
+        "40 ms",
+        "1 BDP",
+        "0",
+    ),
+    "rtt": Axis(
+        "base RTT, ms",
+        ("10 ms", "20 ms", "40 ms", "80 ms", "160 ms", "320 ms"),
+        "100 Mbit/s",
+        "40 ms",
+        "1 BDP",
+        "0.001",
+    ),
+    "buffer": Axis(
+        "buffer, BDP",
+        ("0.05 BDP", "0.1 BDP", "0.2 BDP", "0.5 BDP", "1 BDP", "2 BDP", "4 BDP"),
+        "20 Mbit/s",
+        "40 ms",
+        "1 BDP",
+        "0",
+    ),
+    "rate": Axis(
+        "rate, Mbit/s",
+        ("1 Mbit/s", "3 Mbit/s", "10 Mbit/s", "30 Mbit/s", "100 Mbit/s", "300 Mbit/s"),
+        "100 Mbit/s",
+        "40 ms",
+        "1 BDP",
+        "0.001",
+    ),
+}
+_UNITS = {"loss": "", "rtt": "s", "buffer": "bdp", "rate": "bps"}
+_FACTORS = {"loss": 1.0, "rtt": 1e3, "buffer": 1.0, "rate": 1e-6}
+
+
+class Point(NamedTuple):
+    """The goodput of an algorithm at a value of the axis."""
+
+    algorithm: str
+    #: The value in the unit of the axis.
+    x: float
+    goodput_bps: float
+    #: The 95 % interval of the mean. None if nothing is random.
+    low_bps: float | None
+    high_bps: float | None
+    closed_form_bps: float | None
+
+
+@dataclass(frozen=True)
+class Response:
+    """Response functions of algorithms, each alone on a bottleneck."""
+
+    over: str
+    points: tuple[Point, ...]
+    #: The network, without the axis.
+    conditions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def axis(self) -> Axis:
+        """The quantity that varies."""
+        return AXES[self.over]
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """The points with units in the column names."""
+        import polars
+
+        names = {"loss": "loss_rate", "rtt": "rtt_ms", "buffer": "buffer_bdp", "rate": "rate_mbps"}
+        return polars.DataFrame(self.points, schema=list(Point._fields), orient="row").rename(
+            {"x": names[self.over]}
+        )
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything as JSON."""
+        points = [point._asdict() for point in self.points]
+        return {"over": self.over, "conditions": self.conditions, "points": points}
+
+    def lines(self) -> list[Line]:
+        """Return a line for each algorithm, and one for each closed form."""
+        found = []
+        for name in dict.fromkeys(point.algorithm for point in self.points):
+            own = [point for point in self.points if point.algorithm == name]
+            bounds = [
+                None
+                if point.low_bps is None or point.high_bps is None
+                else (max(point.low_bps, 1.0) / _MBIT, point.high_bps / _MBIT)
+                for point in own
+            ]
+            found.append(
+                Line(name, [point.x for point in own], [point.goodput_bps / _MBIT for point in own], bounds)
+            )
+            told = [point for point in own if point.closed_form_bps is not None]
+            if told:
+                values = [(point.closed_form_bps or 0.0) / _MBIT for point in told]
+                found.append(Line(f"{name}, closed form", [point.x for point in told], values))
+        return found
+
+    @property
+    def axes(self) -> Axes:
+        """The axes of a drawing: both logarithmic."""
+        return Axes(self.axis.label, "goodput, Mbit/s", logarithmic=True, logarithmic_y=True)
+
+    @property
+    def title(self) -> str:
+        """The title of a drawing."""
+        return f"goodput over {self.axis.label.partition(',')[0]}"
+
+    def svg(self) -> str:
+        """Draw goodput over the axis as standalone SVG."""
+        return alone(lines(self.lines(), self.axes, self.title))
+
+    def plot(self) -> Plot:
+        """Draw goodput over the axis, as a matplotlib figure. Raises `InputError` without matplotlib."""
+        figure: Plot = drawer().lines([("", self.lines())], self.axes, self.title)
+        return figure
+
+
+def response(
+    *algorithms: Any,
+    over: str = "loss",
+    values: Sequence[str] | None = None,
+    rate: str | None = None,
+    rtt: str | None = None,
+    limit: str | None = None,
+    loss: str | None = None,
+    loss_kind: str = LOSSES[0],
+    duration: str = "60 s",
+    replicates: int = 5,
+    seed: int = 1,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Response:
+    """Run algorithms alone over a range of loss rates, RTTs, buffers or rates.
+
+    - `algorithms`: names, labels or files, as for `evaluate`.
+    - `over`: `loss`, `rtt`, `buffer` or `rate`. `values`: the values of it, such as `["1 %", "2 %"]`.
+    - `rate`, `rtt`, `limit`, `loss`: the rest of the network. `loss_kind`: `random` or `periodic`.
+    - `replicates`: seeds of each point. A point without chance runs once.
+
+    Raises `AckclockError`. An `ArgumentError` names the argument.
+    """
+    if over not in AXES:
+        raise ArgumentValueError("over", f"is {over!r}; {hint(over, AXES)}")
+    if loss_kind not in LOSSES:
+        raise ArgumentValueError("loss_kind", f"is {loss_kind!r}; {hint(loss_kind, LOSSES)}")
+    if not algorithms:
+        raise ArgumentValueError("algorithms", "is empty; name at least one, such as 'cubic'")
+    axis = AXES[over]
+    given = {"rate": rate, "rtt": rtt, "limit": limit, "loss": loss}
+    varied = "limit" if over == "buffer" else over
+    if given[varied] is not None:
+        raise ArgumentValueError(varied, f"is the axis; give its values as `values` instead of `{varied}`")
+    conditions = {key: value or str(getattr(axis, key)) for key, value in given.items() if key != varied}
+    texts = list(values or axis.values)
+    places = [_number(over, text) for text in texts]
+    candidates = [Candidate.parse(algorithm) for algorithm in algorithms]
+    document = _study(candidates, over, places, conditions, loss_kind, duration, seed)
+    found = study(document, replicates=replicates, workers=workers, progress=progress).summary
+    rows = found.select("goodput_bps", "goodput_bps_low", "goodput_bps_high").rows()
+    points = []
+    for index, (mean, low, high) in enumerate(rows):
+        candidate, place = candidates[index // len(places)], places[index % len(places)]
+        network = {**{key: _number(key, value) for key, value in conditions.items()}, varied: place}
+        told = _closed_form(candidate, over, network)
+        points.append(Point(candidate.label, place * _FACTORS[over], mean, low, high, told))
+    return Response(over, tuple(points), conditions)
+
+
+def _number(key: str, text: str) -> float:
+    """Return a quantity in seconds, bit/s or BDP, or a part. Raises `ArgumentValueError`."""
+    unit = {"limit": "bdp", **_UNITS}[key]
+    found = number_of(text)
+    if unit == "":
+        try:
+            part = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            part = -1.0
+        if 0 <= part < 1:
+            return part
+        raise ArgumentValueError(key, f"contains {text!r}; expected a part such as 0.001 or 0.1%")
+    if found is None or found[0] != unit or found[1] <= 0:
+        example = {"s": "40 ms", "bps": "20 Mbit/s", "bdp": "0.5 BDP"}[unit]
+        raise ArgumentValueError(key, f"contains {text!r}; expected a quantity such as {example}")
+    return found[1]
+
+
+def _study(
+    candidates: Sequence[Candidate],
+    over: str,
+    places: Sequence[float],
+    conditions: dict[str, str],
+    loss_kind: str,
+    duration: str,
+    seed: int,
+) -> dict[str, Any]:
+    unit, length = number_of(duration) or ("", 0.0)
+    if unit != "s" or length <= 0:
+        raise ArgumentValueError("duration", f"is {duration!r}; expected a time such as 60 s")
+    fixed = {key: _number(key, value) for key, value in conditions.items()}
+    topology: dict[str, Any] = {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}
+    for key, number in fixed.items():
+        topology[_KEYS[key]] = _value(key, number, loss_kind)
+    axis_key = _KEYS["limit" if over == "buffer" else over]
+    values = [_value("limit" if over == "buffer" else over, place, loss_kind) for place in places]
+    return {
+        "schema": 1,
+        "name": f"response over {over}",
+        "seed": seed,
+        "scenario": {
+            "schema": SCHEMA,
+            "duration": duration,
+            "warmup": f"{length / 6:g} s",
+            "topology": {**topology, axis_key: values[0]},
+            "flows": [{"name": "test", "cc": "cubic"}],
+        },
+        "grid": {
+            "flows.test.cc": [_algorithm(candidate) for candidate in candidates],
+            f"topology.{axis_key}": values,
+        },
+    }
+
+
+_KEYS = {"rate": "rate", "rtt": "delay", "limit": "queue", "loss": "loss"}
+
+
+def _value(key: str, number: float, loss_kind: str) -> Any:
+    if key == "rate":
+        return f"{number / _MBIT:.9g} Mbit/s"
+    if key == "rtt":
+        return f"{number * 1e3 / 2:.9g} ms"
+    if key == "limit":
+        return {"kind": "drop-tail", "limit": f"{number:.9g} BDP"}
+    if number == 0:
+        return {"kind": "none"}
+    if loss_kind == "periodic":
+        return {"kind": "periodic", "period": max(1, round(1 / number))}
+    return {"kind": "bernoulli", "probability": number}
+
+
+def _algorithm(candidate: Candidate) -> Any:
+    text = candidate.text
+    return toml_of(f"cc = {text}")["cc"] if text.startswith("{") else text
+
+
+def _closed_form(candidate: Candidate, over: str, network: dict[str, float]) -> float | None:
+    capacity = network["rate"] * _PAYLOAD / _WIRE
+    if over == "buffer" and network["loss"] == 0:
+        share = buffer_utilization(candidate.resolved, network["limit"])
+        return None if share is None else share * capacity
+    if network["loss"] == 0:
+        return None
+    window = mean_window(candidate.resolved, network["loss"], network["rtt"])
+    if window is None:
+        return None
+    return min(window * 8 * _PAYLOAD / network["rtt"] * (1 - network["loss"]), capacity)
