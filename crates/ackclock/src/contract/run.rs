@@ -236,27 +236,39 @@ mod tests {
     /// Makes a result impossible. None is a result without the part in question.
     type Spoil = fn(&mut RunResult) -> Option<()>;
 
-    const SPOILED: [Spoil; 19] = [
-        |result| Some(result.totals.policed.bytes += 1),
-        |result| Some(result.meters.first_mut()?.colours.policed += 1),
-        |result| Some(result.totals.duplicated.packets += 1),
-        |result| Some(result.totals.corrupted.bytes += 1),
-        |result| Some(result.totals.delivered.packets += 1),
-        |result| Some(result.totals.in_flight.bytes += 1),
-        |result| Some(*result.links[0].utilization.as_mut()? = 1.5),
-        |result| Some(result.links[0].arrivals += 1_000_000),
-        |result| Some(result.links[0].forwarded += 1_000_000),
-        |result| result.flows.first_mut().and_then(|flow| Some(*flow.rtt_mean_s.as_mut()? = flow.base_rtt_s - 1e-9)),
-        |result| result.flows.first_mut().and_then(|flow| Some(*flow.rtt_min_s.as_mut()? = flow.base_rtt_s - 1e-9)),
-        |result| Some(*result.flows.first_mut()?.rtt_min_s.as_mut()? = 1e9),
-        |result| Some(result.flows.iter_mut().find(|flow| flow.ecn == "off")?.marks += 1),
-        |result| Some(result.transfers.first_mut()?.unfinished += 1_000),
-        |result| Some(*result.transfers.first_mut()?.times.fct_p99_s.as_mut()? = 1e9),
-        |result| Some(*result.datagrams.first_mut()?.delay_mean_s.as_mut()? = 1e-9),
-        |result| Some(*result.samples.flows.cwnd_segments.last_mut()? = f64::INFINITY),
-        |result| Some(*result.samples.flows.srtt_ns.iter_mut().find(|srtt| **srtt > 1)? = 1),
-        |result| Some(*result.samples.links.backlog_packets.last_mut()? = 100_000),
-    ];
+    macro_rules! spoils {
+        ($result:ident: $($spoil:expr;)*) => {
+            [$(|$result| { $spoil; Some(()) }),*]
+        };
+    }
+
+    const SPOILED: [Spoil; 19] = spoils! { result:
+        result.totals.policed.bytes += 1;
+        result.meters.first_mut()?.colours.policed += 1;
+        result.totals.duplicated.packets += 1;
+        result.totals.corrupted.bytes += 1;
+        result.totals.delivered.packets += 1;
+        result.totals.in_flight.bytes += 1;
+        *result.links[0].utilization.as_mut()? = 1.5;
+        result.links[0].arrivals += 1_000_000;
+        result.links[0].forwarded += 1_000_000;
+        {
+            let flow = result.flows.first_mut()?;
+            *flow.rtt_mean_s.as_mut()? = flow.base_rtt_s - 1e-9;
+        };
+        {
+            let flow = result.flows.first_mut()?;
+            *flow.rtt_min_s.as_mut()? = flow.base_rtt_s - 1e-9;
+        };
+        *result.flows.first_mut()?.rtt_min_s.as_mut()? = 1e9;
+        result.flows.iter_mut().find(|flow| flow.ecn == "off")?.marks += 1;
+        result.transfers.first_mut()?.unfinished += 1_000;
+        *result.transfers.first_mut()?.times.fct_p99_s.as_mut()? = 1e9;
+        *result.datagrams.first_mut()?.delay_mean_s.as_mut()? = 1e-9;
+        *result.samples.flows.cwnd_segments.last_mut()? = f64::INFINITY;
+        *result.samples.flows.srtt_ns.iter_mut().find(|srtt| **srtt > 1)? = 1;
+        *result.samples.links.backlog_packets.last_mut()? = 100_000;
+    };
 
     #[test]
     fn a_result_that_cannot_be_is_found() {
