@@ -28,8 +28,8 @@
 //! | 2.2 | competitive mode, round trip without a loss | `1/δ <- 1/δ + 1` |
 //! | 2.2 | competitive mode, loss | `1/δ <- 1/(2δ)`, at least the default |
 //!
-//! In equilibrium n flows share the rate `1 / (δ d)` each, so d is `n / (δ C)` on a link of C packets
-//! per second.
+//! In equilibrium n flows share a link of C packets per second. Each has the rate `1 / (δ d)`, and d is
+//! `n / (δ C)`.
 //!
 //! ## Velocity
 //!
@@ -60,7 +60,7 @@
 //! ## Validation
 //!
 //! Linux has no Copa. Tests compare the formulas with hand-computed values. In packets, a flow alone
-//! has 1 to 5 packets in the queue on average, loses none, and uses 95 % of the link or more.
+//! loses none. It has 1/(2δ) to 2/δ packets in the queue on average, and uses 95 % of the link or more.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,7 +95,7 @@ const DELTAS: std::ops::RangeInclusive<f64> = 0.001..=10.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Copa {
-    /// The paper's default δ: the inverse of the packets that a flow has in the queue, at least 0.001 and at most 10.
+    /// The paper's default δ: the inverse of a flow's packets in the queue, at least 0.001 and at most 10.
     pub delta: f64,
     /// Whether the flow competes with loss-based flows by a smaller δ. Without it, it always keeps `delta`.
     pub competitive: bool,
@@ -140,7 +140,7 @@ impl CcParameters for Copa {
     }
 }
 
-/// The velocity and what it follows.
+/// The velocity, and the movement of the window.
 #[derive(Clone, Copy, Debug)]
 struct Velocity {
     value: f64,

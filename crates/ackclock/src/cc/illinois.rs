@@ -3,14 +3,14 @@
 //! `cc = "illinois"`
 //!
 //! Illinois is AIMD whose increase and decrease depend on the mean queueing delay. With a short queue
-//! it adds ten segments in a round trip, and a loss costs an eighth of the window. With a long queue it
-//! adds less than a segment, and a loss costs half. The window is a concave function of time. Losses
+//! it adds ten segments in a round trip. A loss then costs an eighth of the window. With a long queue
+//! it adds less than a segment, and a loss costs half. The window is a concave function of time. Losses
 //! remain the signal, so other loss-based flows do not starve it.
 //!
 //! ## Reference
 //!
 //! S. Liu, T. Başar and R. Srikant, TCP-Illinois: A Loss and Delay-Based Congestion Control Algorithm
-//! for High-Speed Networks, VALUETOOLS 2006. The constants are those of Linux.
+//! for High-Speed Networks, VALUETOOLS 2006. The constants follow Linux.
 //!
 //! ## Equations
 //!

@@ -1,14 +1,14 @@
-//! A law inside TCP: slow start below ssthresh, the law above it, one cut per congestion event.
+//! A control inside TCP: slow start below ssthresh, the control above it, one cut per congestion event.
 //!
-//! A law sees each ACK with its time and its delay. A [`Rule`](crate::rule::Rule) sees the window only.
+//! A control sees each ACK with its time and its delay. A [`Rule`](crate::rule::Rule) sees the window only.
 
 use super::window::Window;
 use super::{Ack, Arithmetic, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Restart, Sent};
 use crate::units::Instant;
 
-/// The part of an algorithm besides slow start and the limits of the window.
+/// The part of an algorithm without slow start and the limits of the window.
 pub(super) trait Law: Clone + std::fmt::Debug + Send {
-    /// True for a law that does anything in `on_sent`.
+    /// True for a control that does anything in `on_sent`.
     const NEEDS_ON_SENT: bool = false;
 
     /// A segment was handed to the network.
@@ -45,7 +45,7 @@ pub(super) trait Law: Clone + std::fmt::Debug + Send {
     fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {}
 }
 
-/// The numbers of a law: real, or whole as in Linux.
+/// The numbers of a control: real, or whole as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
     Real,
@@ -71,7 +71,7 @@ impl Numbers {
     }
 }
 
-/// The controller made of a law and slow start.
+/// The controller made of a control and slow start.
 #[derive(Clone, Debug)]
 pub struct LawController<L> {
     pub(super) law: L,
@@ -156,7 +156,7 @@ impl<L: Law> CongestionControl for LawController<L> {
     }
 }
 
-/// Events for the tests of laws.
+/// Events for the tests of controls.
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
@@ -194,8 +194,8 @@ pub(super) mod testing {
             .expect("the window grows")
     }
 
-    /// Slow start, floors and timeouts, which are the same for every law that halves the window after a timeout or
-    /// leaves it `left` of 40 segments.
+    /// Slow start, floors and timeouts. They are the same for each control that a timeout leaves `left` of 40
+    /// segments.
     pub(in super::super) fn respects_slow_start_and_floors<P: CcParameters>(parameters: &P, left: f64) {
         let mut cc = parameters.controller(CcContext { arithmetic: Arithmetic::Linux, ..CcContext::new(20.0) });
         (0..20).for_each(|_| cc.on_ack(&Ack::of(1.0)));

@@ -32,7 +32,7 @@
 //! sender's clock. A queue on the return path therefore also slows LEDBAT down. Clocks need no
 //! synchronisation.
 //!
-//! ## Late-comer advantage
+//! ## Newcomer advantage
 //!
 //! A flow that starts behind a standing queue takes its delay for the base delay. It adds another
 //! `target` of delay, and earlier flows yield to it. Section 4.4 of the RFC describes this unfairness.
@@ -49,7 +49,8 @@
 //! ## Constants
 //!
 //! The RFC requires a target of at most 100 ms and a gain of at most 1. It recommends ten minutes for
-//! the base delay, at least four samples for the current delay, and an allowed increase of 1.
+//! the base delay, and at least four samples for the current delay. The recommended allowed increase
+//! is 1.
 //!
 //! ## Deviations
 //!
@@ -62,7 +63,7 @@
 //! ## Validation
 //!
 //! Linux has no LEDBAT. Tests compare the formulas with hand-computed values. In packets, a flow alone
-//! keeps its target within 5 % at 10 Mbit/s and 40 ms. A test of the controller shows the late-comer
+//! keeps its target within 5 % at 10 Mbit/s and 40 ms. A test of the controller shows the newcomer
 //! advantage.
 
 use std::collections::VecDeque;
@@ -278,7 +279,7 @@ mod tests {
 
     /// Both have a queueing delay of 100 ms. The one that started behind it does not see it.
     #[test]
-    fn a_late_comer_takes_a_standing_queue_for_the_base_delay() {
+    fn a_newcomer_takes_a_standing_queue_for_the_base_delay() {
         let mut late = Ledbat::default().controller(real(10.0));
         late.on_ack(&ack(150.0, 9));
         assert!((late.cwnd() - 10.1).abs() < 1e-9);
@@ -301,7 +302,9 @@ mod tests {
         respects_slow_start_and_floors(&Ledbat::default(), 20.0);
         assert_eq!(lose(&mut Ledbat::default().controller(linux(41.0))), 20.0);
         let mut cc = Ledbat::default().controller(CcContext::new(40.0));
-        [50.0, 149.0, 150.0, 150.0, 150.0, 150.0].map(|rtt_ms| cc.on_ack(&ack(rtt_ms, 39)));
+        for rtt_ms in [50.0, 149.0, 150.0, 150.0, 150.0, 150.0] {
+            cc.on_ack(&ack(rtt_ms, 39));
+        }
         assert_eq!(cc.ssthresh(), 45.0);
     }
 

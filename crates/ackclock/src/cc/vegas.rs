@@ -2,19 +2,18 @@
 //!
 //! `cc = "vegas"`
 //!
-//! Vegas compares the RTT with the smallest RTT so far, and computes how many of its packets wait in
+//! Vegas compares the RTT with the smallest RTT so far. It computes how many of its packets wait in
 //! the queue. It keeps between `alpha` and `beta` of them there. The queue stays short, and a flow
 //! alone loses nothing. Loss-based flows fill the queue and starve Vegas.
 //!
 //! ## Reference
 //!
-//! L. S. Brakmo and L. L. Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet,
-//! IEEE JSAC 13 (8), 1995. The values of the parameters and the response to losses are those of
-//! Linux.
+//! L. S. Brakmo and L. L. Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet.
+//! It appeared in IEEE JSAC 13 (8), 1995. The parameters and the response to losses follow Linux.
 //!
 //! ## Equations
 //!
-//! Here w is the window, R the smallest RTT of the last round trip, and B the smallest RTT since the
+//! Here w is the window, and R the smallest RTT of the last round trip. B is the smallest RTT since the
 //! last idle time.
 //!
 //! | event | equation |

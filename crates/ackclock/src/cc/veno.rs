@@ -8,8 +8,8 @@
 //!
 //! ## Reference
 //!
-//! C. P. Fu and S. C. Liew, TCP Veno: TCP Enhancement for Transmission Over Wireless Access Networks,
-//! IEEE JSAC 21 (2), 2003.
+//! C. P. Fu and S. C. Liew, TCP Veno: TCP Enhancement for Transmission Over Wireless Access Networks.
+//! It appeared in IEEE JSAC 21 (2), 2003.
 //!
 //! ## Equations
 //!

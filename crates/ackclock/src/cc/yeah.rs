@@ -9,11 +9,11 @@
 //! ## Reference
 //!
 //! A. Baiocchi, A. P. Castellani and F. Vacirca, YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007. The
-//! constants are those of Linux.
+//! constants follow Linux.
 //!
 //! ## Equations
 //!
-//! Here w is the window, R the smallest RTT of the last round trip, and B the smallest RTT since the
+//! Here w is the window, and R the smallest RTT of the last round trip. B is the smallest RTT since the
 //! last idle time. W_r is a lower estimate of the window that Reno would have.
 //!
 //! | event | equation |
@@ -51,8 +51,8 @@
 //! | goodput | -0.01 to +1.2 % |
 //! | mean cwnd | -0.1 to +1.7 % |
 //!
-//! The goodput is outside its bound of 1 % on one path: 10 Mbit/s, 100 ms and a buffer of a BDP. Three
-//! runs do not show whether this is chance. Tests compare the formulas with hand-computed values.
+//! The goodput exceeds its bound of 1 % at 10 Mbit/s, 100 ms and a buffer of one BDP. Three runs do not
+//! show whether this is chance. Tests compare the formulas with hand-computed values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
