@@ -269,11 +269,19 @@ def test_every_algorithm_of_the_kernel_runs_by_its_name(scenario: str) -> None:
 
 
 def test_a_name_alone_selects_an_algorithm_of_the_kernel(scenario: str) -> None:
-    full = documents(scenario, "--set", 'flows.test.cc={ kind = "kernel", name = "illinois" }')
-    assert documents(scenario, "--set", "flows.test.cc=illinois") == full
-    answer = cli("run", "--flows", "illinois*2,cubic", "--duration", "3 s", "--backend", "kernel")
+    full = documents(scenario, "--set", 'flows.test.cc={ kind = "kernel", name = "nv" }')
+    assert documents(scenario, "--set", "flows.test.cc=nv") == full
+    answer = cli("run", "--flows", "nv*2,cubic", "--duration", "3 s", "--backend", "kernel")
     assert answer.code == 0, answer.stderr
-    assert "cubic for cubic, illinois for illinois" in answer.stderr
+    assert "cubic for cubic, nv for nv" in answer.stderr
+
+
+def test_an_algorithm_of_both_is_the_one_of_the_backend(scenario: str) -> None:
+    for name in ("vegas", "veno", "illinois", "yeah"):
+        change = ("--set", f"flows.test.cc={name}", "--set", "duration=2 s")
+        document = documents(scenario, *change)
+        assert document["emulation"]["algorithms"] == {"test": name}
+        assert cli("run", scenario, *change).code == 0, name
 
 
 def test_an_unknown_name_or_parameter_is_one_message_with_a_suggestion(scenario: str) -> None:
@@ -283,9 +291,9 @@ def test_an_unknown_name_or_parameter_is_one_message_with_a_suggestion(scenario:
             'flows.test.cc.kind: unknown algorithm "illinios"; did you mean "illinois"?',
         ),
         (
-            'flows.test.cc={ kind = "illinois", thetta = 4 }',
-            "error: flows.test.cc.thetta: the kernel has no module parameter tcp_illinois.thetta; "
-            'did you mean "theta"?',
+            'flows.test.cc={ kind = "nv", nv_padd = 20 }',
+            "error: flows.test.cc.nv_padd: the kernel has no module parameter tcp_nv.nv_padd; "
+            'did you mean "nv_pad"?',
         ),
     ):
         answer = cli("run", scenario, "--backend", "kernel", "--set", change)
@@ -294,8 +302,8 @@ def test_an_unknown_name_or_parameter_is_one_message_with_a_suggestion(scenario:
 
 
 def test_the_simulation_refuses_an_algorithm_of_the_kernel(scenario: str) -> None:
-    answer = cli("run", scenario, "--set", "flows.test.cc=vegas")
-    message = "error: flows.test.cc: vegas runs in a kernel only; use --backend kernel"
+    answer = cli("run", scenario, "--set", "flows.test.cc=nv")
+    message = "error: flows.test.cc: nv runs in a kernel only; use --backend kernel"
     assert (answer.code, answer.stdout) == (2, "") and answer.stderr.splitlines()[-1] == message
 
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ackclock::cc::{CcSpec, ForeignValue, KernelModule, RuleText};
+use ackclock::cc::{CcSpec, ForeignValue, KERNEL_ALGORITHMS, KernelModule, RuleText};
 use ackclock::sim::{FlowPlan, Plan};
 use ackclock_bpf::{BpfObject, compile_rule};
 
@@ -44,7 +44,7 @@ impl InKernel {
             Some(CcSpec::Bpf(program)) => Ok(InKernel::Object((&*program.object).into(), program.parameters.clone())),
             Some(CcSpec::Rule(rule)) => Ok(InKernel::Rule(rule.clone())),
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
-            Some(spec) if matches!(spec.name(), "cubic" | "bbr1") => {
+            Some(spec) if matches!(spec.name(), "cubic" | "bbr1") || KERNEL_ALGORITHMS.contains(&spec.name()) => {
                 let name = spec.name();
                 Err(Refused::algorithm(
                     flow,
@@ -120,6 +120,7 @@ fn own(spec: &CcSpec) -> Option<&'static str> {
             let same = ackclock::cc::Cubic { arithmetic, hz, ..Default::default() };
             (*cubic == same).then_some("cubic")
         }
+        _ if is_default && KERNEL_ALGORITHMS.contains(&spec.name()) => Some(spec.name()),
         _ => None,
     }
 }
@@ -242,6 +243,11 @@ mod tests {
         assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr".to_owned())));
         let message = in_kernel("{ kind = 'cubic', remaining = 0.6 }").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has cubic with its default"), "{message}");
+        for name in ["vegas", "veno", "illinois", "yeah", "dctcp"] {
+            assert_eq!(in_kernel(name), Ok(InKernel::Own(name.to_owned())));
+        }
+        let message = in_kernel("{ kind = 'vegas', alpha = 3 }").unwrap_err();
+        assert!(message.starts_with("flows.test.cc: the kernel has vegas with its default"), "{message}");
         assert_eq!(in_kernel("{ kind = 'kernel', name = 'westwood' }"), Ok(InKernel::Own("westwood".to_owned())));
         let message = in_kernel("aild").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has no aild; "), "{message}");

@@ -89,7 +89,8 @@ pub struct BpfProgram {
     pub parameters: BTreeMap<String, ForeignValue>,
 }
 
-/// Congestion controls that Linux has and the simulation lacks. A scenario may give their names alone.
+/// Congestion controls of Linux. A scenario may give their names alone. A name that the simulation also has is its
+/// own, and the kernel's under a backend with a kernel.
 pub const KERNEL_ALGORITHMS: [&str; 14] = [
     "bic",
     "cdg",
@@ -109,8 +110,8 @@ pub const KERNEL_ALGORITHMS: [&str; 14] = [
 
 /// An algorithm of the Linux kernel, by the kernel's name. Only `--backend kernel` and `--backend linux` run it.
 ///
-/// These names stand alone, as in `cc = "illinois"`: bic, cdg, dctcp, highspeed, htcp, hybla, illinois, lp, nv. So do
-/// scalable, vegas, veno, westwood and yeah.
+/// These names stand alone under such a backend, as in `cc = "nv"`: bic, cdg, dctcp, highspeed, htcp, hybla, illinois.
+/// So do lp, nv, scalable, vegas, veno, westwood and yeah.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct KernelAlgorithm {

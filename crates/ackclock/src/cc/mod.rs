@@ -7,6 +7,7 @@
 mod algorithm;
 mod bbr1;
 mod bbr3;
+mod copa;
 mod cubic;
 mod dctcp;
 mod event;
@@ -15,22 +16,30 @@ mod foreign;
 mod fuzz;
 mod held_down;
 mod hosted;
+mod illinois;
+mod law;
+mod ledbat;
 mod marked_fraction;
 mod max_filter;
 mod packets;
 mod parameters;
 mod prague;
 mod registry;
+mod round_trip;
 mod slow_start;
 #[cfg(test)]
 mod tests;
 mod text;
+mod vegas;
+mod veno;
 mod window;
 mod windowed;
+mod yeah;
 
 pub use algorithm::{Algorithm, CcFactory};
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
+pub use copa::{Copa, CopaController};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{
@@ -42,13 +51,19 @@ pub use foreign::{
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
 pub use hosted::Hosted;
+pub use illinois::{Illinois, IllinoisLaw};
+pub use law::LawController;
+pub use ledbat::{Ledbat, LedbatLaw};
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};
 pub use registry::{Cc, CcInfo, CcKind, CcSpec, algorithms, kinds};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
+pub use vegas::{Vegas, VegasLaw};
+pub use veno::{Veno, VenoLaw};
 pub use windowed::Windowed;
+pub use yeah::{Yeah, YeahLaw};
 
 use crate::ecn::Ecn;
 use crate::units::{Instant, Rate};

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Dctcp, EcnNeed, Loss,
-    PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Sent,
+    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Copa, Cubic, Dctcp, EcnNeed,
+    Illinois, Ledbat, Loss, PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Sent, Vegas,
+    Veno, Yeah,
 };
 use crate::ecn::Ecn;
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
@@ -191,6 +192,16 @@ register! {
     family "Standards":
     "reno" => Reno: reno::Reno;
     "cubic" => Cubic: Cubic;
+
+    family "By loss and delay":
+    "veno" => Veno: Veno;
+    "illinois" => Illinois: Illinois;
+    "yeah" => Yeah: Yeah;
+
+    family "By delay":
+    "vegas" => Vegas: Vegas;
+    "ledbat" => Ledbat: Ledbat;
+    "copa" => Copa: Copa;
 
     family "Scalable, for L4S and data centres":
     "dctcp" => Dctcp: Dctcp;
