@@ -29,6 +29,16 @@ def test_cubic_has_the_window_of_its_rfc() -> None:
     assert mean_window(cubic, 1e-2, 0.01) == pytest.approx(12.0, rel=0.03)
 
 
+def test_highspeed_and_scalable_follow_their_response_functions() -> None:
+    highspeed = {"kind": "highspeed", "low_window": 38, "high_window": 83_000, "low_p": 1e-3, "high_p": 1e-7}
+    # RFC 3649, section 5: W = 0.12 / p^0.835.
+    for loss in (1e-4, 1e-5, 1e-6):
+        assert mean_window(highspeed, loss, 0.1) == pytest.approx(0.12 / loss**0.835, rel=0.03)
+    assert mean_window(highspeed, 1e-2, 0.1) == pytest.approx(12.2, rel=0.01)
+    scalable = {"kind": "scalable", "increase": 0.01, "decrease": 0.125, "low_window": 16.0}
+    assert mean_window(scalable, 1e-4, 0.1) == pytest.approx(745, rel=0.01)
+
+
 def test_a_small_buffer_costs_utilization() -> None:
     reno = {"kind": "reno"}
     # Without a buffer the window varies between a half and one BDP.

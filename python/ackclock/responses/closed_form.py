@@ -65,10 +65,28 @@ def _cubic(parameters: Parameters, loss: float, rtt_s: float) -> float:
     return max(cubic, aimd_window(increase, beta, loss)) if parameters["reno_friendly"] else cubic
 
 
+def _scalable(parameters: Parameters, loss: float, rtt_s: float) -> float:
+    """Return the window of MIMD, or Reno's below `low_window`."""
+    law = {"increase": parameters["increase"], "remaining": 1 - parameters["decrease"]}
+    window = _mimd(law, loss, rtt_s)
+    return window if window > parameters["low_window"] else aimd_window(1.0, 0.5, loss)
+
+
+def _highspeed(parameters: Parameters, loss: float, rtt_s: float) -> float:
+    """Return RFC 3649's response function: a line in logarithms between two windows."""
+    low_p, low_window = float(parameters["low_p"]), float(parameters["low_window"])
+    if loss >= low_p:
+        return aimd_window(1.0, 0.5, loss)
+    slope = math.log(parameters["high_window"] / low_window) / math.log(parameters["high_p"] / low_p)
+    return low_window * float((loss / low_p) ** slope)
+
+
 #: Increase in segments per RTT, and the part of the window that remains after a loss.
 _LINEAR: dict[str, Callable[[Parameters], tuple[float, float]]] = {"reno": _reno, "aimd": _aimd}
 _WINDOWS: dict[str, Callable[[Parameters, float, float], float]] = {
     **dict.fromkeys(_LINEAR, _linear),
     "mimd": _mimd,
     "cubic": _cubic,
+    "scalable": _scalable,
+    "highspeed": _highspeed,
 }
