@@ -9,9 +9,15 @@ import { make } from "../report/elements.js";
  */
 export const byId = (id) => document.getElementById(id);
 
+/** Fills a list. Entries with a family stand in a group of the list. */
 export function fill(select, entries, chosen = select.value) {
+  const option = ({ name, summary }) => make("option", { value: name, textContent: name, title: summary ?? "" });
+  const families = new Set(entries.map(({ family }) => family));
   select.replaceChildren(
-    ...entries.map(({ name, summary }) => make("option", { value: name, textContent: name, title: summary ?? "" })),
+    ...[...families].flatMap((family) => {
+      const options = entries.filter((entry) => entry.family === family).map(option);
+      return family === undefined ? options : [make("optgroup", { label: family }, ...options)];
+    }),
   );
   if (entries.some(({ name }) => name === chosen)) select.value = chosen;
 }
