@@ -90,13 +90,13 @@ class Cell:
         """The size of the queue, at least two packets."""
         return max(2, round(self.bdp * self.mbit * MBIT * self.rtt_ms / 1e3 / 8 / PACKET_BYTES))
 
-    def scenario(self) -> Scenario:
-        """Return its scenario."""
+    def scenario(self, cc: Any, duration_s: int = DURATION_S) -> Scenario:
+        """Return its scenario with an algorithm."""
         return Scenario.from_dict(
             {
                 "schema": 2,
                 "name": self.name,
-                "duration": f"{DURATION_S} s",
+                "duration": f"{duration_s} s",
                 "warmup": "0 s",
                 "topology": {
                     "kind": "dumbbell",
@@ -105,7 +105,7 @@ class Cell:
                     "queue": {"kind": "drop-tail", "limit": f"{self.packets} packets"},
                 },
                 "transport": emulations.TRANSPORT,
-                "flows": [emulations.flow("test", ALGORITHMS[self.algorithm])],
+                "flows": [emulations.flow("test", cc)],
             }
         )
 
@@ -154,7 +154,7 @@ def fast() -> list[Cell]:
 
 def jobs(cell: Cell, backend: str) -> tuple[Sequence[Job], Sequence[Job]]:
     """Return the jobs of both sides, by seed."""
-    scenario = cell.scenario()
+    scenario = cell.scenario(ALGORITHMS[cell.algorithm])
     here = Study.of(scenario, samples=False, replicates=cell.seeds).jobs
     return here, Study.of(scenario, samples=False, replicates=cell.seeds, backend=backend).jobs
 
@@ -204,9 +204,10 @@ class Causes:
         return self._of.get(cell.name)
 
 
-def compare(cells: Sequence[Cell], backend: str, store: Store, workers: int) -> Iterable[dict[str, Any]]:
-    """Run the cells, and yield their rows."""
-    sides = {cell: jobs(cell, backend) for cell in cells}
+def compare(
+    sides: Mapping[Cell, tuple[Sequence[Job], Sequence[Job]]], store: Store, workers: int
+) -> Iterable[dict[str, Any]]:
+    """Run the cells with the jobs of both sides, and yield their rows."""
     flows: dict[str, Mapping[str, Any]] = {}
     failures: dict[str, str] = {}
     with progress("comparing") as tell:
@@ -278,7 +279,8 @@ def main() -> int:
         print(f"nothing can be compared here: {error}", file=sys.stderr)
         return 77
     with Store(None if given.slice else given.store) as store:
-        rows = list(compare(cells, with_kernel(kernel.name), store, given.workers))
+        sides = {cell: jobs(cell, with_kernel(kernel.name)) for cell in cells}
+        rows = list(compare(sides, store, given.workers))
     for each in rows:
         print(agreement_page.line(each))
     print(emulations.summary(rows))

@@ -44,7 +44,12 @@ impl InKernel {
             Some(CcSpec::Bpf(program)) => Ok(InKernel::Object((&*program.object).into(), program.parameters.clone())),
             Some(CcSpec::Rule(rule)) => Ok(InKernel::Rule(rule.clone())),
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
-            Some(spec) if matches!(spec.name(), "cubic" | "bbr1") => {
+            Some(spec)
+                if matches!(
+                    spec.name(),
+                    "cubic" | "bbr1" | "bic" | "highspeed" | "scalable" | "westwood" | "htcp" | "hybla"
+                ) =>
+            {
                 let name = spec.name();
                 Err(Refused::algorithm(
                     flow,
@@ -114,6 +119,16 @@ fn own(spec: &CcSpec) -> Option<&'static str> {
     match spec {
         CcSpec::Reno(_) | CcSpec::Aimd(_) if is_default => Some("reno"),
         CcSpec::Bbr1(_) if is_default => Some("bbr"),
+        CcSpec::Bic(_)
+        | CcSpec::HighSpeed(_)
+        | CcSpec::Scalable(_)
+        | CcSpec::Westwood(_)
+        | CcSpec::Htcp(_)
+        | CcSpec::Hybla(_)
+            if is_default =>
+        {
+            Some(spec.name())
+        }
         CcSpec::Cubic(cubic) => {
             // The arithmetic is not a parameter of the kernel's CUBIC.
             let ackclock::cc::Cubic { arithmetic, hz, .. } = *cubic;
@@ -242,6 +257,9 @@ mod tests {
         assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr".to_owned())));
         let message = in_kernel("{ kind = 'cubic', remaining = 0.6 }").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has cubic with its default"), "{message}");
+        for name in ["bic", "highspeed", "scalable", "westwood", "htcp", "hybla"] {
+            assert_eq!(in_kernel(name), Ok(InKernel::Own(name.to_owned())));
+        }
         assert_eq!(in_kernel("{ kind = 'kernel', name = 'westwood' }"), Ok(InKernel::Own("westwood".to_owned())));
         let message = in_kernel("aild").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has no aild; "), "{message}");

@@ -90,27 +90,11 @@ pub struct BpfProgram {
 }
 
 /// Congestion controls that Linux has and the simulation lacks. A scenario may give their names alone.
-pub const KERNEL_ALGORITHMS: [&str; 14] = [
-    "bic",
-    "cdg",
-    "dctcp",
-    "highspeed",
-    "htcp",
-    "hybla",
-    "illinois",
-    "lp",
-    "nv",
-    "scalable",
-    "vegas",
-    "veno",
-    "westwood",
-    "yeah",
-];
+pub const KERNEL_ALGORITHMS: [&str; 8] = ["cdg", "dctcp", "illinois", "lp", "nv", "vegas", "veno", "yeah"];
 
 /// A congestion control of the Linux kernel, by the kernel's name. Only `--backend kernel` and `--backend linux` run it.
 ///
-/// These names stand alone, as in `cc = "illinois"`: bic, cdg, dctcp, highspeed, htcp, hybla, illinois, lp, nv. So do
-/// scalable, vegas, veno, westwood and yeah.
+/// These names stand alone, as in `cc = "illinois"`: cdg, dctcp, illinois, lp, nv, vegas, veno and yeah.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct KernelAlgorithm {

@@ -7,6 +7,7 @@
 mod algorithm;
 mod bbr1;
 mod bbr3;
+mod bic;
 mod cubic;
 mod dctcp;
 mod event;
@@ -14,23 +15,30 @@ mod foreign;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod held_down;
+mod highspeed;
 mod hosted;
+mod htcp;
+mod hybla;
+mod law;
 mod marked_fraction;
 mod max_filter;
 mod packets;
 mod parameters;
 mod prague;
 mod registry;
+mod scalable;
 mod slow_start;
 #[cfg(test)]
 mod tests;
 mod text;
+mod westwood;
 mod window;
 mod windowed;
 
 pub use algorithm::{Algorithm, CcFactory};
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
+pub use bic::{Bic, BicLaw};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{
@@ -41,13 +49,19 @@ pub use foreign::{
 };
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
+pub use highspeed::{HighSpeed, HighSpeedLaw};
 pub use hosted::Hosted;
+pub use htcp::{Htcp, HtcpLaw};
+pub use hybla::{Hybla, HyblaLaw};
+pub use law::LawController;
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
+pub use scalable::{Scalable, ScalableLaw};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
+pub use westwood::{Westwood, WestwoodLaw};
 pub use windowed::Windowed;
 
 use crate::ecn::Ecn;

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Dctcp, EcnNeed, Loss,
-    PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Sent,
+    Ack, Bbr1, Bbr3, Bic, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Dctcp, EcnNeed,
+    HighSpeed, Htcp, Hybla, Loss, PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Scalable,
+    Sent, Westwood,
 };
 use crate::ecn::Ecn;
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
@@ -184,6 +185,12 @@ register! {
     "prague" => Prague: Prague;
     "bbr1" => Bbr1: Bbr1;
     "bbr3" => Bbr3: Bbr3;
+    "bic" => Bic: Bic;
+    "highspeed" => HighSpeed: HighSpeed;
+    "scalable" => Scalable: Scalable;
+    "westwood" => Westwood: Westwood;
+    "htcp" => Htcp: Htcp;
+    "hybla" => Hybla: Hybla;
     "rule" => Rule: RuleText;
     foreign:
     "python" => Python: PythonClass;

@@ -32,7 +32,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "kind = \"aimd\"",
         "knid = \"aimd\"",
         "18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, \
-             new-aimd, mr-aimd, cubic, reno, dctcp, prague, bbr1, bbr3, rule, python, library, bpf, kernel, module",
+             new-aimd, mr-aimd, cubic, reno, dctcp, prague, bbr1, bbr3, bic, highspeed, scalable, westwood, htcp, hybla, \
+             rule, python, library, bpf, kernel, module",
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
     (
