@@ -114,6 +114,16 @@ fn own(spec: &CcSpec) -> Option<&'static str> {
     match spec {
         CcSpec::Reno(_) | CcSpec::Aimd(_) if is_default => Some("reno"),
         CcSpec::Bbr1(_) if is_default => Some("bbr"),
+        CcSpec::Bic(_)
+        | CcSpec::HighSpeed(_)
+        | CcSpec::Scalable(_)
+        | CcSpec::Westwood(_)
+        | CcSpec::Htcp(_)
+        | CcSpec::Hybla(_)
+            if is_default =>
+        {
+            Some(spec.name())
+        }
         CcSpec::Cubic(cubic) => {
             // The arithmetic is not a parameter of the kernel's CUBIC.
             let ackclock::cc::Cubic { arithmetic, hz, .. } = *cubic;
@@ -243,7 +253,9 @@ mod tests {
         assert_eq!(in_kernel("bbr1"), Ok(InKernel::Own("bbr".to_owned())));
         let message = in_kernel("{ kind = 'cubic', remaining = 0.6 }").unwrap_err();
         assert!(message.starts_with("flows.test.cc: the kernel has cubic with its default"), "{message}");
-        for name in ["vegas", "veno", "illinois", "yeah", "dctcp"] {
+        for name in
+            ["bic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "scalable", "vegas", "veno", "westwood", "yeah"]
+        {
             assert_eq!(in_kernel(name), Ok(InKernel::Own(name.to_owned())));
         }
         let message = in_kernel("{ kind = 'vegas', alpha = 3 }").unwrap_err();

@@ -4,7 +4,7 @@
 
 use super::window::Window;
 use super::{Ack, Arithmetic, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Restart, Sent};
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// The part of an algorithm without slow start and the limits of the window.
 pub(super) trait Law: Clone + std::fmt::Debug + Send {
@@ -45,6 +45,8 @@ pub(super) trait Law: Clone + std::fmt::Debug + Send {
     fn probe(&self, _report: &mut dyn FnMut(&str, f64)) {}
 }
 
+const NANOS_PER_MILLI: f64 = 1e6;
+
 /// The numbers of a control: real, or whole as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
@@ -64,6 +66,19 @@ impl Numbers {
             Numbers::Real => value,
             Numbers::Whole => value.floor(),
         }
+    }
+
+    /// Milliseconds, which are the jiffies of Linux.
+    #[inline]
+    pub(super) fn millis(self, time: Duration) -> f64 {
+        self.down(time.as_nanos() as f64 / NANOS_PER_MILLI)
+    }
+
+    /// Milliseconds from one time to another. Whole ones are the difference of two clock readings.
+    #[inline]
+    pub(super) fn millis_between(self, start: Instant, now: Instant) -> f64 {
+        let reading = |time: Instant| self.down(time.as_nanos() as f64 / NANOS_PER_MILLI);
+        reading(now) - reading(start)
     }
 
     pub(super) fn are_whole(self) -> bool {
@@ -160,6 +175,7 @@ impl<L: Law> CongestionControl for LawController<L> {
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
+    use crate::cc::tests::{Path, mbit, ms};
     use crate::cc::{CcParameters, PathView};
 
     /// The context of Linux, in congestion avoidance at a window.
@@ -197,7 +213,7 @@ pub(super) mod testing {
     /// Slow start, floors and timeouts. They are the same for each control that a timeout leaves `left` of 40
     /// segments.
     pub(in super::super) fn respects_slow_start_and_floors<P: CcParameters>(parameters: &P, left: f64) {
-        let mut cc = parameters.controller(CcContext { arithmetic: Arithmetic::Linux, ..CcContext::new(20.0) });
+        let mut cc = parameters.controller(CcContext { initial_ssthresh: f64::INFINITY, ..linux(20.0) });
         (0..20).for_each(|_| cc.on_ack(&Ack::of(1.0)));
         assert_eq!(cc.cwnd(), 40.0, "slow start");
         cc.on_congestion(&congestion(CongestionKind::Timeout));
@@ -206,5 +222,38 @@ pub(super) mod testing {
         assert_eq!(cc.cwnd(), 40.0, "an undo");
         let mut small = parameters.controller(linux(2.0));
         assert_eq!((lose(&mut small), small.ssthresh()), (2.0, 2.0), "the floor");
+    }
+
+    /// The mean window over time in `cycles` losses of one in `period` segments, after as many others. Round trips are
+    /// equal, so an ACK takes 1/w of one.
+    pub(in super::super) fn mean_under_periodic_loss(cc: &mut impl CongestionControl, period: u64, cycles: u64) -> f64 {
+        let (mut acks, mut round_trips) = (0.0, 0.0);
+        for cycle in 0..2 * cycles {
+            for _ in 0..period {
+                cc.on_ack(&Ack::of(1.0));
+                if cycle >= cycles {
+                    acks += 1.0;
+                    round_trips += 1.0 / cc.cwnd();
+                }
+            }
+            lose(cc);
+        }
+        acks / round_trips
+    }
+
+    /// The mean window of a flow that loses one in `period` packets, over the second half of so many seconds. The link
+    /// of 10 Gbit/s and 100 ms never fills.
+    pub(in super::super) fn mean_in_packets(cc: &str, period: u64, secs: u64) -> f64 {
+        let mut path = Path::new(cc, mbit(10_000.0), ms(100), 100_000);
+        path.lose_each = period;
+        path.run_for(Duration::from_secs(secs / 2));
+        let samples = 50 * secs;
+        let sum: f64 = (0..samples)
+            .map(|_| {
+                path.run_for(ms(10));
+                path.cc().cwnd()
+            })
+            .sum();
+        sum / samples as f64
     }
 }

@@ -7,6 +7,7 @@
 mod algorithm;
 mod bbr1;
 mod bbr3;
+mod bic;
 mod copa;
 mod cubic;
 mod dctcp;
@@ -15,7 +16,10 @@ mod foreign;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod held_down;
+mod highspeed;
 mod hosted;
+mod htcp;
+mod hybla;
 mod illinois;
 mod law;
 mod ledbat;
@@ -26,12 +30,14 @@ mod parameters;
 mod prague;
 mod registry;
 mod round_trip;
+mod scalable;
 mod slow_start;
 #[cfg(test)]
 mod tests;
 mod text;
 mod vegas;
 mod veno;
+mod westwood;
 mod window;
 mod windowed;
 mod yeah;
@@ -39,6 +45,7 @@ mod yeah;
 pub use algorithm::{Algorithm, CcFactory};
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
+pub use bic::{Bic, BicLaw};
 pub use copa::{Copa, CopaController};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
@@ -50,7 +57,10 @@ pub use foreign::{
 };
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
+pub use highspeed::{HighSpeed, HighSpeedLaw};
 pub use hosted::Hosted;
+pub use htcp::{Htcp, HtcpLaw};
+pub use hybla::{Hybla, HyblaLaw};
 pub use illinois::{Illinois, IllinoisLaw};
 pub use law::LawController;
 pub use ledbat::{Ledbat, LedbatLaw};
@@ -58,10 +68,12 @@ pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};
 pub use registry::{Cc, CcInfo, CcKind, CcSpec, algorithms, kinds};
+pub use scalable::{Scalable, ScalableLaw};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
 pub use vegas::{Vegas, VegasLaw};
 pub use veno::{Veno, VenoLaw};
+pub use westwood::{Westwood, WestwoodLaw};
 pub use windowed::Windowed;
 pub use yeah::{Yeah, YeahLaw};
 

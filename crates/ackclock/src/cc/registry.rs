@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Copa, Cubic, Dctcp, EcnNeed,
-    Illinois, Ledbat, Loss, PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Sent, Vegas,
-    Veno, Yeah,
+    Ack, Bbr1, Bbr3, Bic, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Copa, Cubic, Dctcp,
+    EcnNeed, HighSpeed, Htcp, Hybla, Illinois, Ledbat, Loss, PacketControl, ParametersVisitor, PhaseChange, Prague,
+    Recovery, RuleText, Scalable, Sent, Vegas, Veno, Westwood, Yeah,
 };
 use crate::ecn::Ecn;
 use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
@@ -192,6 +192,14 @@ register! {
     family "Standards":
     "reno" => Reno: reno::Reno;
     "cubic" => Cubic: Cubic;
+
+    family "By loss, for fast and long paths":
+    "bic" => Bic: Bic;
+    "highspeed" => HighSpeed: HighSpeed;
+    "scalable" => Scalable: Scalable;
+    "htcp" => Htcp: Htcp;
+    "hybla" => Hybla: Hybla;
+    "westwood" => Westwood: Westwood;
 
     family "By loss and delay":
     "veno" => Veno: Veno;
@@ -441,6 +449,8 @@ mod tests {
         let spec: CcSpec = serde_json::from_str(r#"{"kind": "aimd", "increase": 2.0}"#).unwrap();
         assert_eq!(spec, CcSpec::Aimd(linear::Aimd { increase: 2.0, remaining: 0.5 }));
         assert!(serde_json::from_str::<CcSpec>(r#"{"kind": "aimd", "increse": 2.0}"#).is_err());
+        let bbr: CcSpec = serde_json::from_str(r#"{"kind": "bbr"}"#).unwrap();
+        assert_eq!((Some(bbr.clone()), bbr.name()), (CcSpec::by_name("bbr"), "bbr1"));
         for info in algorithms() {
             assert_eq!(CcSpec::by_name(info.name), Some(info.defaults.clone()));
             assert_eq!(info.defaults.check(), Ok(()));

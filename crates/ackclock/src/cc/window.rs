@@ -213,6 +213,11 @@ impl Window {
         self.ssthresh = ssthresh;
     }
 
+    /// Sets window and ssthresh at once, as an algorithm that measures the path does.
+    pub(super) fn set(&mut self, cwnd: f64) {
+        (self.cwnd, self.ssthresh) = (cwnd.max(LOSS_WINDOW), cwnd.max(MIN_SSTHRESH));
+    }
+
     /// Reduces the cut window further to `remaining`, if that is less.
     pub(super) fn reduce_to(&mut self, remaining: f64) {
         if remaining < self.cwnd {

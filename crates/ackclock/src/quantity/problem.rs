@@ -490,7 +490,7 @@ fn is_version(candidate: &str, name: &str) -> bool {
 
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 30;
+        const MOST: usize = 40;
         match self {
             Hint::Near(name) => write!(f, "did you mean \"{name}\"?"),
             Hint::Table(table) => write!(f, "write parameters in a table: {table}"),
