@@ -58,7 +58,7 @@
 //! | goodput | -0.14 to 0.00 % |
 //! | mean cwnd | -1.7 to +0.2 % |
 //!
-//! Tests compare the formulas with hand-computed values. In packets, a flow alone keeps its packets
+//! All paths are inside the bounds. In packets, a flow alone keeps its packets in the queue
 //! between `alpha` and `beta`, and loses none.
 
 use schemars::JsonSchema;
