@@ -279,6 +279,7 @@ impl CongestionControl for CopaController {
                 let change = change.min(cwnd / 2.0);
                 if !self.is_slow() {
                     self.window.avoid((cwnd - change).max(LEAST.min(cwnd)));
+                    self.window.keep_avoiding();
                 } else if ack.cwnd_limited {
                     self.window.avoid(cwnd + change);
                 }

@@ -199,12 +199,14 @@ impl Law for LedbatLaw {
         }
         if self.off_target < 0.0 {
             window.approach(self.step(window.cwnd(), ack.acked));
+            window.keep_avoiding();
         }
         // RFC 6817 §2.4.2: "max_allowed_cwnd = flightsize + ALLOWED_INCREASE * MSS".
         let flight = f64::from(ack.path.in_flight) + f64::from(ack.newly_delivered);
         let allowed = (flight + self.parameters.allowed_increase).floor().max(LEAST);
         if allowed < window.cwnd() {
             window.avoid(allowed);
+            window.keep_avoiding();
         }
     }
 

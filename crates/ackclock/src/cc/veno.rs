@@ -49,7 +49,7 @@
 //! | goodput | -0.06 to +0.15 % |
 //! | mean cwnd | -0.7 to +0.7 % |
 //!
-//! Tests compare the formulas with hand-computed values.
+//! All paths are inside the bounds. Tests compare the formulas with hand-computed values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -149,6 +149,12 @@ impl Window {
         self.cwnd = cwnd;
     }
 
+    /// The window shrank without congestion, and does not return to slow start.
+    #[inline]
+    pub(super) fn keep_avoiding(&mut self) {
+        self.ssthresh = self.ssthresh.min(self.cwnd);
+    }
+
     /// Congestion: `decrease` gives the remaining window, unless the context sets it.
     pub(super) fn cut(&mut self, congestion: &Congestion, decrease: impl FnOnce(f64) -> f64) {
         // RFC 3168 §6.1.2: "the TCP source should not decrease the slow-start threshold, ssthresh, if it has been
