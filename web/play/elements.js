@@ -9,7 +9,7 @@ import { make } from "../report/elements.js";
  */
 export const byId = (id) => document.getElementById(id);
 
-/** Fills a list. Entries with a family stand in a group of the list. */
+/** Fills a list. A group of the list contains the entries of a family. */
 export function fill(select, entries, chosen = select.value) {
   const option = ({ name, summary }) => make("option", { value: name, textContent: name, title: summary ?? "" });
   const families = new Set(entries.map(({ family }) => family));

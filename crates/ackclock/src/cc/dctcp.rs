@@ -65,7 +65,7 @@ use crate::units::Instant;
 /// Linux's DCTCP_MAX_ALPHA.
 const LINUX_ONE: u64 = 1024;
 
-/// DCTCP (RFC 8257): reduces its window in proportion to marks.
+/// DCTCP (RFC 8257): cuts in proportion to marks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dctcp {

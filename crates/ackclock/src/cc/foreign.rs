@@ -72,7 +72,7 @@ pub struct SharedLibrary {
     pub parameters: BTreeMap<String, ForeignValue>,
 }
 
-/// An object of eBPF (`struct_ops`), as the Linux kernel takes it.
+/// An object of eBPF (`struct_ops`), as Linux takes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct BpfProgram {
@@ -122,7 +122,7 @@ pub struct KernelAlgorithm {
     pub parameters: BTreeMap<String, ForeignValue>,
 }
 
-/// A kernel module with a congestion control, as source in C. Only `--backend kernel` runs it.
+/// A kernel module with an algorithm, as source in C. Only `--backend kernel` runs it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct KernelModule {

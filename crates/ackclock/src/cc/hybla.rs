@@ -71,7 +71,7 @@ const UNIT: f64 = 128.0;
 /// The longest reference round trip, in seconds.
 const LONGEST_RTT0: f64 = 10.0;
 
-/// TCP Hybla (Caini & Firrincieli 2004), which makes up for long round trips.
+/// TCP Hybla: makes up for long round trips. Caini & Firrincieli 2004.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hybla {

@@ -53,7 +53,7 @@ use super::law::{Law, LawController, Numbers};
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion};
 use crate::rule::{require, require_segments};
 
-/// Scalable TCP (Kelly 2003), which multiplies its window.
+/// Scalable TCP: multiplies its window. Kelly 2003.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scalable {

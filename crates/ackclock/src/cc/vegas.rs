@@ -75,7 +75,7 @@ pub(super) const ENOUGH_SAMPLES: u32 = 3;
 /// The least window of the Vegas state.
 const LEAST: f64 = 2.0;
 
-/// Vegas (Brakmo & Peterson 1995), which keeps a few packets in the queue.
+/// Vegas: keeps a few packets in the queue. Brakmo & Peterson 1995.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Vegas {

@@ -64,7 +64,7 @@ use crate::rule::{MOST_SEGMENTS, require};
 /// Part of the window that a random loss leaves.
 const RANDOM_REMAINING: f64 = 0.8;
 
-/// Veno (Fu & Liew 2003): a loss with a short queue is random.
+/// Veno: takes losses with a short queue for random. Fu & Liew 2003.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Veno {

@@ -78,7 +78,7 @@ const LEAST_CUT: f64 = 8.0;
 /// The least window of Reno.
 const LEAST: f64 = 2.0;
 
-/// YeAH (Baiocchi et al. 2007): fast while the queue is short.
+/// YeAH: fast while the queue is short. Baiocchi, Castellani & Vacirca 2007.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Yeah {}
