@@ -4,7 +4,7 @@
 
 A path is a drop-tail dumbbell with one flow of 30 seconds. Both sides delay each packet by up to one transmission
 time, from the same random stream. The simulator uses `profile = "linux"`. A figure is the mean of all seeds. The
-bounds are those of `tools/kernel/agreement.py`.
+bounds are the same as in `tools/kernel/agreement.py`.
 
 The exit code is 1 if a cell is outside, and 77 without a kernel.
 """

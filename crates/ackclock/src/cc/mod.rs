@@ -5,6 +5,7 @@
 //! Only differences of time matter to it, and the same events give the same outputs.
 
 mod algorithm;
+mod avoidance;
 mod bbr1;
 mod bbr3;
 mod bic;
@@ -19,7 +20,7 @@ mod highspeed;
 mod hosted;
 mod htcp;
 mod hybla;
-mod law;
+
 mod marked_fraction;
 mod max_filter;
 mod packets;
@@ -36,9 +37,10 @@ mod window;
 mod windowed;
 
 pub use algorithm::{Algorithm, CcFactory};
+pub use avoidance::AvoidanceController;
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
-pub use bic::{Bic, BicLaw};
+pub use bic::{Bic, BicAvoidance};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{
@@ -49,19 +51,18 @@ pub use foreign::{
 };
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
-pub use highspeed::{HighSpeed, HighSpeedLaw};
+pub use highspeed::{HighSpeed, HighSpeedAvoidance};
 pub use hosted::Hosted;
-pub use htcp::{Htcp, HtcpLaw};
-pub use hybla::{Hybla, HyblaLaw};
-pub use law::LawController;
+pub use htcp::{Htcp, HtcpAvoidance};
+pub use hybla::{Hybla, HyblaAvoidance};
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};
 pub use registry::{Cc, CcInfo, CcSpec, algorithms, foreign_kinds};
-pub use scalable::{Scalable, ScalableLaw};
+pub use scalable::{Scalable, ScalableAvoidance};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
-pub use westwood::{Westwood, WestwoodLaw};
+pub use westwood::{Westwood, WestwoodAvoidance};
 pub use windowed::Windowed;
 
 use crate::ecn::Ecn;
