@@ -71,7 +71,7 @@ const LEAST_SCALE: f64 = 0.5;
 const MOST_SCALE: f64 = 10.0;
 /// A smaller round-trip time does not adapt β.
 const SHORT_RTT_MS: f64 = 10.0;
-/// A larger step of the round-trip time is no queue.
+/// A larger step of the round-trip time does not raise RTT_max.
 const LARGEST_RTT_STEP_MS: f64 = 20.0;
 /// The part of RTT_max - RTT_min that an event keeps.
 const KEPT_RANGE: f64 = 0.95;

@@ -141,7 +141,7 @@ impl HyblaAvoidance {
         }
     }
 
-    /// What an ACK adds to the window, for an increase per acknowledged segment. Linux counts ACKs, and keeps
+    /// Segments that an ACK adds to the window, for an increase per acknowledged segment. Linux counts ACKs, and keeps
     /// fractions beyond a cut.
     fn earn(&mut self, gain: f64, ack: &Ack) -> f64 {
         if !self.numbers.are_whole() {
