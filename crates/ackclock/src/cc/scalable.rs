@@ -59,7 +59,7 @@ use crate::rule::{require, require_segments};
 pub struct Scalable {
     /// The paper's a: segments by which an acknowledged segment raises the window, above 0 and at most 1.
     pub increase: f64,
-    /// The paper's b: part of the window that congestion removes, above 0 and below 1.
+    /// The paper's b: part of the window that congestion removes, at least 0.05 and below 1.
     pub decrease: f64,
     /// The paper's lwnd: windows up to this one behave as Reno's, in segments, at least 0 and at most 16777216.
     pub low_window: f64,
@@ -79,7 +79,7 @@ impl CcParameters for Scalable {
     fn check(&self) -> Result<(), CcMistake> {
         let Scalable { increase, decrease, low_window } = *self;
         require("increase", increase, increase > 0.0 && increase <= 1.0, "above 0 and at most 1")?;
-        require("decrease", decrease, decrease > 0.0 && decrease < 1.0, "above 0 and below 1")?;
+        require("decrease", decrease, (0.05..1.0).contains(&decrease), "at least 0.05 and below 1")?;
         Ok(require_segments("low_window", low_window)?)
     }
 
