@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import ackclock
+from ackclock.evaluation.subject import Queues
 from ackclock.evaluation.suite import Suite
 
 SUITES = sorted(path.parent.name for path in Path(ackclock.__file__).parent.glob("suites/*/suite.toml"))
@@ -24,11 +25,11 @@ def test_every_flow_of_every_environment_balances(name: str) -> None:
     suite = Suite.load(name)
     lost = 0
     for environment in suite.environments:
-        for cc in ("aimd", "cubic"):
-            scenario = environment.scenario(cc, suite.subject)
+        for candidate in ("red", "fq-codel") if isinstance(suite.subject, Queues) else ("aimd", "cubic"):
+            scenario = environment.scenario(candidate, suite.subject)
             run = ackclock.run(scenario)
             for flow in run.flows:
-                assert imbalance(flow) == 0, f"{environment.id}, {cc}: {json.dumps(flow)}"
+                assert imbalance(flow) == 0, f"{environment.id}, {candidate}: {json.dumps(flow)}"
                 assert flow["access_drops"] <= flow["lost"]
                 lost += flow["lost"]
             sent = sum(flow["sent"] for flow in run.flows)

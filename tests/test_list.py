@@ -33,7 +33,8 @@ def test_the_algorithms_of_the_papers_are_there() -> None:
 def test_algorithms_have_their_family_above_them_and_a_line_each() -> None:
     entries = json.loads(cli("list", "cc", "--json").stdout)
     lines = cli("list", "cc").stdout.splitlines()
-    places = {name: at for at, line in enumerate(lines) for name in line.split("  ")[0].split(", ")}
+    firsts = [line.split("  ")[0] for line in lines]
+    places = {name: at for at, first in enumerate(firsts) for name in (first, *first.split(", "))}
     for entry in entries:
         assert {places[name] for name in (entry["name"], *entry.get("aliases", ()))} == {
             places[entry["name"]]

@@ -35,10 +35,11 @@
 //!
 //! ## Parameters
 //!
-//! The names and defaults are those of Linux's module, with `beta` as a part of 1. Under
-//! `profile = "linux"` the steps and counts are whole numbers. Linux also divides the count by the mean
-//! number of segments per ACK, so that delayed ACKs do not slow it down. It counts acknowledged
-//! segments in addition, so a flow with delayed ACKs grows at about twice the rate of the equations.
+//! Linux's module has the same names and defaults, with `beta` in units of 1/1024. Under
+//! `profile = "linux"` the steps and counts are whole numbers. To
+//! compensate for delayed ACKs, Linux divides the count by the mean number of segments per ACK. It also
+//! counts acknowledged segments. A flow with delayed ACKs therefore grows at twice the rate of the
+//! equations.
 //!
 //! ## Constants
 //!
@@ -63,7 +64,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::window::Window;
 use super::{Ack, CaState, CcContext, CcMistake, CcParameters, Congestion};
 use crate::rule::{MOST_SEGMENTS, require, require_segments};
@@ -99,7 +100,7 @@ impl Default for Bic {
 }
 
 impl CcParameters for Bic {
-    type Controller = LawController<BicLaw>;
+    type Controller = AvoidanceController<BicAvoidance>;
     const REFERENCE: &'static str =
         "Xu, Harfoush & Rhee 2004, Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks";
 
@@ -115,14 +116,15 @@ impl CcParameters for Bic {
 
     fn controller(&self, context: CcContext) -> Self::Controller {
         let numbers = Numbers::of(&context);
-        let law = BicLaw { parameters: self.clone(), numbers, last_max: 0.0, delayed_ack: 2.0 * DELAYED_ACK_SCALE };
-        LawController::new(law, context)
+        let avoidance =
+            BicAvoidance { parameters: self.clone(), numbers, last_max: 0.0, delayed_ack: 2.0 * DELAYED_ACK_SCALE };
+        AvoidanceController::new(avoidance, context)
     }
 }
 
 /// BIC's congestion avoidance.
 #[derive(Clone, Debug)]
-pub struct BicLaw {
+pub struct BicAvoidance {
     parameters: Bic,
     numbers: Numbers,
     /// The window of the last loss, or less by fast convergence. 0 before the first loss.
@@ -131,7 +133,7 @@ pub struct BicLaw {
     delayed_ack: f64,
 }
 
-impl BicLaw {
+impl BicAvoidance {
     /// Acknowledged segments for which a window grows by one.
     fn segments_for_one(&self, cwnd: f64) -> f64 {
         let Bic { max_increment, low_window, smooth_part, .. } = self.parameters;
@@ -160,7 +162,7 @@ impl BicLaw {
     }
 }
 
-impl Law for BicLaw {
+impl Avoidance for BicAvoidance {
     fn observe(&mut self, _window: &mut Window, ack: &Ack) {
         if self.numbers.are_whole() && ack.state == CaState::Open && ack.acked > 0.0 {
             self.delayed_ack += f64::from(ack.newly_delivered) - (self.delayed_ack / DELAYED_ACK_SCALE).floor();
@@ -199,14 +201,16 @@ impl Law for BicLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::law::testing::{acks_for_a_segment, congestion, linux, lose, real, respects_slow_start_and_floors};
+    use crate::cc::avoidance::testing::{
+        acks_for_a_segment, congestion, linux, lose, real, respects_slow_start_and_floors,
+    };
     use crate::cc::{CongestionControl, CongestionKind};
 
-    /// The law at a window, after a loss at `last_max`.
+    /// The controller at a window, after a loss at `last_max`.
     fn count(last_max: f64, cwnd: f64) -> f64 {
         let mut cc = Bic::default().controller(linux(last_max));
         lose(&mut cc);
-        cc.law.segments_for_one(cwnd)
+        cc.avoidance.segments_for_one(cwnd)
     }
 
     #[test]
@@ -227,9 +231,9 @@ mod tests {
     fn a_loss_leaves_0_8_of_large_windows_and_half_of_small_ones() {
         let mut cc = Bic::default().controller(linux(100.0));
         // 100 * 819 / 1024 = 79.98.
-        assert_eq!((lose(&mut cc), cc.law.last_max), (79.0, 100.0));
+        assert_eq!((lose(&mut cc), cc.avoidance.last_max), (79.0, 100.0));
         // Lower than the last maximum: 79 * 1843 / 2048 = 71.09.
-        assert_eq!((lose(&mut cc), cc.law.last_max), (63.0, 71.0));
+        assert_eq!((lose(&mut cc), cc.avoidance.last_max), (63.0, 71.0));
         assert_eq!(lose(&mut Bic::default().controller(linux(14.0))), 7.0);
         assert_eq!(lose(&mut Bic::default().controller(real(100.0))), 100.0 * 819.0 / 1024.0);
     }
@@ -237,10 +241,10 @@ mod tests {
     #[test]
     fn before_the_first_loss_and_after_a_timeout_there_is_no_maximum() {
         let mut cc = Bic::default().controller(real(1000.0));
-        assert_eq!(cc.law.segments_for_one(1000.0), 20.0);
+        assert_eq!(cc.avoidance.segments_for_one(1000.0), 20.0);
         lose(&mut cc);
         cc.on_congestion(&congestion(CongestionKind::Timeout));
-        assert_eq!(cc.law.last_max, 0.0);
+        assert_eq!(cc.avoidance.last_max, 0.0);
     }
 
     /// Of two segments per ACK, 32/16, a segment counts twice.
@@ -250,7 +254,7 @@ mod tests {
         assert_eq!(acks_for_a_segment(&mut cc), 10);
         let ack = |newly_delivered| Ack { newly_delivered, ..Ack::of(0.5) };
         (0..200).for_each(|_| cc.on_ack(&ack(1)));
-        assert_eq!(cc.law.delayed_ack, 31.0);
+        assert_eq!(cc.avoidance.delayed_ack, 31.0);
     }
 
     #[test]

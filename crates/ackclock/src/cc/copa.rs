@@ -325,7 +325,7 @@ impl CongestionControl for CopaController {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::law::testing::{congestion, real};
+    use crate::cc::avoidance::testing::{congestion, real};
     use crate::cc::round_trip::testing::ack;
     use crate::cc::tests::{MSS, Path, mbit, ms};
 

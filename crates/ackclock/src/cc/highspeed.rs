@@ -34,7 +34,7 @@
 //!
 //! - The increase is whole. It comes from the first row of the table whose window is not below w.
 //! - The decrease is in units of 1/256.
-//! - An ACK counts once, whatever it acknowledges. Delayed ACKs halve the increase.
+//! - Each ACK counts once. Delayed ACKs halve the increase.
 //! - The row changes in congestion avoidance only, so a loss in the first slow start halves the window.
 //!
 //! ## Constants
@@ -50,8 +50,8 @@
 //!
 //! ## Validation
 //!
-//! Tests compare a(w), b(w) and the table with the RFC, and the mean window under periodic loss with
-//! `0.12 / p^0.835`:
+//! Tests compare a(w), b(w) and the table with the RFC. They also compare the mean window under periodic
+//! loss with `0.12 / p^0.835`:
 //!
 //! | p | difference of the controller alone |
 //! |---|---|
@@ -70,7 +70,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion};
 use crate::rule::{MOST_SEGMENTS, require};
 
@@ -137,7 +137,7 @@ impl HighSpeed {
 }
 
 impl CcParameters for HighSpeed {
-    type Controller = LawController<HighSpeedLaw>;
+    type Controller = AvoidanceController<HighSpeedAvoidance>;
     const REFERENCE: &'static str = "RFC 3649 (Floyd 2003), HighSpeed TCP for Large Congestion Windows";
 
     fn check(&self) -> Result<(), CcMistake> {
@@ -155,26 +155,26 @@ impl CcParameters for HighSpeed {
     fn controller(&self, context: CcContext) -> Self::Controller {
         // Linux contains the table for the default parameters.
         let has_table = Numbers::of(&context).are_whole() && *self == HighSpeed::default();
-        let law = HighSpeedLaw { parameters: self.clone(), row: has_table.then_some(0) };
+        let avoidance = HighSpeedAvoidance { parameters: self.clone(), row: has_table.then_some(0) };
         let timeout_ssthresh = context.timeout_ssthresh.of_halving();
-        LawController::new(law, CcContext { timeout_ssthresh, ..context })
+        AvoidanceController::new(avoidance, CcContext { timeout_ssthresh, ..context })
     }
 }
 
 /// HighSpeed's congestion avoidance.
 #[derive(Clone, Debug)]
-pub struct HighSpeedLaw {
+pub struct HighSpeedAvoidance {
     parameters: HighSpeed,
     /// The row of the table, which follows the window in congestion avoidance. None for the equations.
     row: Option<usize>,
 }
 
-impl Law for HighSpeedLaw {
+impl Avoidance for HighSpeedAvoidance {
     fn grow(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         let Some(row) = &mut self.row else {
             return cwnd + ack.acked * self.parameters.increase(cwnd) / cwnd;
         };
-        // An ACK counts once in Linux, whatever it acknowledges.
+        // Each ACK counts once in Linux.
         *row = TABLE.partition_point(|window| f64::from(*window) < cwnd).min(TABLE.len() - 1);
         cwnd + (*row + 1) as f64 / cwnd
     }
@@ -194,7 +194,7 @@ impl Law for HighSpeedLaw {
 mod tests {
     use super::*;
     use crate::cc::CongestionControl;
-    use crate::cc::law::testing::{
+    use crate::cc::avoidance::testing::{
         linux, lose, mean_in_packets, mean_under_periodic_loss, real, respects_slow_start_and_floors,
     };
 
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(computed, TABLE);
     }
 
-    /// RFC 3649, table 12: 0.44 at 118, 0.33 at 1058 and 0.10 at 84035, with increases of 2, 8 and 71.
+    /// RFC 3649, table 12.
     #[test]
     fn the_equations_give_the_values_of_the_rfc() {
         let default = HighSpeed::default();
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!((default.increase(38.0), default.decrease(38.0)), (1.0, 0.5));
     }
 
-    /// RFC 3649, equation 1: W = 0.12 / p^0.835. At p = 1e-3 the window is above 38 for half of the time, where it grows
+    /// RFC 3649, equation 1: W = 0.12 / p^0.835. At p = 1e-3 the window is above 38 for half of the time. It grows
     /// faster than the equation assumes.
     #[test]
     fn the_mean_window_follows_the_response_function() {

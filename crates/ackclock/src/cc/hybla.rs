@@ -2,15 +2,15 @@
 //!
 //! `cc = "hybla"`
 //!
-//! Hybla gives a flow with a long round-trip time the throughput that a flow with a reference
-//! round-trip time would have. It was made for satellite links. Flows with shorter round trips
+//! Hybla gives a flow with a long round-trip time the throughput of a flow with a reference
+//! round-trip time. It was made for satellite links. Flows with shorter round trips
 //! behave as Reno.
 //!
 //! ## Reference
 //!
-//! C. Caini and R. Firrincieli (2004), International Journal of Satellite Communications and
-//! Networking 22 (5): TCP Hybla: a TCP enhancement for heterogeneous networks. Linux contains it as
-//! `tcp_hybla`.
+//! C. Caini and R. Firrincieli (2004): TCP Hybla: a TCP enhancement for heterogeneous networks. It
+//! appeared in the International Journal of Satellite Communications and Networking 22 (5). Linux
+//! contains it as `tcp_hybla`.
 //!
 //! ## Equations
 //!
@@ -24,8 +24,7 @@
 //! | ACK in congestion avoidance | `w <- w + ρ^2 / w` |
 //! | loss, mark or timeout | as [Reno](reno.md) |
 //!
-//! With these equations, the window of a flow at the time t is ρ times the window of the reference
-//! flow at that time.
+//! With these equations, the window of a flow is always ρ times the window of the reference flow.
 //!
 //! ## Parameters
 //!
@@ -33,12 +32,12 @@
 //!
 //! - ρ is in eighths and ρ² in units of 1/128. The initial window has only the whole part of ρ.
 //! - The power of two has the fractional part of ρ in eighths.
-//! - An ACK counts once, whatever it acknowledges.
+//! - Each ACK counts once.
 //! - An ACK in the states Disorder, Cwr, Recovery and Loss raises the window as in Reno.
 //!
 //! ## Constants
 //!
-//! The reference round-trip time of 25 ms comes from the paper, as that of a wired connection. In
+//! The reference round-trip time of 25 ms comes from the paper. It stands for a wired connection. In
 //! slow start the exponent is at most 16, so that a single ACK cannot overflow the window.
 //!
 //! ## Deviations
@@ -50,12 +49,25 @@
 //!
 //! ## Validation
 //!
-//! VALIDATION
+//! Tests compare the equations with hand-computed values. `python tools/kernel/algorithms.py hybla` compares
+//! whole flows with Linux 6.12 in virtual time. On seven of ten paths, goodput differs by at most 0.6 %
+//! and the mean window by at most 2.6 %. The first slow start causes the differences on the other
+//! three:
+//!
+//! | path | goodput | mean window |
+//! |---|---|---|
+//! | 10 Mbit/s, 100 ms, 1 BDP | -0.0 % | +10.4 % |
+//! | 10 Mbit/s, 100 ms, 4 BDP | +0.1 % | +37.3 % |
+//! | 100 Mbit/s, 40 ms, 1 BDP | -2.5 % | -13.9 % |
+//!
+//! At 100 ms, a slow-start window multiplies by 16 in a round trip. The buffers of Linux's sockets grow
+//! more slowly, and limit the flow. The simulator has no such buffers, so its overshoot is larger. At
+//! 100 Mbit/s, a third cut in the first second leaves 206 segments here. Linux keeps 469 there.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::window::Window;
 use super::{Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, Sent};
 use crate::rule::require;
@@ -86,7 +98,7 @@ impl Default for Hybla {
 }
 
 impl CcParameters for Hybla {
-    type Controller = LawController<HyblaLaw>;
+    type Controller = AvoidanceController<HyblaAvoidance>;
     const REFERENCE: &'static str = "Caini & Firrincieli 2004, TCP Hybla: A TCP Enhancement for Heterogeneous Networks";
 
     fn check(&self) -> Result<(), CcMistake> {
@@ -95,14 +107,15 @@ impl CcParameters for Hybla {
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {
-        let law = HyblaLaw { rtt0: self.rtt0, numbers: Numbers::of(&context), rtt: None, rho: 1.0, earned: 0.0 };
-        LawController::new(law, context)
+        let avoidance =
+            HyblaAvoidance { rtt0: self.rtt0, numbers: Numbers::of(&context), rtt: None, rho: 1.0, earned: 0.0 };
+        AvoidanceController::new(avoidance, context)
     }
 }
 
 /// Hybla's increases.
 #[derive(Clone, Debug)]
-pub struct HyblaLaw {
+pub struct HyblaAvoidance {
     rtt0: Duration,
     numbers: Numbers,
     /// The smallest smoothed round-trip time, or none before the first.
@@ -112,7 +125,7 @@ pub struct HyblaLaw {
     earned: f64,
 }
 
-impl HyblaLaw {
+impl HyblaAvoidance {
     /// Takes the smoothed round-trip time if it is the smallest. The first sets the window.
     fn take_rtt(&mut self, window: &mut Window, srtt: Duration) {
         if srtt.is_zero() || self.rtt.is_some_and(|rtt| rtt <= srtt) {
@@ -128,7 +141,7 @@ impl HyblaLaw {
         }
     }
 
-    /// What an ACK adds to the window, for an increase per acknowledged segment. Linux counts ACKs, and keeps
+    /// Segments that an ACK adds to the window, for an increase per acknowledged segment. Linux counts ACKs, and keeps
     /// fractions beyond a cut.
     fn earn(&mut self, gain: f64, ack: &Ack) -> f64 {
         if !self.numbers.are_whole() {
@@ -145,7 +158,7 @@ impl HyblaLaw {
     }
 }
 
-impl Law for HyblaLaw {
+impl Avoidance for HyblaAvoidance {
     const NEEDS_ON_SENT: bool = true;
 
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
@@ -193,7 +206,7 @@ impl Law for HyblaLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::law::testing::{linux, lose, real, respects_slow_start_and_floors};
+    use crate::cc::avoidance::testing::{linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::{CongestionControl, PathView};
     use crate::units::Instant;
 
@@ -206,7 +219,7 @@ mod tests {
     }
 
     /// The window after the first segment on a path.
-    fn begin(cc: &mut LawController<HyblaLaw>, srtt_ms: u64) -> f64 {
+    fn begin(cc: &mut AvoidanceController<HyblaAvoidance>, srtt_ms: u64) -> f64 {
         cc.on_sent(&Sent { now: Instant::ZERO, bytes: 1460, retransmission: false, path: path(srtt_ms) });
         cc.cwnd()
     }
@@ -217,7 +230,7 @@ mod tests {
         assert_eq!(begin(&mut cc, 110), 4.4);
         assert_eq!(begin(&mut Hybla::default().controller(CcContext::new(10.0)), 10), 1.0);
         let mut whole = Hybla::default().controller(CcContext { initial_ssthresh: f64::INFINITY, ..linux(10.0) });
-        assert_eq!((begin(&mut whole, 110), whole.law.rho), (4.0, 4.375));
+        assert_eq!((begin(&mut whole, 110), whole.avoidance.rho), (4.0, 4.375));
     }
 
     #[test]
@@ -227,8 +240,8 @@ mod tests {
         cc.on_ack(&ack(75));
         assert_eq!(cc.cwnd(), 3.0 + 7.0);
         let mut later = Hybla::default().controller(real(10.0));
-        later.law.rtt = Some(Duration::from_millis(75));
-        later.law.rho = 3.0;
+        later.avoidance.rtt = Some(Duration::from_millis(75));
+        later.avoidance.rho = 3.0;
         later.on_ack(&ack(75));
         assert_eq!((later.cwnd(), lose(&mut later)), (10.9, 5.45));
     }
@@ -236,12 +249,12 @@ mod tests {
     #[test]
     fn linux_counts_acks_in_units_of_1_128() {
         let mut cc = Hybla::default().controller(linux(10.0));
-        (cc.law.rtt, cc.law.rho) = (Some(Duration::from_millis(75)), 3.0);
+        (cc.avoidance.rtt, cc.avoidance.rho) = (Some(Duration::from_millis(75)), 3.0);
         // 9/10 is 115/128: eight segments for nine ACKs, less a little.
         (0..9).for_each(|_| cc.on_ack(&Ack { acked: 2.0, ..ack(75) }));
         assert!(cc.cwnd() >= 15.0 && cc.cwnd() <= 17.0, "{}", cc.cwnd());
         let mut reno = Hybla::default().controller(linux(10.0));
-        (reno.law.rtt, reno.law.rho) = (Some(Duration::from_millis(75)), 3.0);
+        (reno.avoidance.rtt, reno.avoidance.rho) = (Some(Duration::from_millis(75)), 3.0);
         (0..9).for_each(|_| reno.on_ack(&Ack { state: CaState::Disorder, ..ack(75) }));
         assert_eq!(reno.cwnd(), 10.0);
     }
@@ -250,7 +263,7 @@ mod tests {
     fn only_a_smaller_round_trip_time_counts() {
         let mut cc = Hybla::default().controller(real(10.0));
         [100, 150, 75].into_iter().for_each(|srtt| cc.on_ack(&ack(srtt)));
-        assert_eq!(cc.law.rho, 3.0);
+        assert_eq!(cc.avoidance.rho, 3.0);
     }
 
     #[test]

@@ -61,7 +61,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::round_trip::{RoundTrip, sample_us};
 use super::window::Window;
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionKind};
@@ -93,7 +93,7 @@ impl Default for Illinois {
 }
 
 impl CcParameters for Illinois {
-    type Controller = LawController<IllinoisLaw>;
+    type Controller = AvoidanceController<IllinoisAvoidance>;
     const REFERENCE: &'static str = "Liu, Başar & Srikant 2006, TCP-Illinois: A Loss and Delay-Based Congestion \
                                      Control Algorithm for High-Speed Networks";
 
@@ -102,7 +102,7 @@ impl CcParameters for Illinois {
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {
-        let law = IllinoisLaw {
+        let avoidance = IllinoisAvoidance {
             parameters: self.clone(),
             numbers: Numbers::of(&context),
             base: f64::INFINITY,
@@ -117,13 +117,13 @@ impl CcParameters for Illinois {
             counted: 0.0,
             sacked: 0.0,
         };
-        LawController::new(law, context)
+        AvoidanceController::new(avoidance, context)
     }
 }
 
 /// Illinois's congestion avoidance. Times are in microseconds.
 #[derive(Clone, Debug)]
-pub struct IllinoisLaw {
+pub struct IllinoisAvoidance {
     parameters: Illinois,
     numbers: Numbers,
     /// The smallest and the largest RTT of the connection.
@@ -145,7 +145,7 @@ pub struct IllinoisLaw {
     sacked: f64,
 }
 
-impl IllinoisLaw {
+impl IllinoisAvoidance {
     fn end_round(&mut self, cwnd: f64) {
         if cwnd < self.parameters.win_thresh {
             (self.alpha, self.beta) = (1.0, BETA_MOST);
@@ -198,7 +198,7 @@ impl IllinoisLaw {
     }
 }
 
-impl Law for IllinoisLaw {
+impl Avoidance for IllinoisAvoidance {
     fn observe(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(rtt) = sample_us(ack) {
             let rtt = self.numbers.down(rtt);
@@ -256,14 +256,14 @@ impl Law for IllinoisLaw {
 mod tests {
     use super::*;
     use crate::cc::CongestionControl;
-    use crate::cc::law::testing::{congestion, linux, lose, real, respects_slow_start_and_floors};
+    use crate::cc::avoidance::testing::{congestion, linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::round_trip::testing::round;
 
     /// A path of 100 ms whose longest queueing delay was 100 ms.
-    fn known(context: CcContext) -> LawController<IllinoisLaw> {
+    fn known(context: CcContext) -> AvoidanceController<IllinoisAvoidance> {
         let mut cc = Illinois::default().controller(context);
-        (cc.law.base, cc.law.longest) = (100_000.0, 200_000.0);
-        cc.law.trip.begin(context.initial_window as u32 - 1);
+        (cc.avoidance.base, cc.avoidance.longest) = (100_000.0, 200_000.0);
+        cc.avoidance.trip.begin(context.initial_window as u32 - 1);
         cc
     }
 
@@ -276,9 +276,9 @@ mod tests {
         let after = |context: CcContext, rtt_ms| {
             let mut cc = known(context);
             // The largest window whose ACKs do not change it.
-            cc.law.alpha = 0.0;
+            cc.avoidance.alpha = 0.0;
             round(&mut cc, rtt_ms);
-            (cc.law.alpha, cc.law.beta)
+            (cc.avoidance.alpha, cc.avoidance.beta)
         };
         assert_eq!(after(real(40.0), 101.0), (10.0, 0.125));
         assert_eq!(after(real(40.0), 110.0).1, 0.125);
@@ -297,36 +297,36 @@ mod tests {
     #[test]
     fn the_largest_increase_returns_after_theta_round_trips() {
         let mut cc = known(linux(40.0));
-        cc.law.was_above = true;
-        cc.law.alpha = 0.5;
-        let alphas: Vec<_> = (0..5).map(|_| cc.law.alpha_at(1000.0, 100_000.0)).collect();
+        cc.avoidance.was_above = true;
+        cc.avoidance.alpha = 0.5;
+        let alphas: Vec<_> = (0..5).map(|_| cc.avoidance.alpha_at(1000.0, 100_000.0)).collect();
         assert_eq!(alphas, [0.5, 0.5, 0.5, 0.5, 10.0]);
-        assert_eq!(cc.law.alpha_at(1000.0, 100_000.0), 10.0);
+        assert_eq!(cc.avoidance.alpha_at(1000.0, 100_000.0), 10.0);
     }
 
     #[test]
     fn a_window_grows_by_alpha_segments_in_a_round_trip() {
         let mut cc = known(real(100.0));
-        cc.law.alpha = 0.5;
+        cc.avoidance.alpha = 0.5;
         (0..99).for_each(|_| cc.on_ack(&Ack::of(1.0)));
         assert!((cc.cwnd() - 100.495).abs() < 0.005, "{}", cc.cwnd());
         // 10 ACKs of 1 give a segment at 95: 9 give 90. The tenth has five too many, which are lost.
         let mut cc = known(linux(95.0));
         (0..10).for_each(|_| cc.on_ack(&Ack::of(1.0)));
-        assert_eq!((cc.cwnd(), cc.law.counted), (96.0, 0.0));
+        assert_eq!((cc.cwnd(), cc.avoidance.counted), (96.0, 0.0));
         // Nine segments in SACK blocks count with the ACK that covers them.
         (0..9).for_each(|_| cc.on_ack(&Ack { in_recovery: true, ..Ack::of(0.0) }));
         cc.on_ack(&Ack::of(1.0));
-        assert_eq!((cc.cwnd(), cc.law.sacked), (97.0, 0.0));
+        assert_eq!((cc.cwnd(), cc.avoidance.sacked), (97.0, 0.0));
     }
 
     #[test]
     fn a_loss_takes_beta_and_a_timeout_forgets_it() {
         let mut cc = known(linux(45.0));
-        cc.law.beta = 0.125;
+        cc.avoidance.beta = 0.125;
         assert_eq!(lose(&mut cc), 40.0);
         cc.on_congestion(&congestion(CongestionKind::Timeout));
-        assert_eq!((cc.ssthresh(), cc.law.alpha, cc.law.beta), (35.0, 1.0, 0.5));
+        assert_eq!((cc.ssthresh(), cc.avoidance.alpha, cc.avoidance.beta), (35.0, 1.0, 0.5));
         respects_slow_start_and_floors(&Illinois::default(), 20.0);
     }
 

@@ -71,7 +71,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController};
+use super::avoidance::{Avoidance, AvoidanceController};
 use super::round_trip::sample_us;
 use super::window::Window;
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion};
@@ -112,7 +112,7 @@ impl Default for Ledbat {
 }
 
 impl CcParameters for Ledbat {
-    type Controller = LawController<LedbatLaw>;
+    type Controller = AvoidanceController<LedbatAvoidance>;
     const REFERENCE: &'static str =
         "RFC 6817 (Shalunov, Hazel, Iyengar & Kuehlewind 2012), Low Extra Delay Background Transport (LEDBAT)";
 
@@ -132,14 +132,15 @@ impl CcParameters for Ledbat {
 
     fn controller(&self, context: CcContext) -> Self::Controller {
         let (base, current) = (VecDeque::new(), VecDeque::new());
-        let law = LedbatLaw { parameters: self.clone(), base, minute: Instant::ZERO, current, off_target: 1.0 };
-        LawController::new(law, context)
+        let avoidance =
+            LedbatAvoidance { parameters: self.clone(), base, minute: Instant::ZERO, current, off_target: 1.0 };
+        AvoidanceController::new(avoidance, context)
     }
 }
 
 /// LEDBAT's congestion avoidance. Delays are in microseconds.
 #[derive(Clone, Debug)]
-pub struct LedbatLaw {
+pub struct LedbatAvoidance {
     parameters: Ledbat,
     /// The smallest delay of each of the last minutes.
     base: VecDeque<f64>,
@@ -151,7 +152,7 @@ pub struct LedbatLaw {
     off_target: f64,
 }
 
-impl LedbatLaw {
+impl LedbatAvoidance {
     fn measure(&mut self, now: Instant, delay: f64, srtt: Duration) {
         match self.base.back_mut() {
             Some(least) if now.since(self.minute) < MINUTE => *least = least.min(delay),
@@ -183,7 +184,7 @@ impl LedbatLaw {
     }
 }
 
-impl Law for LedbatLaw {
+impl Avoidance for LedbatAvoidance {
     fn observe(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(delay) = sample_us(ack) {
             self.measure(ack.now, delay, ack.path.srtt);
@@ -227,15 +228,15 @@ impl Law for LedbatLaw {
 mod tests {
     use super::*;
     use crate::cc::CongestionControl;
-    use crate::cc::law::testing::{linux, lose, real, respects_slow_start_and_floors};
+    use crate::cc::avoidance::testing::{linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::round_trip::testing::ack;
     use crate::cc::tests::{Path, mbit, ms};
 
     /// LEDBAT at 10 segments, after a sample of 50 ms and four of so many milliseconds.
-    fn after(rtt_ms: f64) -> LawController<LedbatLaw> {
+    fn after(rtt_ms: f64) -> AvoidanceController<LedbatAvoidance> {
         let mut cc = Ledbat::default().controller(real(10.0));
         cc.on_ack(&Ack { cwnd_limited: false, ..ack(50.0, 9) });
-        (0..4).for_each(|_| cc.law.measure(Instant::ZERO, rtt_ms * 1000.0, ms(1000)));
+        (0..4).for_each(|_| cc.avoidance.measure(Instant::ZERO, rtt_ms * 1000.0, ms(1000)));
         cc
     }
 
@@ -264,18 +265,18 @@ mod tests {
     fn a_base_delay_counts_for_ten_minutes_and_a_current_one_for_an_rtt() {
         let mut cc = Ledbat::default().controller(real(10.0));
         let minutes = |count: u64| Instant::ZERO + Duration::from_secs(60 * count);
-        cc.law.measure(minutes(0), 50_000.0, ms(100));
+        cc.avoidance.measure(minutes(0), 50_000.0, ms(100));
         for minute in 1..10 {
-            cc.law.measure(minutes(minute), 100_000.0, ms(100));
-            assert_eq!(cc.law.off_target, 0.5);
+            cc.avoidance.measure(minutes(minute), 100_000.0, ms(100));
+            assert_eq!(cc.avoidance.off_target, 0.5);
         }
-        cc.law.measure(minutes(10), 100_000.0, ms(100));
-        assert_eq!(cc.law.off_target, 1.0);
+        cc.avoidance.measure(minutes(10), 100_000.0, ms(100));
+        assert_eq!(cc.avoidance.off_target, 1.0);
         // The smallest of the last four samples of an RTT.
         for (millis, delay, off_target) in [(1, 150, 1.0), (2, 150, 1.0), (3, 150, 1.0), (4, 150, 0.5), (200, 200, 0.0)]
         {
-            cc.law.measure(minutes(10) + ms(millis), f64::from(delay) * 1000.0, ms(100));
-            assert_eq!(cc.law.off_target, off_target, "{millis}");
+            cc.avoidance.measure(minutes(10) + ms(millis), f64::from(delay) * 1000.0, ms(100));
+            assert_eq!(cc.avoidance.off_target, off_target, "{millis}");
         }
     }
 

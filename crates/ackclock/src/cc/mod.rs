@@ -5,6 +5,7 @@
 //! Only differences of time matter to it, and the same events give the same outputs.
 
 mod algorithm;
+mod avoidance;
 mod bbr1;
 mod bbr3;
 mod bic;
@@ -21,7 +22,6 @@ mod hosted;
 mod htcp;
 mod hybla;
 mod illinois;
-mod law;
 mod ledbat;
 mod marked_fraction;
 mod max_filter;
@@ -43,9 +43,10 @@ mod windowed;
 mod yeah;
 
 pub use algorithm::{Algorithm, CcFactory};
+pub use avoidance::AvoidanceController;
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
-pub use bic::{Bic, BicLaw};
+pub use bic::{Bic, BicAvoidance};
 pub use copa::{Copa, CopaController};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
@@ -57,25 +58,24 @@ pub use foreign::{
 };
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
-pub use highspeed::{HighSpeed, HighSpeedLaw};
+pub use highspeed::{HighSpeed, HighSpeedAvoidance};
 pub use hosted::Hosted;
-pub use htcp::{Htcp, HtcpLaw};
-pub use hybla::{Hybla, HyblaLaw};
-pub use illinois::{Illinois, IllinoisLaw};
-pub use law::LawController;
-pub use ledbat::{Ledbat, LedbatLaw};
+pub use htcp::{Htcp, HtcpAvoidance};
+pub use hybla::{Hybla, HyblaAvoidance};
+pub use illinois::{Illinois, IllinoisAvoidance};
+pub use ledbat::{Ledbat, LedbatAvoidance};
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};
 pub use registry::{Cc, CcInfo, CcKind, CcSpec, algorithms, kinds};
-pub use scalable::{Scalable, ScalableLaw};
+pub use scalable::{Scalable, ScalableAvoidance};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
-pub use vegas::{Vegas, VegasLaw};
-pub use veno::{Veno, VenoLaw};
-pub use westwood::{Westwood, WestwoodLaw};
+pub use vegas::{Vegas, VegasAvoidance};
+pub use veno::{Veno, VenoAvoidance};
+pub use westwood::{Westwood, WestwoodAvoidance};
 pub use windowed::Windowed;
-pub use yeah::{Yeah, YeahLaw};
+pub use yeah::{Yeah, YeahAvoidance};
 
 use crate::ecn::Ecn;
 use crate::units::{Instant, Rate};

@@ -2,8 +2,8 @@
 //!
 //! `cc = "scalable"`
 //!
-//! Scalable TCP adds a fixed part of a segment for each acknowledged segment, and removes an eighth of
-//! the window at a loss. The time to recover from a loss is then the same for all windows. Two flows of
+//! Scalable TCP adds a fixed part of a segment for each acknowledged segment. A loss removes an eighth
+//! of the window. The time to recover from a loss is then the same for all windows. Two flows of
 //! this kind keep the ratio of their windows, as all multiplicative controls do.
 //!
 //! ## Reference
@@ -40,8 +40,8 @@
 //!
 //! ## Validation
 //!
-//! Tests compare the equations with hand-computed values. The mean window of the controller under
-//! periodic loss, p from 1e-3 to 1e-6, is within 2 % of the response function.
+//! Tests compare the equations with hand-computed values. Under periodic loss
+//! with p from 1e-3 to 1e-6, the controller's mean window is within 2 % of the response function.
 //!
 //! `python tools/kernel/algorithms.py scalable` compares whole flows with Linux 6.12 in virtual time. On
 //! ten paths, goodput differs by at most 0.1 % and the mean window by at most 0.2 %.
@@ -49,7 +49,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion};
 use crate::rule::{require, require_segments};
 
@@ -59,7 +59,7 @@ use crate::rule::{require, require_segments};
 pub struct Scalable {
     /// The paper's a: segments by which an acknowledged segment raises the window, above 0 and at most 1.
     pub increase: f64,
-    /// The paper's b: part of the window that congestion removes, above 0 and below 1.
+    /// The paper's b: part of the window that congestion removes, at least 0.05 and below 1.
     pub decrease: f64,
     /// The paper's lwnd: windows up to this one behave as Reno's, in segments, at least 0 and at most 16777216.
     pub low_window: f64,
@@ -73,31 +73,31 @@ impl Default for Scalable {
 }
 
 impl CcParameters for Scalable {
-    type Controller = LawController<ScalableLaw>;
+    type Controller = AvoidanceController<ScalableAvoidance>;
     const REFERENCE: &'static str = "Kelly 2003, Scalable TCP: Improving Performance in Highspeed Wide Area Networks";
 
     fn check(&self) -> Result<(), CcMistake> {
         let Scalable { increase, decrease, low_window } = *self;
         require("increase", increase, increase > 0.0 && increase <= 1.0, "above 0 and at most 1")?;
-        require("decrease", decrease, decrease > 0.0 && decrease < 1.0, "above 0 and below 1")?;
+        require("decrease", decrease, (0.05..1.0).contains(&decrease), "at least 0.05 and below 1")?;
         Ok(require_segments("low_window", low_window)?)
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {
-        let law = ScalableLaw { parameters: self.clone(), numbers: Numbers::of(&context) };
+        let avoidance = ScalableAvoidance { parameters: self.clone(), numbers: Numbers::of(&context) };
         let timeout_ssthresh = context.timeout_ssthresh.of_halving();
-        LawController::new(law, CcContext { timeout_ssthresh, ..context })
+        AvoidanceController::new(avoidance, CcContext { timeout_ssthresh, ..context })
     }
 }
 
 /// Scalable's congestion avoidance.
 #[derive(Clone, Debug)]
-pub struct ScalableLaw {
+pub struct ScalableAvoidance {
     parameters: Scalable,
     numbers: Numbers,
 }
 
-impl Law for ScalableLaw {
+impl Avoidance for ScalableAvoidance {
     fn grow(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         let Scalable { increase, low_window, .. } = self.parameters;
         let gain = match self.numbers {
@@ -122,7 +122,7 @@ impl Law for ScalableLaw {
 mod tests {
     use super::*;
     use crate::cc::CongestionControl;
-    use crate::cc::law::testing::{
+    use crate::cc::avoidance::testing::{
         acks_for_a_segment, linux, lose, mean_in_packets, mean_under_periodic_loss, real,
         respects_slow_start_and_floors,
     };

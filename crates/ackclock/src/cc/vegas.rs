@@ -64,7 +64,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::round_trip::{DelayMeter, Delays};
 use super::window::Window;
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, Sent};
@@ -95,7 +95,7 @@ impl Default for Vegas {
 }
 
 impl CcParameters for Vegas {
-    type Controller = LawController<VegasLaw>;
+    type Controller = AvoidanceController<VegasAvoidance>;
     const REFERENCE: &'static str =
         "Brakmo & Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet";
 
@@ -109,8 +109,9 @@ impl CcParameters for Vegas {
 
     fn controller(&self, context: CcContext) -> Self::Controller {
         let (parameters, numbers) = (self.clone(), Numbers::of(&context));
-        let law = VegasLaw { parameters, numbers, meter: DelayMeter::default(), step: Step::Hold, queued: 0.0 };
-        LawController::new(law, context)
+        let avoidance =
+            VegasAvoidance { parameters, numbers, meter: DelayMeter::default(), step: Step::Hold, queued: 0.0 };
+        AvoidanceController::new(avoidance, context)
     }
 }
 
@@ -124,7 +125,7 @@ enum Step {
 
 /// Vegas's congestion avoidance.
 #[derive(Clone, Debug)]
-pub struct VegasLaw {
+pub struct VegasAvoidance {
     parameters: Vegas,
     numbers: Numbers,
     meter: DelayMeter,
@@ -133,7 +134,7 @@ pub struct VegasLaw {
     queued: f64,
 }
 
-impl VegasLaw {
+impl VegasAvoidance {
     /// The window's reaction to a round trip. Returns the growth that it permits.
     fn decide(&mut self, window: &mut Window, delays: Delays) -> Step {
         if delays.samples < ENOUGH_SAMPLES {
@@ -167,7 +168,7 @@ impl VegasLaw {
     }
 }
 
-impl Law for VegasLaw {
+impl Avoidance for VegasAvoidance {
     const NEEDS_ON_SENT: bool = true;
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
@@ -206,7 +207,7 @@ impl Law for VegasLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::law::testing::{linux, lose, real, respects_slow_start_and_floors};
+    use crate::cc::avoidance::testing::{linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::round_trip::testing::round;
     use crate::cc::tests::{Path, mbit, ms};
     use crate::cc::{CongestionControl, CongestionKind};
@@ -214,7 +215,7 @@ mod tests {
     /// The window after a round trip of 100 ms without a queue, and one with so long an RTT.
     fn after(context: CcContext, rtt_ms: f64) -> f64 {
         let mut cc = Vegas::default().controller(context);
-        cc.law.meter.observe(&crate::cc::round_trip::testing::ack(100.0, cc.cwnd() as u32 - 1));
+        cc.avoidance.meter.observe(&crate::cc::round_trip::testing::ack(100.0, cc.cwnd() as u32 - 1));
         round(&mut cc, rtt_ms);
         cc.cwnd()
     }
@@ -232,7 +233,7 @@ mod tests {
         let at = |rtt_ms| {
             let context = CcContext { initial_ssthresh: f64::INFINITY, ..real(40.0) };
             let mut cc = Vegas::default().controller(context);
-            cc.law.meter.observe(&crate::cc::round_trip::testing::ack(100.0, 39));
+            cc.avoidance.meter.observe(&crate::cc::round_trip::testing::ack(100.0, 39));
             round(&mut cc, rtt_ms);
             (cc.cwnd(), cc.ssthresh())
         };
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn vegas_pauses_while_losses_are_repaired() {
         let mut cc = Vegas::default().controller(real(40.0));
-        cc.on_congestion(&crate::cc::law::testing::congestion(CongestionKind::Loss));
+        cc.on_congestion(&crate::cc::avoidance::testing::congestion(CongestionKind::Loss));
         let ack = Ack { state: crate::cc::CaState::Disorder, ..Ack::of(1.0) };
         cc.on_ack(&ack);
         assert_eq!(cc.cwnd(), 20.05);

@@ -54,7 +54,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::round_trip::{DelayMeter, sample_us};
 use super::vegas::ENOUGH_SAMPLES;
 use super::window::Window;
@@ -80,7 +80,7 @@ impl Default for Veno {
 }
 
 impl CcParameters for Veno {
-    type Controller = LawController<VenoLaw>;
+    type Controller = AvoidanceController<VenoAvoidance>;
     const REFERENCE: &'static str =
         "Fu & Liew 2003, TCP Veno: TCP Enhancement for Transmission Over Wireless Access Networks";
 
@@ -91,14 +91,15 @@ impl CcParameters for Veno {
 
     fn controller(&self, context: CcContext) -> Self::Controller {
         let (beta, numbers) = (self.beta, Numbers::of(&context));
-        let law = VenoLaw { beta, numbers, meter: DelayMeter::default(), samples: 0, queued: 0.0, is_reno: true };
-        LawController::new(law, context)
+        let avoidance =
+            VenoAvoidance { beta, numbers, meter: DelayMeter::default(), samples: 0, queued: 0.0, is_reno: true };
+        AvoidanceController::new(avoidance, context)
     }
 }
 
 /// Veno's congestion avoidance.
 #[derive(Clone, Debug)]
-pub struct VenoLaw {
+pub struct VenoAvoidance {
     beta: f64,
     numbers: Numbers,
     meter: DelayMeter,
@@ -110,7 +111,7 @@ pub struct VenoLaw {
     is_reno: bool,
 }
 
-impl VenoLaw {
+impl VenoAvoidance {
     fn measure(&mut self, cwnd: f64, rtt: f64) {
         let base = self.meter.base_us();
         self.queued = if self.numbers.are_whole() {
@@ -122,7 +123,7 @@ impl VenoLaw {
     }
 }
 
-impl Law for VenoLaw {
+impl Avoidance for VenoAvoidance {
     const NEEDS_ON_SENT: bool = true;
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
@@ -167,11 +168,11 @@ impl Law for VenoLaw {
 mod tests {
     use super::*;
     use crate::cc::CongestionControl;
-    use crate::cc::law::testing::{acks_for_a_segment, linux, lose, real, respects_slow_start_and_floors};
+    use crate::cc::avoidance::testing::{acks_for_a_segment, linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::round_trip::testing::ack;
 
     /// Veno at 40 segments, on a path of 100 ms, after an ACK with so long an RTT.
-    fn after(context: CcContext, rtt_ms: f64) -> LawController<VenoLaw> {
+    fn after(context: CcContext, rtt_ms: f64) -> AvoidanceController<VenoAvoidance> {
         let mut cc = Veno::default().controller(context);
         (0..3).for_each(|_| cc.on_ack(&Ack { cwnd_limited: false, ..ack(100.0, 39) }));
         cc.on_ack(&ack(rtt_ms, 39));
@@ -185,9 +186,9 @@ mod tests {
         assert!((after(real(40.0), 108.14).cwnd() - 40.0125).abs() < 1e-9);
         // In half packets, 80 - floor(8000 / 107) = 6, so N is 3.
         let mut cc = after(linux(40.0), 107.0);
-        assert_eq!((cc.law.queued, cc.cwnd()), (3.0, 40.0));
+        assert_eq!((cc.avoidance.queued, cc.cwnd()), (3.0, 40.0));
         // 82 ACKs, the first of which came before. Those below have no delay.
-        cc.law.is_reno = false;
+        cc.avoidance.is_reno = false;
         let acks = (1..200).find(|_| {
             cc.on_ack(&ack(107.0, 39));
             cc.cwnd() > 40.0

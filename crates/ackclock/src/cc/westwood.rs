@@ -9,8 +9,9 @@
 //!
 //! ## Reference
 //!
-//! L. A. Grieco and S. Mascolo (2004), ACM SIGCOMM CCR 34 (2): Performance Evaluation and Comparison
-//! of Westwood+, New Reno, and Vegas TCP Congestion Control. Linux contains it as `tcp_westwood`.
+//! L. A. Grieco and S. Mascolo published the algorithm in ACM SIGCOMM CCR 34 (2), 2004. The title is
+//! "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control".
+//! Linux contains it as `tcp_westwood`.
 //!
 //! ## Equations
 //!
@@ -49,12 +50,16 @@
 //!
 //! ## Validation
 //!
-//! VALIDATION
+//! Tests compare the equations with hand-computed values. `python tools/kernel/algorithms.py westwood`
+//! compares whole flows with Linux 6.12 in virtual time. On ten paths, the mean window differs by at
+//! most 3.0 %, and goodput by at most 2.1 %. Goodput differs by more than 1 % on four paths. Three of
+//! them have a buffer of 0.25 BDP, and the fourth has 100 Mbit/s. The estimates differ after bursts of
+//! losses. At 100 Mbit/s, recovery from slow start leaves 77 segments here and 57 in Linux.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::window::Window;
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionKind};
 use crate::rule::require;
@@ -83,7 +88,7 @@ impl Default for Westwood {
 }
 
 impl CcParameters for Westwood {
-    type Controller = LawController<WestwoodLaw>;
+    type Controller = AvoidanceController<WestwoodAvoidance>;
     const REFERENCE: &'static str = "Grieco & Mascolo 2004, Performance Evaluation and Comparison of Westwood+, New \
                                      Reno, and Vegas TCP Congestion Control";
 
@@ -96,7 +101,7 @@ impl CcParameters for Westwood {
 
     fn controller(&self, context: CcContext) -> Self::Controller {
         let numbers = Numbers::of(&context);
-        let law = WestwoodLaw {
+        let avoidance = WestwoodAvoidance {
             filter: self.filter,
             min_interval_ms: numbers.millis(self.min_interval),
             numbers,
@@ -108,7 +113,7 @@ impl CcParameters for Westwood {
             restarts_min_rtt: false,
             recovers: false,
         };
-        LawController::new(law, context)
+        AvoidanceController::new(avoidance, context)
     }
 }
 
@@ -130,7 +135,7 @@ struct Estimate {
 
 /// Westwood's estimate of the path.
 #[derive(Clone, Debug)]
-pub struct WestwoodLaw {
+pub struct WestwoodAvoidance {
     filter: f64,
     min_interval_ms: f64,
     numbers: Numbers,
@@ -146,7 +151,7 @@ pub struct WestwoodLaw {
     recovers: bool,
 }
 
-impl WestwoodLaw {
+impl WestwoodAvoidance {
     /// Ends the interval if it is long enough.
     fn end_interval(&mut self, now: Instant) {
         let Some(Interval { start, bytes }) = self.interval else { return };
@@ -174,7 +179,7 @@ impl WestwoodLaw {
     }
 }
 
-impl Law for WestwoodLaw {
+impl Avoidance for WestwoodAvoidance {
     fn observe(&mut self, _window: &mut Window, ack: &Ack) {
         self.end_interval(ack.now);
         let interval = self.interval.get_or_insert(Interval { start: ack.now, bytes: 0.0 });
@@ -230,7 +235,7 @@ impl Law for WestwoodLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cc::law::testing::{congestion, linux, lose, real};
+    use crate::cc::avoidance::testing::{congestion, linux, lose, real};
     use crate::cc::{CongestionControl, PathView, Recovery};
 
     /// ACKs of a segment each, one in so many milliseconds, with a round-trip time in milliseconds.
@@ -251,7 +256,7 @@ mod tests {
     fn the_estimate_is_the_rate_of_the_acks() {
         let mut cc = Westwood::default().controller(real(60.0));
         let end = acks(&mut cc, 0, 100, 2, 40);
-        let rate = |cc: &LawController<WestwoodLaw>| cc.law.estimate.unwrap().once;
+        let rate = |cc: &AvoidanceController<WestwoodAvoidance>| cc.avoidance.estimate.unwrap().once;
         // A segment of 1460 bytes in 2 ms.
         assert!((rate(&cc) - 730.0).abs() < 15.0, "{}", rate(&cc));
         // The next interval of more than 50 ms has at most twice that rate, which counts for an eighth.
@@ -296,7 +301,7 @@ mod tests {
         cc.on_congestion(&congestion(CongestionKind::Timeout));
         assert_eq!((cc.cwnd(), cc.ssthresh()), (1.0, 20.0));
         acks(&mut cc, 800, 1, 2, 60);
-        assert_eq!(cc.law.min_rtt_ms, 60.0, "a new minimum");
+        assert_eq!(cc.avoidance.min_rtt_ms, 60.0, "a new minimum");
         cc.on_undo(&recovery());
         assert!(cc.cwnd() > 1.0);
         let mut slow = Westwood::default().controller(CcContext::new(10.0));

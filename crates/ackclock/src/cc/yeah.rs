@@ -57,7 +57,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Law, LawController, Numbers};
+use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::round_trip::{DelayMeter, Delays};
 use super::vegas::ENOUGH_SAMPLES;
 use super::window::Window;
@@ -84,7 +84,7 @@ const LEAST: f64 = 2.0;
 pub struct Yeah {}
 
 impl CcParameters for Yeah {
-    type Controller = LawController<YeahLaw>;
+    type Controller = AvoidanceController<YeahAvoidance>;
     const REFERENCE: &'static str = "Baiocchi, Castellani & Vacirca 2007, YeAH-TCP: Yet Another Highspeed TCP";
 
     fn check(&self) -> Result<(), CcMistake> {
@@ -92,7 +92,7 @@ impl CcParameters for Yeah {
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {
-        let law = YeahLaw {
+        let avoidance = YeahAvoidance {
             numbers: Numbers::of(&context),
             meter: DelayMeter::default(),
             queued: 0.0,
@@ -100,13 +100,13 @@ impl CcParameters for Yeah {
             fast_trips: 0,
             reno: LEAST,
         };
-        LawController::new(law, context)
+        AvoidanceController::new(avoidance, context)
     }
 }
 
 /// YeAH's congestion avoidance.
 #[derive(Clone, Debug)]
-pub struct YeahLaw {
+pub struct YeahAvoidance {
     numbers: Numbers,
     meter: DelayMeter,
     /// Packets in the queue in the last round trip.
@@ -119,7 +119,7 @@ pub struct YeahLaw {
     reno: f64,
 }
 
-impl YeahLaw {
+impl YeahAvoidance {
     fn end_round(&mut self, window: &mut Window, delays: Delays) {
         let cwnd = window.cwnd();
         let (base, rtt) = if self.numbers.are_whole() {
@@ -147,7 +147,7 @@ impl YeahLaw {
     }
 }
 
-impl Law for YeahLaw {
+impl Avoidance for YeahAvoidance {
     const NEEDS_ON_SENT: bool = true;
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
@@ -193,13 +193,13 @@ impl Law for YeahLaw {
 mod tests {
     use super::*;
     use crate::cc::CongestionControl;
-    use crate::cc::law::testing::{linux, lose, real, respects_slow_start_and_floors};
+    use crate::cc::avoidance::testing::{linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::round_trip::testing::{ack, round};
 
     /// YeAH on a path of 100 ms, after a round trip with so long an RTT.
-    fn after(context: CcContext, rtt_ms: f64) -> LawController<YeahLaw> {
+    fn after(context: CcContext, rtt_ms: f64) -> AvoidanceController<YeahAvoidance> {
         let mut cc = Yeah::default().controller(context);
-        cc.law.meter.observe(&ack(100.0, context.initial_window as u32 - 1));
+        cc.avoidance.meter.observe(&ack(100.0, context.initial_window as u32 - 1));
         round(&mut cc, rtt_ms);
         cc
     }
@@ -207,26 +207,26 @@ mod tests {
     #[test]
     fn a_short_queue_lets_the_window_grow_by_a_hundredth_of_the_acknowledged_segments() {
         let mut cc = after(real(200.0), 101.0);
-        let (cwnd, is_fast) = (cc.cwnd(), cc.law.slow_trips == 0);
+        let (cwnd, is_fast) = (cc.cwnd(), cc.avoidance.slow_trips == 0);
         assert!((cwnd - 202.0).abs() < 1e-9 && is_fast, "{cwnd}");
         cc.on_ack(&ack(101.0, 200));
         assert!((cc.cwnd() - 202.01).abs() < 1e-9);
         // 200 * 13/113 = 23 packets, and 13 ms are more than an eighth.
         let mut slow = after(linux(200.0), 113.0);
-        assert_eq!((slow.law.queued, slow.law.slow_trips, slow.law.reno), (23.0, 1, 100.0));
+        assert_eq!((slow.avoidance.queued, slow.avoidance.slow_trips, slow.avoidance.reno), (23.0, 1, 100.0));
         let cwnd = slow.cwnd();
         round(&mut slow, 113.0);
-        assert_eq!((slow.cwnd(), slow.law.reno), (cwnd + 1.0, 101.0));
+        assert_eq!((slow.cwnd(), slow.avoidance.reno), (cwnd + 1.0, 101.0));
     }
 
     #[test]
     fn a_long_queue_is_emptied() {
         // 401 segments by the end of the round trip, and 401/5 = 80 packets are not yet too many.
         let first = after(linux(398.0), 125.0);
-        assert_eq!((first.cwnd(), first.law.queued), (401.0, 80.0));
+        assert_eq!((first.cwnd(), first.avoidance.queued), (401.0, 80.0));
         let second = after(linux(500.0), 125.0);
-        assert_eq!((second.law.queued, second.cwnd()), (100.0, 404.0));
-        assert_eq!(second.law.reno, 202.0);
+        assert_eq!((second.avoidance.queued, second.cwnd()), (100.0, 404.0));
+        assert_eq!(second.avoidance.reno, 202.0);
     }
 
     #[test]
@@ -235,9 +235,9 @@ mod tests {
         assert_eq!(lose(&mut after(linux(200.0), 125.0)), 161.0);
         assert_eq!(lose(&mut after(linux(200.0), 101.0)), 177.0);
         let mut cc = after(linux(200.0), 113.0);
-        cc.law.slow_trips = 16;
+        cc.avoidance.slow_trips = 16;
         let cwnd = cc.cwnd();
-        assert_eq!((lose(&mut cc), cc.law.reno), (cwnd - (cwnd / 2.0).floor(), 50.0));
+        assert_eq!((lose(&mut cc), cc.avoidance.reno), (cwnd - (cwnd / 2.0).floor(), 50.0));
         respects_slow_start_and_floors(&Yeah::default(), 35.0);
     }
 }

@@ -1,14 +1,14 @@
-//! A control inside TCP: slow start below ssthresh, the control above it, one cut per congestion event.
+//! Algorithms with their own congestion avoidance, and slow start and cuts as in RFC 5681.
 //!
-//! A control sees each ACK with its time and its delay. A [`Rule`](crate::rule::Rule) sees the window only.
+//! Congestion avoidance sees each ACK with its time and its delay. A [`Rule`](crate::rule::Rule) sees the window only.
 
 use super::window::Window;
 use super::{Ack, Arithmetic, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Restart, Sent};
 use crate::units::{Duration, Instant};
 
-/// The part of an algorithm without slow start and the limits of the window.
-pub(super) trait Law: Clone + std::fmt::Debug + Send {
-    /// True for a control that does anything in `on_sent`.
+/// The growth of an algorithm above ssthresh, and its cut.
+pub(super) trait Avoidance: Clone + std::fmt::Debug + Send {
+    /// True if `on_sent` does anything.
     const NEEDS_ON_SENT: bool = false;
 
     /// A segment was handed to the network.
@@ -47,7 +47,7 @@ pub(super) trait Law: Clone + std::fmt::Debug + Send {
 
 const NANOS_PER_MILLI: f64 = 1e6;
 
-/// The numbers of a control: real, or whole as in Linux.
+/// Real numbers, or whole ones as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
     Real,
@@ -74,7 +74,7 @@ impl Numbers {
         self.down(time.as_nanos() as f64 / NANOS_PER_MILLI)
     }
 
-    /// Milliseconds from one time to another. Whole ones are the difference of two clock readings.
+    /// Milliseconds from one time to another. Whole ones are the difference of two clock values.
     #[inline]
     pub(super) fn millis_between(self, start: Instant, now: Instant) -> f64 {
         let reading = |time: Instant| self.down(time.as_nanos() as f64 / NANOS_PER_MILLI);
@@ -86,22 +86,22 @@ impl Numbers {
     }
 }
 
-/// The controller made of a control and slow start.
+/// The controller made of congestion avoidance and slow start.
 #[derive(Clone, Debug)]
-pub struct LawController<L> {
-    pub(super) law: L,
+pub struct AvoidanceController<L> {
+    pub(super) avoidance: L,
     pub(super) window: Window,
 }
 
-impl<L> LawController<L> {
+impl<L> AvoidanceController<L> {
     /// A controller at the initial window, in slow start.
-    pub(super) fn new(law: L, context: CcContext) -> Self {
+    pub(super) fn new(avoidance: L, context: CcContext) -> Self {
         let slow_start = context.slow_start.of_a_rule();
-        LawController { law, window: Window::new(CcContext { slow_start, ..context }) }
+        AvoidanceController { avoidance, window: Window::new(CcContext { slow_start, ..context }) }
     }
 }
 
-impl<L: Law> CongestionControl for LawController<L> {
+impl<L: Avoidance> CongestionControl for AvoidanceController<L> {
     #[inline]
     fn cwnd(&self) -> f64 {
         self.window.cwnd()
@@ -113,41 +113,41 @@ impl<L: Law> CongestionControl for LawController<L> {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        self.law.on_sent(&mut self.window, sent);
+        self.avoidance.on_sent(&mut self.window, sent);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
         self.window.observe(ack);
-        self.law.observe(&mut self.window, ack);
+        self.avoidance.observe(&mut self.window, ack);
         if !Window::grows_by(ack) {
             return;
         }
         if self.window.in_slow_start() {
-            self.law.slow_start(&mut self.window, ack);
+            self.avoidance.slow_start(&mut self.window, ack);
         } else {
-            self.window.approach(self.law.grow(self.window.cwnd(), ack));
+            self.window.approach(self.avoidance.grow(self.window.cwnd(), ack));
         }
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        let LawController { law, window } = self;
+        let AvoidanceController { avoidance, window } = self;
         if congestion.restart != Restart::SlowStartAgain {
-            law.on_congestion(window.cwnd(), congestion);
+            avoidance.on_congestion(window.cwnd(), congestion);
         }
-        window.cut(congestion, |window| law.cut(window, congestion));
+        window.cut(congestion, |window| avoidance.cut(window, congestion));
         if congestion.kind == CongestionKind::Timeout {
-            law.on_timeout();
+            avoidance.on_timeout();
         }
     }
 
     fn on_recovery_exit(&mut self, recovery: &Recovery) {
         self.window.leave_recovery(recovery);
-        self.law.on_recovery_exit(&mut self.window);
+        self.avoidance.on_recovery_exit(&mut self.window);
     }
 
     fn on_undo(&mut self, recovery: &Recovery) {
         self.window.undo(recovery);
-        self.law.on_undo();
+        self.avoidance.on_undo();
     }
 
     fn needs_rate_samples(&self) -> bool {
@@ -167,11 +167,11 @@ impl<L: Law> CongestionControl for LawController<L> {
     }
 
     fn probe(&self, report: &mut dyn FnMut(&str, f64)) {
-        self.law.probe(report);
+        self.avoidance.probe(report);
     }
 }
 
-/// Events for the tests of controls.
+/// Events for the tests of algorithms.
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
@@ -210,8 +210,7 @@ pub(super) mod testing {
             .expect("the window grows")
     }
 
-    /// Slow start, floors and timeouts. They are the same for each control that a timeout leaves `left` of 40
-    /// segments.
+    /// Checks slow start and floors, and a timeout that leaves `left` of 40 segments.
     pub(in super::super) fn respects_slow_start_and_floors<P: CcParameters>(parameters: &P, left: f64) {
         let mut cc = parameters.controller(CcContext { initial_ssthresh: f64::INFINITY, ..linux(20.0) });
         (0..20).for_each(|_| cc.on_ack(&Ack::of(1.0)));
