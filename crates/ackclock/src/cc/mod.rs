@@ -7,7 +7,6 @@
 mod algorithm;
 mod bbr1;
 mod bbr3;
-mod copa;
 mod cubic;
 mod dctcp;
 mod event;
@@ -39,7 +38,6 @@ mod yeah;
 pub use algorithm::{Algorithm, CcFactory};
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
-pub use copa::{Copa, CopaController};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{

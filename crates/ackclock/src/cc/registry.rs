@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Copa, Cubic, Dctcp, EcnNeed,
+    Ack, Bbr1, Bbr3, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Dctcp, EcnNeed,
     Illinois, Ledbat, Loss, PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Sent, Vegas,
     Veno, Yeah,
 };
@@ -190,7 +190,6 @@ register! {
     "illinois" => Illinois: Illinois;
     "yeah" => Yeah: Yeah;
     "ledbat" => Ledbat: Ledbat;
-    "copa" => Copa: Copa;
     "rule" => Rule: RuleText;
     foreign:
     "python" => Python: PythonClass;

@@ -201,8 +201,8 @@ fn twice_as_slow_is_the_same_in_twice_the_time() {
         setup.start = Duration::from_millis(320 * index as u64);
     }
     // BBR has times of its own, from bursts of a millisecond to ten seconds of memory. Prague has a target of the RTT,
-    // LEDBAT one of the delay, and Copa remembers ten seconds.
-    let has_times = |name: &str| name.starts_with("bbr") || ["prague", "ledbat", "copa"].contains(&name);
+    // and LEDBAT one of the delay.
+    let has_times = |name: &str| name.starts_with("bbr") || ["prague", "ledbat"].contains(&name);
     for info in algorithms().into_iter().filter(|info| !has_times(info.name)) {
         dumbbell.flows[0].1.cc = info.defaults.clone();
         let (fast, slow) = (dumbbell.plan(), slower(&dumbbell.plan(), 2));

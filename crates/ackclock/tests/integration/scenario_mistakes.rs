@@ -33,7 +33,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "knid = \"aimd\"",
         "18: flows.test.cc.kind: missing; use one of aimd, aiad, mimd, miad, linear, aild, aimd-fc, aimd-fc+, \
              new-aimd, mr-aimd, cubic, reno, dctcp, prague, bbr1, bbr3, vegas, veno, illinois, yeah, \
-             ledbat, copa, rule, python, library, bpf, kernel, module",
+             ledbat, rule, python, library, bpf, kernel, module",
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
     (
