@@ -9,7 +9,6 @@ mod avoidance;
 mod bbr1;
 mod bbr3;
 mod bic;
-mod copa;
 mod cubic;
 mod dctcp;
 mod event;
@@ -47,7 +46,6 @@ pub use avoidance::AvoidanceController;
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
 pub use bic::{Bic, BicAvoidance};
-pub use copa::{Copa, CopaController};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{
