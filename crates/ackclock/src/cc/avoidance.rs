@@ -10,6 +10,8 @@ use crate::units::{Duration, Instant};
 pub(super) trait Avoidance: Clone + std::fmt::Debug + Send {
     /// True if `on_sent` does anything.
     const NEEDS_ON_SENT: bool = false;
+    /// True if a cut, or the end of its recovery, can leave a larger window than before.
+    const MAY_RAISE: bool = false;
 
     /// A segment was handed to the network.
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
@@ -47,11 +49,6 @@ pub(super) trait Avoidance: Clone + std::fmt::Debug + Send {
 
 const NANOS_PER_MILLI: f64 = 1e6;
 
-/// The value of a clock of milliseconds.
-fn millis_of(time: Instant) -> u64 {
-    time.as_nanos() / 1_000_000
-}
-
 /// Real numbers, or whole ones as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
@@ -77,15 +74,6 @@ impl Numbers {
     #[inline]
     pub(super) fn millis(self, time: Duration) -> f64 {
         self.down(time.as_nanos() as f64 / NANOS_PER_MILLI)
-    }
-
-    /// Milliseconds from one time to another. Whole ones are the difference of two clock values.
-    #[inline]
-    pub(super) fn millis_between(self, start: Instant, now: Instant) -> f64 {
-        match self {
-            Numbers::Real => now.since(start).as_nanos() as f64 / NANOS_PER_MILLI,
-            Numbers::Whole => (millis_of(now) - millis_of(start)) as f64,
-        }
     }
 
     pub(super) fn are_whole(self) -> bool {
@@ -163,6 +151,10 @@ impl<L: Avoidance> CongestionControl for AvoidanceController<L> {
 
     fn needs_on_sent(&self) -> bool {
         L::NEEDS_ON_SENT
+    }
+
+    fn congestion_may_raise(&self) -> bool {
+        L::MAY_RAISE
     }
 
     fn on_resume(&mut self, _now: Instant) {

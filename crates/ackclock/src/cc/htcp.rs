@@ -168,7 +168,7 @@ pub struct HtcpAvoidance {
 impl HtcpAvoidance {
     /// Milliseconds since the last event.
     fn elapsed_ms(&self) -> f64 {
-        self.last_event.map_or(0.0, |last| self.numbers.millis_between(last, self.now))
+        self.last_event.map_or(0.0, |last| self.numbers.millis(self.now.since(last)))
     }
 
     fn update_alpha(&mut self) {
@@ -226,7 +226,7 @@ impl HtcpAvoidance {
             return;
         };
         throughput.segments += delivered;
-        let millis = numbers.millis_between(*throughput.start.get_or_insert(now), now);
+        let millis = numbers.millis(now.since(*throughput.start.get_or_insert(now)));
         let step = numbers.down(alpha).max(1.0);
         if throughput.segments < cwnd - step || millis < min_ms || millis <= 0.0 || min_ms <= 0.0 {
             return;

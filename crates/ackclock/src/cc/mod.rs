@@ -287,7 +287,7 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         self.cwnd()
     }
 
-    /// True if a congestion event can leave a larger window than before.
+    /// True if a congestion event, or the end of its recovery, can leave a larger window than before.
     fn congestion_may_raise(&self) -> bool {
         false
     }

@@ -155,7 +155,7 @@ impl WestwoodAvoidance {
     /// Ends the interval if it is long enough.
     fn end_interval(&mut self, now: Instant) {
         let Some(Interval { start, bytes }) = self.interval else { return };
-        let millis = self.numbers.millis_between(start, now);
+        let millis = self.numbers.millis(now.since(start));
         if self.rtt_ms == 0.0 || millis <= self.rtt_ms.max(self.min_interval_ms) {
             return;
         }
@@ -180,6 +180,9 @@ impl WestwoodAvoidance {
 }
 
 impl Avoidance for WestwoodAvoidance {
+    /// The bandwidth of the recovery may be larger.
+    const MAY_RAISE: bool = true;
+
     fn observe(&mut self, _window: &mut Window, ack: &Ack) {
         self.end_interval(ack.now);
         let interval = self.interval.get_or_insert(Interval { start: ack.now, bytes: 0.0 });

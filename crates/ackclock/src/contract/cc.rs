@@ -31,7 +31,7 @@ const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 ///   at most the acknowledged data. An algorithm that paces may set it by its rate. One that owns recovery may set it
 ///   freely there.
 /// - Congestion does not raise it above two segments, unless [`CongestionControl::congestion_may_raise`]. Neither
-///   does sending, a single loss, the end of idleness, or a recovery that the algorithm does not own.
+///   does a recovery that the algorithm does not own. Sending, a single loss and the end of idleness never raise it.
 /// - Rate samples report no more marks than ACKs, and no more than they cover.
 /// - The first loss or timeout of a connection reduces the window, unless it paces or owns recovery. Two flows behind
 ///   a full queue lose at most a quarter of their data.

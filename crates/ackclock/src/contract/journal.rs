@@ -274,7 +274,7 @@ fn check_answer(
         Event::Loss(_) => keep(after.cwnd <= before.cwnd, Promise::Loss)?,
         Event::Resume(_) | Event::Limit(..) => keep(after.cwnd <= before.cwnd, Promise::Idleness)?,
         Event::RecoveryEnter(_) | Event::RecoveryExit(_) => {
-            keep(unchanged || cc.owns_recovery(), Promise::Recovery)?;
+            keep(unchanged || cc.owns_recovery() || cc.congestion_may_raise(), Promise::Recovery)?;
         }
         Event::Phase(_) => {}
     }
