@@ -51,17 +51,17 @@
 //!
 //! Tests compare the equations with hand-computed values. `python tools/kernel/algorithms.py hybla` compares
 //! whole flows with Linux 6.12 in virtual time. On seven of ten paths, goodput differs by at most 0.6 %
-//! and the mean window by at most 2.6 %. The first slow start causes the differences on the other
-//! three:
+//! and the mean window by at most 2.6 %. On the other three the windows differ after the first
+//! slow start:
 //!
 //! | path | goodput | mean window |
 //! |---|---|---|
 //! | 10 Mbit/s, 100 ms, 1 BDP | -0.0 % | +10.4 % |
-//! | 10 Mbit/s, 100 ms, 4 BDP | +0.1 % | +37.3 % |
-//! | 100 Mbit/s, 40 ms, 1 BDP | -2.5 % | -13.9 % |
+//! | 10 Mbit/s, 100 ms, 4 BDP | +0.1 % | +35.9 % |
+//! | 100 Mbit/s, 40 ms, 1 BDP | -2.9 % | -15.1 % |
 //!
-//! At 100 ms, a slow-start window multiplies by 16 in a round trip. The buffers of Linux's sockets grow
-//! more slowly, and limit the flow. The simulator has no such buffers, so its overshoot is larger. At
+//! At 100 ms, a slow-start window multiplies by 16 in a round trip. The overshoot of
+//! the simulator is larger. The buffers of Linux's sockets may limit the flow, which is not confirmed. At
 //! 100 Mbit/s, a third cut in the first second leaves 206 segments here. Linux keeps 469 there.
 
 use schemars::JsonSchema;
