@@ -65,6 +65,7 @@ Ptr<QueueDisc> g_queue;
 uint64_t g_rate_bps;
 bool g_shapes = false;
 int64_t g_free_at = 0;
+bool g_last_arrived = false;
 
 void
 Note(Ptr<const QueueDiscItem> item, const char* what)
@@ -89,13 +90,18 @@ void
 Serve()
 {
     int64_t now = Simulator::Now().GetNanoSeconds();
-    if (g_free_at > now || g_queue->GetNPackets() == 0)
+    if (g_free_at > now)
     {
         return;
     }
-    Ptr<QueueDiscItem> item = g_queue->Dequeue();
+    Ptr<QueueDiscItem> item = g_queue->GetNPackets() > 0 ? g_queue->Dequeue() : nullptr;
     if (!item)
     {
+        // The timer of PIE never ends.
+        if (g_last_arrived)
+        {
+            Simulator::Stop();
+        }
         return;
     }
     Note(item, "sent");
@@ -115,6 +121,7 @@ Arrive(uint64_t number)
                                              g_arrivals[number].flow,
                                              g_arrivals[number].capable);
     item->SetTimeStamp(Simulator::Now());
+    g_last_arrived = number + 1 == g_arrivals.size();
     g_queue->Enqueue(item);
     if (g_shapes)
     {
@@ -185,6 +192,15 @@ main(int argc, char* argv[])
         factory.Set("MaxSize", QueueSizeValue(ample));
     }
     g_queue = factory.Create<QueueDisc>();
+    // Without a device the quantum has no default.
+    if (kind == "fq-pie")
+    {
+        DynamicCast<FqPieQueueDisc>(g_queue)->SetQuantum(bytes);
+    }
+    if (kind == "fq-cobalt")
+    {
+        DynamicCast<FqCobaltQueueDisc>(g_queue)->SetQuantum(bytes);
+    }
     g_queue->SetQuota(1000000);
     g_queue->SetSendCallback([](Ptr<QueueDiscItem> item) { Note(item, "sent"); });
     g_queue->Initialize();
