@@ -3,8 +3,8 @@
     python tools/kernel/algorithms.py bic htcp
 
 A path is a drop-tail dumbbell with one flow of 30 seconds. Both sides delay each packet by up to one
-transmission time, from the same random stream. The simulator uses `profile = "linux"`. A figure is the mean of all seeds.
-`tools/kernel/agreement.py` has the bounds.
+transmission time, from the same random stream. The simulator uses `profile = "linux"`. A figure is the mean
+of all seeds. `tools/kernel/agreement.py` has the bounds.
 
 The exit code is 1 if a cell is outside, and 77 without a kernel.
 """
