@@ -190,7 +190,13 @@ def test_what_is_no_algorithm_is_one_message(data: Path) -> None:
     )
     rule, name, suite, aborted, changed = json.loads(done.stdout)
     assert "change the algorithm of the flows test, which are under test" in changed
-    assert "`1/v`" in rule and "cubic" in name and "there are: core," in suite and aborted == "enough"
+    assert (
+        "`1/v`" in rule
+        and "cubic" in name
+        and "; there are: " in suite
+        and " core," in suite
+        and aborted == "enough"
+    )
 
 
 @pytest.fixture

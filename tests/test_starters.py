@@ -135,4 +135,6 @@ def test_what_is_no_algorithm_is_one_message(tmp_path: Path) -> None:
 def test_the_algorithms_of_the_package_have_no_findings() -> None:
     for entry in json.loads(ackclock._core.list_json("cc")):
         if entry["name"] not in ("python", "library", "bpf", "kernel", "module"):
-            assert ackclock.check_cc(entry["name"]) == []
+            found = {finding.promise for finding in ackclock.check_cc(entry["name"])}
+            # The slow start of Hybla is as fast as on its shorter reference path.
+            assert found == ({"slow-start"} if entry["name"] == "hybla" else set()), entry["name"]
