@@ -1,4 +1,4 @@
-"""Response functions: measured goodput beside closed forms."""
+"""Response functions: measured goodput compared with closed forms."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_algorithm_is_described_in_one_line_and_stands_with_its_family() {
+    fn an_algorithm_is_described_in_one_line_and_listed_with_its_family() {
         let entries = catalog("cc").unwrap();
         for entry in &entries {
             assert!(!entry.summary.contains('\n'), "{}", entry.name);

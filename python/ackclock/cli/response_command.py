@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.cli.capturing import check_target, write_capture
 from ackclock.cli.console import emit, progress, show
 from ackclock.cli.options import first_seed_option, json_option
-from ackclock.errors import InputError
+from ackclock.cli.plotting import check_picture_file, write_picture_file
 
 if TYPE_CHECKING:
     from ackclock.responses.response import Point, Response
     from ackclock.text.table import Table
 
 _OVER = ("loss", "rtt", "buffer", "rate")
-_SUFFIXES = (".svg", ".png")
 _MBIT = 1e6
 
 
@@ -71,7 +68,7 @@ def command(
     from ackclock.responses.response import response
 
     if picture is not None:
-        _check(picture)
+        check_picture_file(picture, "--plot")
     with progress("running") as tell:
         found = response(
             *algorithms,
@@ -88,19 +85,11 @@ def command(
             progress=tell,
         )
     if picture is not None:
-        is_png = Path(picture).suffix.lower() == ".png"
-        write_capture(Path(picture), found.plot().png() if is_png else found.svg().encode(), "plot")
+        write_picture_file(picture, found)
     if as_json:
         emit(json.dumps(found.document, indent=2))
     else:
         show(_table(found))
-
-
-def _check(picture: str) -> None:
-    """Check before the runs where the drawing is to go. Raises `InputError`."""
-    if Path(picture).suffix.lower() not in _SUFFIXES:
-        raise InputError(f"--plot {picture}: must be a file that ends in .svg or .png")
-    check_target(Path(picture), "--plot")
 
 
 def _table(found: Response) -> Table:

@@ -16,7 +16,7 @@ from ackclock.cli.console import talk
 from ackclock.errors import InputError, Mistake, ScenarioError
 from ackclock.files.documents import as_toml_file, text_of, toml_of
 from ackclock.files.labels import parts, table_of
-from ackclock.metrics.quantities import number_of
+from ackclock.metrics.quantities import number_of, part_of
 from ackclock.scenario import SCHEMA, Scenario, algorithm_text
 
 #: Defaults of the options. `docs/reference/scenario.md` explains them.
@@ -276,12 +276,9 @@ def _loss(text: str) -> Any:
     """Return the losses of `0.1%`, `0.001`, or a table."""
     if text.lstrip().startswith("{"):
         return _table_or_name("--loss", text)
-    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
-    try:
-        probability = float(number) / (100 if percent else 1)
-    except ValueError:
-        raise InputError(f"--loss: {text!r} is not a share of packets; write 0.1% or 0.001") from None
-    return {"kind": "bernoulli", "probability": float(f"{probability:.12g}")}
+    if (probability := part_of(text)) is None:
+        raise InputError(f"--loss: {text!r} is not a share of packets; write 0.1% or 0.001")
+    return {"kind": "bernoulli", "probability": probability}
 
 
 def _groups(text: str) -> list[dict[str, Any]]:

@@ -49,6 +49,17 @@ def number_of(value: Any) -> tuple[str, float] | None:
     return (unit, number) if math.isfinite(number) else None
 
 
+def part_of(text: str) -> float | None:
+    """Return the number of a part such as `0.1%` or `0.001`, or nothing."""
+    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        part = float(number) / (100 if percent else 1)
+    except ValueError:
+        return None
+    # The number as it is written, without the digits of binary fractions.
+    return float(f"{part:.12g}")
+
+
 def with_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings with a number after each quantity, its unit at the end of its key.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ackclock.errors import ArgumentValueError
 from ackclock.evaluation.candidate import Candidate
 from ackclock.files.documents import toml_of
-from ackclock.metrics.quantities import number_of
+from ackclock.metrics.quantities import number_of, part_of
 from ackclock.page.lines import Axes, Line, lines
 from ackclock.page.notebook import alone, drawer
 from ackclock.responses.closed_form import buffer_utilization, mean_window
@@ -32,53 +32,59 @@ LOSSES = ("random", "periodic")
 class Axis(NamedTuple):
     """A quantity that varies."""
 
+    #: The argument of `response` for the same quantity.
+    key: str
     label: str
+    #: The column of a frame.
+    column: str
+    #: The label's unit in units of the scenario.
+    factor: float
     #: Its values, in the words of an option.
     values: tuple[str, ...]
-    #: The rest of the network.
-    rate: str
-    rtt: str
-    limit: str
-    loss: str
+    #: The rest of the network, by argument.
+    rest: dict[str, str]
 
 
 #: Windows of a flow with random loss stay below the BDP of 100 Mbit/s and 40 ms for most algorithms.
+_WIDE = {"rate": "100 Mbit/s", "rtt": "40 ms", "limit": "1 BDP"}
 AXES = {
     "loss": Axis(
+        "loss",
         "loss rate",
+        "loss_rate",
+        1.0,
         ("0.0001", "0.0003", "0.001", "0.003", "0.01", "0.03", "0.1"),
-        "100 Mbit/s",
-        "40 ms",
-        "1 BDP",
-        "0",
+        _WIDE,
     ),
     "rtt": Axis(
+        "rtt",
         "base RTT, ms",
+        "rtt_ms",
+        1e3,
         ("10 ms", "20 ms", "40 ms", "80 ms", "160 ms", "320 ms"),
-        "100 Mbit/s",
-        "40 ms",
-        "1 BDP",
-        "0.001",
+        {"rate": "100 Mbit/s", "limit": "1 BDP", "loss": "0.001"},
     ),
     "buffer": Axis(
+        "limit",
         "buffer, BDP",
+        "buffer_bdp",
+        1.0,
         ("0.05 BDP", "0.1 BDP", "0.2 BDP", "0.5 BDP", "1 BDP", "2 BDP", "4 BDP"),
-        "20 Mbit/s",
-        "40 ms",
-        "1 BDP",
-        "0",
+        {"rate": "20 Mbit/s", "rtt": "40 ms", "loss": "0"},
     ),
     "rate": Axis(
+        "rate",
         "rate, Mbit/s",
+        "rate_mbps",
+        1e-6,
         ("1 Mbit/s", "3 Mbit/s", "10 Mbit/s", "30 Mbit/s", "100 Mbit/s", "300 Mbit/s"),
-        "100 Mbit/s",
-        "40 ms",
-        "1 BDP",
-        "0.001",
+        {"rtt": "40 ms", "limit": "1 BDP", "loss": "0.001"},
     ),
 }
-_UNITS = {"loss": "", "rtt": "s", "buffer": "bdp", "rate": "bps"}
-_FACTORS = {"loss": 1.0, "rtt": 1e3, "buffer": 1.0, "rate": 1e-6}
+#: By argument: the unit of its number, and a value for messages.
+_QUANTITIES = {"rate": ("bps", "20 Mbit/s"), "rtt": ("s", "40 ms"), "limit": ("bdp", "0.5 BDP")}
+#: By argument: the key of the topology.
+_KEYS = {"rate": "rate", "rtt": "delay", "limit": "queue", "loss": "loss"}
 
 
 class Point(NamedTuple):
@@ -113,10 +119,8 @@ class Response:
         """The points with units in the column names."""
         import polars
 
-        names = {"loss": "loss_rate", "rtt": "rtt_ms", "buffer": "buffer_bdp", "rate": "rate_mbps"}
-        return polars.DataFrame(self.points, schema=list(Point._fields), orient="row").rename(
-            {"x": names[self.over]}
-        )
+        frame = polars.DataFrame(self.points, schema=list(Point._fields), orient="row")
+        return frame.rename({"x": self.axis.column})
 
     @property
     def document(self) -> dict[str, Any]:
@@ -154,9 +158,13 @@ class Response:
         """The title of a drawing."""
         return f"goodput over {self.axis.label.partition(',')[0]}"
 
-    def svg(self) -> str:
+    def svg(self) -> bytes:
         """Draw goodput over the axis as standalone SVG."""
-        return alone(lines(self.lines(), self.axes, self.title))
+        return alone(lines(self.lines(), self.axes, self.title)).encode()
+
+    def png(self) -> bytes:
+        """Draw goodput over the axis as PNG. Raises `InputError` without matplotlib."""
+        return self.plot().png()
 
     def plot(self) -> Plot:
         """Draw goodput over the axis, as a matplotlib figure. Raises `InputError` without matplotlib."""
@@ -196,48 +204,44 @@ def response(
         raise ArgumentValueError("algorithms", "is empty; name at least one, such as 'cubic'")
     axis = AXES[over]
     given = {"rate": rate, "rtt": rtt, "limit": limit, "loss": loss}
-    varied = "limit" if over == "buffer" else over
-    if given[varied] is not None:
-        raise ArgumentValueError(varied, f"is the axis; give its values as `values` instead of `{varied}`")
-    conditions = {key: value or str(getattr(axis, key)) for key, value in given.items() if key != varied}
-    texts = list(values or axis.values)
-    places = [_number(over, text) for text in texts]
+    if given[axis.key] is not None:
+        raise ArgumentValueError(
+            axis.key, f"is the axis; give its values as `values` instead of `{axis.key}`"
+        )
+    conditions = {key: given[key] or default for key, default in axis.rest.items()}
+    rest = {key: _number(key, key, value) for key, value in conditions.items()}
+    places = [_number("values", axis.key, text) for text in values or axis.values]
     candidates = [Candidate.parse(algorithm) for algorithm in algorithms]
-    document = _study(candidates, over, places, conditions, loss_kind, duration, seed)
+    document = _study(candidates, axis, places, rest, loss_kind, duration, seed)
     found = study(document, replicates=replicates, workers=workers, progress=progress).summary
     rows = found.select("goodput_bps", "goodput_bps_low", "goodput_bps_high").rows()
     points = []
     for index, (mean, low, high) in enumerate(rows):
         candidate, place = candidates[index // len(places)], places[index % len(places)]
-        network = {**{key: _number(key, value) for key, value in conditions.items()}, varied: place}
-        told = _closed_form(candidate, over, network)
-        points.append(Point(candidate.label, place * _FACTORS[over], mean, low, high, told))
+        told = _closed_form(candidate, over, {**rest, axis.key: place})
+        points.append(Point(candidate.label, place * axis.factor, mean, low, high, told))
     return Response(over, tuple(points), conditions)
 
 
-def _number(key: str, text: str) -> float:
+def _number(argument: str, key: str, text: str) -> float:
     """Return a quantity in seconds, bit/s or BDP, or a part. Raises `ArgumentValueError`."""
-    unit = {"limit": "bdp", **_UNITS}[key]
+    if key == "loss":
+        part = part_of(text)
+        if part is None or not 0 <= part < 1:
+            raise ArgumentValueError(argument, f"contains {text!r}; expected a part such as 0.001 or 0.1%")
+        return part
+    unit, example = _QUANTITIES[key]
     found = number_of(text)
-    if unit == "":
-        try:
-            part = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            part = -1.0
-        if 0 <= part < 1:
-            return part
-        raise ArgumentValueError(key, f"contains {text!r}; expected a part such as 0.001 or 0.1%")
     if found is None or found[0] != unit or found[1] <= 0:
-        example = {"s": "40 ms", "bps": "20 Mbit/s", "bdp": "0.5 BDP"}[unit]
-        raise ArgumentValueError(key, f"contains {text!r}; expected a quantity such as {example}")
+        raise ArgumentValueError(argument, f"contains {text!r}; expected a quantity such as {example}")
     return found[1]
 
 
 def _study(
     candidates: Sequence[Candidate],
-    over: str,
+    axis: Axis,
     places: Sequence[float],
-    conditions: dict[str, str],
+    rest: dict[str, float],
     loss_kind: str,
     duration: str,
     seed: int,
@@ -245,31 +249,24 @@ def _study(
     unit, length = number_of(duration) or ("", 0.0)
     if unit != "s" or length <= 0:
         raise ArgumentValueError("duration", f"is {duration!r}; expected a time such as 60 s")
-    fixed = {key: _number(key, value) for key, value in conditions.items()}
-    topology: dict[str, Any] = {"kind": "dumbbell", "rate": "1 Mbit/s", "delay": "1 ms"}
-    for key, number in fixed.items():
-        topology[_KEYS[key]] = _value(key, number, loss_kind)
-    axis_key = _KEYS["limit" if over == "buffer" else over]
-    values = [_value("limit" if over == "buffer" else over, place, loss_kind) for place in places]
+    values = [_value(axis.key, place, loss_kind) for place in places]
+    network = {_KEYS[key]: _value(key, number, loss_kind) for key, number in rest.items()}
     return {
         "schema": 1,
-        "name": f"response over {over}",
+        "name": f"response over {axis.label.partition(',')[0]}",
         "seed": seed,
         "scenario": {
             "schema": SCHEMA,
             "duration": duration,
             "warmup": f"{length / 6:g} s",
-            "topology": {**topology, axis_key: values[0]},
+            "topology": {"kind": "dumbbell", **network, _KEYS[axis.key]: values[0]},
             "flows": [{"name": "test", "cc": "cubic"}],
         },
         "grid": {
             "flows.test.cc": [_algorithm(candidate) for candidate in candidates],
-            f"topology.{axis_key}": values,
+            f"topology.{_KEYS[axis.key]}": values,
         },
     }
-
-
-_KEYS = {"rate": "rate", "rtt": "delay", "limit": "queue", "loss": "loss"}
 
 
 def _value(key: str, number: float, loss_kind: str) -> Any:
