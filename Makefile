@@ -259,8 +259,10 @@ lock: $(AUDITORS) ## Pin packages of Python and JavaScript with hashes
 	$(LOCK) pyproject.toml --constraint requirements/dev.txt --output-file requirements/run.txt
 	npm install --package-lock-only --ignore-scripts --no-audit --no-fund
 
+# cargo-deny reads the crates of all platforms, and a build downloads those of its own.
 # A report of pip-audit that names no finding and no success comes from a machine without a network.
 audit: $(AUDITORS) ## Check licences, sources and, with a network, advisories of all dependencies
+	cargo fetch --locked --quiet
 	target/lock/bin/cargo-deny --locked --offline check bans licenses sources
 	if target/lock/bin/cargo-deny --locked fetch db; then \
 		target/lock/bin/cargo-deny --locked --offline check --disable-fetch advisories; \
