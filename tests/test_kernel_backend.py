@@ -268,7 +268,7 @@ def test_every_algorithm_of_the_kernel_runs_by_its_name(scenario: str) -> None:
         assert document["flows"][0]["goodput_bps"] > 2e6, name
 
 
-def test_a_name_alone_selects_an_algorithm_of_the_kernel(scenario: str) -> None:
+def test_a_name_alone_selects_the_algorithm_of_the_kernel(scenario: str) -> None:
     full = documents(scenario, "--set", 'flows.test.cc={ kind = "kernel", name = "nv" }')
     assert documents(scenario, "--set", "flows.test.cc=nv") == full
     answer = cli("run", "--flows", "nv*2,cubic", "--duration", "3 s", "--backend", "kernel")
@@ -277,7 +277,7 @@ def test_a_name_alone_selects_an_algorithm_of_the_kernel(scenario: str) -> None:
 
 
 def test_an_algorithm_of_both_is_the_one_of_the_backend(scenario: str) -> None:
-    for name in ("vegas", "veno", "illinois", "yeah"):
+    for name in ("vegas", "veno", "illinois", "yeah", "lp", "cdg"):
         change = ("--set", f"flows.test.cc={name}", "--set", "duration=2 s")
         document = documents(scenario, *change)
         assert document["emulation"]["algorithms"] == {"test": name}
@@ -291,7 +291,7 @@ def test_an_unknown_name_or_parameter_is_one_message_with_a_suggestion(scenario:
             'flows.test.cc.kind: unknown algorithm "illinios"; did you mean "illinois"?',
         ),
         (
-            'flows.test.cc={ kind = "nv", nv_padd = 20 }',
+            'flows.test.cc={ kind = "kernel", name = "nv", nv_padd = 20 }',
             "error: flows.test.cc.nv_padd: the kernel has no module parameter tcp_nv.nv_padd; "
             'did you mean "nv_pad"?',
         ),
@@ -302,7 +302,7 @@ def test_an_unknown_name_or_parameter_is_one_message_with_a_suggestion(scenario:
 
 
 def test_the_simulation_refuses_an_algorithm_of_the_kernel(scenario: str) -> None:
-    answer = cli("run", scenario, "--set", "flows.test.cc=nv")
+    answer = cli("run", scenario, "--set", 'flows.test.cc={ kind = "kernel", name = "nv" }')
     message = "error: flows.test.cc: nv runs in a kernel only; use --backend kernel"
     assert (answer.code, answer.stdout) == (2, "") and answer.stderr.splitlines()[-1] == message
 

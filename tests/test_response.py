@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,20 @@ def test_a_small_buffer_costs_utilization() -> None:
     assert buffer_utilization(reno, 0.0) == pytest.approx(0.75)
     assert buffer_utilization(reno, 1.0) == 1.0
     assert buffer_utilization({"kind": "cubic"}, 1.0) is None
+
+
+def test_smooth_controls_have_closed_forms() -> None:
+    # The root of 1.5/p is Reno's. GAIMD grows by 5/16 and keeps 7/8.
+    for kind in ("sqrt", "iiad"):
+        parameters = {"kind": kind, "increase": 1.5, "decrease": 1.0}
+        assert mean_window(parameters, 1e-4, 0.1) == pytest.approx(math.sqrt(1.5e4))
+    assert mean_window({"kind": "gaimd", "remaining": 0.875}, 1e-4, 0.1) == pytest.approx(
+        math.sqrt(2.34375e4)
+    )
+    given = {"kind": "gaimd", "remaining": 0.5, "increase": 2.0}
+    assert mean_window(given, 1e-4, 0.1) == pytest.approx(math.sqrt(3e4))
+    binomial = {"kind": "binomial", "increase": 2.0, "decrease": 0.5, "k": 1.0, "l": 0.5}
+    assert mean_window(binomial, 1e-4, 0.1) == pytest.approx(4e4**0.4)
 
 
 def test_goodput_follows_the_closed_form_under_periodic_loss() -> None:

@@ -5,7 +5,6 @@ use serde_json::Value as Json;
 use super::json_schema::{alternatives, document_schema};
 use super::mistakes::{Misfit, Misfits};
 use super::tree::{Node, Value};
-use ackclock::cc::KERNEL_ALGORITHMS;
 use ackclock::quantity::kind;
 use ackclock::quantity::{self, Spelling};
 use ackclock::quantity::{Hint, Problem};
@@ -115,13 +114,7 @@ impl Walk {
         let key = self.path.last().map(String::as_str);
         match RENAMED.iter().find(|(place, old, _)| key == Some(*place) && *old == name) {
             Some((_, old, new)) => Problem::Renamed { old, new },
-            None => {
-                let hint = match (Hint::for_name(name, known), Hint::for_name(name, KERNEL_ALGORITHMS)) {
-                    (Hint::OneOf(_), Hint::Near(kernels)) if key == Some("cc") => Hint::Near(kernels),
-                    (hint, _) => hint,
-                };
-                Problem::UnknownName { what, name: name.to_owned(), hint }
-            }
+            None => Problem::UnknownName { what, name: name.to_owned(), hint: Hint::for_name(name, known) },
         }
     }
 

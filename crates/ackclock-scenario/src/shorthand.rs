@@ -11,7 +11,7 @@ use super::foreign::kind_of;
 use super::json_schema::{alternatives, document_schema, resolve};
 use super::label;
 use super::tree::{Node, Origin, Value};
-use ackclock::cc::{CcSpec, KERNEL_ALGORITHMS};
+use ackclock::cc::CcSpec;
 use ackclock::quantity::SHORTHAND_KEY;
 
 /// Expands a document to its full form. Mistakes stay unchanged.
@@ -104,14 +104,9 @@ fn file_to_table(cc: &mut Node) {
 }
 
 fn alias_to_name(cc: &mut Node) {
-    let Some(Node { value: Value::Text(kind), origin }) = cc.get_mut("kind") else { return };
+    let Some(Node { value: Value::Text(kind), .. }) = cc.get_mut("kind") else { return };
     if let Some(spec) = CcSpec::by_name(kind) {
         *kind = spec.name().to_owned();
-    } else if KERNEL_ALGORITHMS.contains(&kind.as_str()) {
-        let name = Node::new(Value::Text(std::mem::replace(kind, "kernel".to_owned())), origin.clone());
-        if let Value::Table(entries) = &mut cc.value {
-            entries.insert(1, ("name".to_owned(), name));
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ackclock::cc::{CcSpec, ForeignValue, KERNEL_ALGORITHMS, KernelModule, RuleText};
+use ackclock::cc::{CcSpec, ForeignValue, KernelModule, RuleText};
 use ackclock::sim::{FlowPlan, Plan};
 use ackclock_bpf::{BpfObject, compile_rule};
 
@@ -44,7 +44,7 @@ impl InKernel {
             Some(CcSpec::Bpf(program)) => Ok(InKernel::Object((&*program.object).into(), program.parameters.clone())),
             Some(CcSpec::Rule(rule)) => Ok(InKernel::Rule(rule.clone())),
             Some(spec) if PROGRAMS.contains(&spec.name()) => Ok(InKernel::Program(spec.clone())),
-            Some(spec) if matches!(spec.name(), "cubic" | "bbr1") || KERNEL_ALGORITHMS.contains(&spec.name()) => {
+            Some(spec) if kernel_name(spec.name()).is_some() => {
                 let name = spec.name();
                 Err(Refused::algorithm(
                     flow,
@@ -108,29 +108,46 @@ impl InKernel {
     }
 }
 
-/// The name that the kernel has for an algorithm, if it has the same.
+/// Algorithms that Linux calls by the same name.
+const SAME_NAME: [&str; 16] = [
+    "bic",
+    "cdg",
+    "cubic",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+];
+
+/// The kernel's name of an algorithm.
+fn kernel_name(name: &str) -> Option<&'static str> {
+    match name {
+        "bbr1" => Some("bbr"),
+        _ => SAME_NAME.into_iter().find(|same| *same == name),
+    }
+}
+
+/// The kernel's name of an algorithm, if both do the same.
 fn own(spec: &CcSpec) -> Option<&'static str> {
     let is_default = CcSpec::by_name(spec.name()).as_ref() == Some(spec);
     match spec {
-        CcSpec::Reno(_) | CcSpec::Aimd(_) if is_default => Some("reno"),
-        CcSpec::Bbr1(_) if is_default => Some("bbr"),
-        CcSpec::Bic(_)
-        | CcSpec::HighSpeed(_)
-        | CcSpec::Scalable(_)
-        | CcSpec::Westwood(_)
-        | CcSpec::Htcp(_)
-        | CcSpec::Hybla(_)
-            if is_default =>
-        {
-            Some(spec.name())
-        }
+        CcSpec::Aimd(_) if is_default => Some("reno"),
         CcSpec::Cubic(cubic) => {
             // The arithmetic is not a parameter of the kernel's CUBIC.
             let ackclock::cc::Cubic { arithmetic, hz, .. } = *cubic;
             let same = ackclock::cc::Cubic { arithmetic, hz, ..Default::default() };
             (*cubic == same).then_some("cubic")
         }
-        _ if is_default && KERNEL_ALGORITHMS.contains(&spec.name()) => Some(spec.name()),
+        _ if is_default => kernel_name(spec.name()),
         _ => None,
     }
 }

@@ -47,6 +47,26 @@ def _aimd(parameters: Parameters) -> tuple[float, float]:
     return float(parameters["increase"]), float(parameters["remaining"])
 
 
+def _gaimd(parameters: Parameters) -> tuple[float, float]:
+    remaining = float(parameters["remaining"])
+    increase = parameters.get("increase")
+    return 4 * (1 - remaining**2) / 3 if increase is None else float(increase), remaining
+
+
+def _binomial(total: float) -> Callable[[Parameters, float, float], float]:
+    """Return the form of small decreases for the sum of k and l (Bansal and Balakrishnan 2001)."""
+
+    def window(parameters: Parameters, loss: float, rtt_s: float) -> float:
+        ratio = float(parameters["increase"]) / float(parameters["decrease"])
+        return float((ratio / loss) ** (1 / (total + 1)))
+
+    return window
+
+
+def _any_binomial(parameters: Parameters, loss: float, rtt_s: float) -> float:
+    return _binomial(float(parameters["k"]) + float(parameters["l"]))(parameters, loss, rtt_s)
+
+
 def _linear(parameters: Parameters, loss: float, rtt_s: float) -> float:
     return aimd_window(*_LINEAR[str(parameters["kind"])](parameters), loss)
 
@@ -82,11 +102,18 @@ def _highspeed(parameters: Parameters, loss: float, rtt_s: float) -> float:
 
 
 #: Increase in segments per RTT, and the part of the window that remains after a loss.
-_LINEAR: dict[str, Callable[[Parameters], tuple[float, float]]] = {"reno": _reno, "aimd": _aimd}
+_LINEAR: dict[str, Callable[[Parameters], tuple[float, float]]] = {
+    "reno": _reno,
+    "aimd": _aimd,
+    "gaimd": _gaimd,
+}
 _WINDOWS: dict[str, Callable[[Parameters, float, float], float]] = {
     **dict.fromkeys(_LINEAR, _linear),
     "mimd": _mimd,
     "cubic": _cubic,
     "scalable": _scalable,
     "highspeed": _highspeed,
+    "binomial": _any_binomial,
+    "sqrt": _binomial(1),
+    "iiad": _binomial(1),
 }

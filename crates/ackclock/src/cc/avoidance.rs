@@ -10,6 +10,8 @@ use crate::units::{Duration, Instant};
 pub(super) trait Avoidance: Clone + std::fmt::Debug + Send {
     /// True if `on_sent` does anything.
     const NEEDS_ON_SENT: bool = false;
+    /// True if it reads `rate` of an ACK.
+    const NEEDS_RATE_SAMPLES: bool = false;
     /// True if a cut, or the end of its recovery, can leave a larger window than before.
     const MAY_RAISE: bool = false;
 
@@ -146,7 +148,7 @@ impl<L: Avoidance> CongestionControl for AvoidanceController<L> {
     }
 
     fn needs_rate_samples(&self) -> bool {
-        false
+        L::NEEDS_RATE_SAMPLES
     }
 
     fn needs_on_sent(&self) -> bool {

@@ -89,29 +89,9 @@ pub struct BpfProgram {
     pub parameters: BTreeMap<String, ForeignValue>,
 }
 
-/// Congestion controls of Linux. A scenario may give their names alone. A name that the simulation also has is its
-/// own, and the kernel's under a backend with a kernel.
-pub const KERNEL_ALGORITHMS: [&str; 14] = [
-    "bic",
-    "cdg",
-    "dctcp",
-    "highspeed",
-    "htcp",
-    "hybla",
-    "illinois",
-    "lp",
-    "nv",
-    "scalable",
-    "vegas",
-    "veno",
-    "westwood",
-    "yeah",
-];
-
 /// An algorithm of the Linux kernel, by the kernel's name. Only `--backend kernel` and `--backend linux` run it.
 ///
-/// These names stand alone under such a backend, as in `cc = "nv"`: bic, cdg, dctcp, highspeed, htcp, hybla, illinois.
-/// So do lp, nv, scalable, vegas, veno, westwood and yeah.
+/// A name alone, as in `cc = "vegas"`, also selects the kernel's own algorithm under such a backend.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct KernelAlgorithm {

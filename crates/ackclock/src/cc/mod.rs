@@ -9,6 +9,7 @@ mod avoidance;
 mod bbr1;
 mod bbr3;
 mod bic;
+mod cdg;
 mod cubic;
 mod dctcp;
 mod event;
@@ -22,8 +23,10 @@ mod htcp;
 mod hybla;
 mod illinois;
 mod ledbat;
+mod lp;
 mod marked_fraction;
 mod max_filter;
+mod nv;
 mod packets;
 mod parameters;
 mod prague;
@@ -46,14 +49,13 @@ pub use avoidance::AvoidanceController;
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
 pub use bic::{Bic, BicAvoidance};
+pub use cdg::{Cdg, CdgAvoidance};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
-pub use foreign::{
-    BpfProgram, ForeignValue, KERNEL_ALGORITHMS, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary,
-};
+pub use foreign::{BpfProgram, ForeignValue, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary};
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
 pub use highspeed::{HighSpeed, HighSpeedAvoidance};
@@ -62,6 +64,8 @@ pub use htcp::{Htcp, HtcpAvoidance};
 pub use hybla::{Hybla, HyblaAvoidance};
 pub use illinois::{Illinois, IllinoisAvoidance};
 pub use ledbat::{Ledbat, LedbatAvoidance};
+pub use lp::{Lp, LpAvoidance};
+pub use nv::{Nv, NvAvoidance};
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};

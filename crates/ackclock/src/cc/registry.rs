@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, Bic, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Cubic, Dctcp, EcnNeed,
-    HighSpeed, Htcp, Hybla, Illinois, Ledbat, Loss, PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery,
-    RuleText, Scalable, Sent, Vegas, Veno, Westwood, Yeah,
+    Ack, Bbr1, Bbr3, Bic, CcContext, CcMistake, CcParameters, Cdg, Congestion, CongestionControl, Cubic, Dctcp,
+    EcnNeed, HighSpeed, Htcp, Hybla, Illinois, Ledbat, Loss, Lp, Nv, PacketControl, ParametersVisitor, PhaseChange,
+    Prague, Recovery, RuleText, Scalable, Sent, Vegas, Veno, Westwood, Yeah,
 };
 use crate::ecn::Ecn;
-use crate::rule::{Rule, RuleParameters, aild, fast_convergence, linear, mr_aimd, new_aimd, reno};
+use crate::rule::{Rule, RuleParameters, aild, binomial, fast_convergence, gaimd, linear, mr_aimd, new_aimd, reno};
 use crate::units::{Instant, Rate};
 
 /// A registered algorithm.
@@ -209,6 +209,9 @@ register! {
     family "By delay":
     "vegas" => Vegas: Vegas;
     "ledbat" => Ledbat: Ledbat;
+    "lp" => Lp: Lp;
+    "cdg" => Cdg: Cdg;
+    "nv" => Nv: Nv;
 
     family "Scalable, for L4S and data centres":
     "dctcp" => Dctcp: Dctcp;
@@ -217,6 +220,12 @@ register! {
     family "Model-based":
     "bbr1" or "bbr" => Bbr1: Bbr1;
     "bbr3" => Bbr3: Bbr3;
+
+    family "Window rules, for smooth rates":
+    "gaimd" => Gaimd: gaimd::Gaimd;
+    "binomial" => Binomial: binomial::Binomial;
+    "sqrt" => Sqrt: binomial::Sqrt;
+    "iiad" => Iiad: binomial::Iiad;
 
     family "Window rules of the papers":
     "aimd" => Aimd: linear::Aimd;

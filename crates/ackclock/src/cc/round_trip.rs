@@ -29,8 +29,33 @@ pub(super) fn sample_us(ack: &Ack) -> Option<f64> {
     has_sample.then(|| in_us(ack.path.latest_rtt))
 }
 
-fn in_us(time: Duration) -> f64 {
+/// A time in microseconds.
+pub(super) fn in_us(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1000.0
+}
+
+/// Finds delayed ACKs, whose RTT samples contain the receiver's timer.
+///
+/// A receiver that acknowledged several segments at once delays the ACK of a single segment. See D. A. Hayes, Timing
+/// Enhancements to the FreeBSD Kernel to Support Delay and Rate Based TCP Mechanisms, 2010.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DelayedAcks {
+    /// ACKs of several segments, without the delayed ACKs since then.
+    seen: u32,
+}
+
+impl DelayedAcks {
+    /// Counts an ACK without SACK blocks. Returns true if it was probably delayed.
+    pub(super) fn is_delayed(&mut self, ack: &Ack) -> bool {
+        /// More ACKs of several segments count no further.
+        const MOST: u32 = 5;
+        if ack.newly_delivered > 1 {
+            self.seen = (self.seen + 1).min(MOST);
+        }
+        let is_delayed = ack.newly_delivered == 1 && self.seen > 0;
+        self.seen -= u32::from(is_delayed);
+        is_delayed
+    }
 }
 
 /// The delays of a round trip without losses, in microseconds.
@@ -145,6 +170,18 @@ mod tests {
     use super::*;
     use crate::cc::{PathView, Restart};
     use crate::units::Instant;
+
+    #[test]
+    fn as_many_acks_of_single_segments_are_delayed_as_acks_of_several_came() {
+        let mut acks = DelayedAcks::default();
+        let mut delayed = |newly_delivered| acks.is_delayed(&Ack { newly_delivered, ..ack(50.0, 3) });
+        assert!(!delayed(1));
+        assert!([2, 2, 3].into_iter().all(|count| !delayed(count)));
+        assert_eq!((0..5).filter(|_| delayed(1)).count(), 3);
+        // Five at most.
+        (0..9).for_each(|_| _ = delayed(2));
+        assert_eq!((0..9).filter(|_| delayed(1)).count(), 5);
+    }
 
     #[test]
     fn a_round_trip_ends_behind_its_flight() {

@@ -490,14 +490,15 @@ fn is_version(candidate: &str, name: &str) -> bool {
 
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 40;
+        /// More names fill the terminal.
+        const MOST: usize = 12;
         match self {
             Hint::Near(name) => write!(f, "did you mean \"{name}\"?"),
             Hint::Table(table) => write!(f, "write parameters in a table: {table}"),
             Hint::OneOf(names) if names.is_empty() => f.write_str("there is none"),
             Hint::OneOf(names) => {
-                let rest = if names.len() > MOST { ", ..." } else { "" };
-                write!(f, "use one of {}{rest}", names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", "))
+                write!(f, "use one of {}", names[..names.len().min(MOST)].join(", "))?;
+                if names.len() > MOST { write!(f, " and {} more", names.len() - MOST) } else { Ok(()) }
             }
         }
     }
@@ -530,5 +531,9 @@ mod tests {
         assert_eq!(Hint::for_name("AIMD", known).to_string(), "did you mean \"aimd\"?");
         assert_eq!(Hint::for_name("bbr", known).to_string(), "use one of aimd, aimd-fc, new-aimd");
         assert_eq!(Hint::for_name("x", []).to_string(), "there is none");
+        let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"];
+        assert_eq!(Hint::for_name("xx", many).to_string(), "use one of a, b, c, d, e, f, g, h, i, j, k, l and 2 more");
+        let twelve = Hint::for_name("xx", many[..12].iter().copied());
+        assert_eq!(twelve.to_string(), "use one of a, b, c, d, e, f, g, h, i, j, k, l");
     }
 }

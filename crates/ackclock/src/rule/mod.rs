@@ -4,7 +4,9 @@
 //! they cannot disagree about an algorithm.
 
 pub mod aild;
+pub mod binomial;
 pub mod fast_convergence;
+pub mod gaimd;
 pub mod linear;
 pub mod mr_aimd;
 pub mod new_aimd;
