@@ -31,7 +31,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "kind = \"aimd\"",
         "knid = \"aimd\"",
         "18: flows.test.cc.kind: missing; use one of reno, cubic, bic, highspeed, scalable, htcp, hybla, westwood, veno, \
-             illinois, yeah, vegas, ledbat, dctcp, prague, bbr1, bbr3, aimd, aiad, mimd, miad, linear, aild, \
+             illinois, yeah, compound, vegas, ledbat, ledbat++, copa, dctcp, prague, bbr1, bbr3, aimd, aiad, mimd, miad, linear, aild, \
              aimd-fc, aimd-fc+, new-aimd, mr-aimd, rule, python, library, bpf, kernel, module",
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
