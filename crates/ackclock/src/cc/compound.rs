@@ -1,4 +1,4 @@
-//! # Compound TCP: a delay window beside Reno's
+//! # Compound TCP: Reno's window and a delay window
 //!
 //! `cc = "compound"`
 //!
@@ -9,9 +9,9 @@
 //!
 //! ## Reference
 //!
-//! M. Sridharan, K. Tan, D. Bansal and D. Thaler, draft-sridharan-tcpm-ctcp-02, Compound TCP: A New TCP
-//! Congestion Control for High-Speed and Long Distance Networks, 2008. K. Tan, J. Song, Q. Zhang and
-//! M. Sridharan, A Compound TCP Approach for High-Speed and Long Distance Networks, INFOCOM 2006.
+//! M. Sridharan et al., Compound TCP: A New TCP Congestion Control for High-Speed and Long Distance
+//! Networks. It is draft-sridharan-tcpm-ctcp-02 of 2008. K. Tan et al., A Compound TCP Approach for
+//! High-Speed and Long Distance Networks, INFOCOM 2006.
 //!
 //! ## Equations
 //!
@@ -40,8 +40,8 @@
 //!
 //! ## Constants
 //!
-//! The draft has 1/8 for alpha, 1/2 for beta, 3/4 for k, 30 packets for gamma, and 1 for zeta. alpha and k
-//! make the response function similar to HighSpeed TCP's. The delay window begins at 38 segments, as
+//! The draft has 1/8 for alpha, 1/2 for beta and 3/4 for k. It has 30 packets for gamma, and 1 for zeta.
+//! This makes the response function similar to HighSpeed TCP's. The delay window begins at 38 segments, as
 //! HighSpeed TCP does.
 //!
 //! ## Deviations
@@ -52,8 +52,8 @@
 //!
 //! ## Validation
 //!
-//! Tests compare the formulas with hand-computed values. In packets, a flow on a link of 10 Gbit/s and
-//! 100 ms loses one packet in 1/p. The link never fills.
+//! Tests compare the formulas with hand-computed values. In packets, a flow loses one packet in 1/p
+//! on a link of 10 Gbit/s and 100 ms. The link never fills.
 //!
 //! | p | `0.255 / p^0.8` | mean window |
 //! |---|---|---|

@@ -28,7 +28,7 @@
 //! | 2.1 | pacing rate | `2 w / RTTstanding` |
 //! | 2.2 | nearly empty queue | `d < (RTTmax - RTTmin) / 10`, where RTTmax is the largest RTT of the last four round trips |
 //! | 2.2 | competitive mode, round trip without a loss | `1/δ <- 1/δ + 1` |
-//! | 2.2 | competitive mode, loss | `1/δ <- 1/(2δ)`, at least the default |
+//! | 2.2 | competitive mode, loss | `1/δ <- 1/(2δ)`, where δ is at most 0.5 or `delta`, whichever is larger |
 //!
 //! ## Equilibrium
 //!
@@ -66,7 +66,7 @@
 //! λ compares the present window with the RTT of an earlier window. With 1/δ above about half of the BDP,
 //! the window turns before the queue is empty. The competitive mode raises 1/δ until a loss. Alone behind a
 //! deep buffer, a flow with a small BDP can therefore enter this mode, and remain there. The table shows the
-//! mean queueing delay of a flow alone at 10 Mbit/s and 40 ms, whose BDP is 33 packets.
+//! mean queueing delay of a flow alone. The BDP of 10 Mbit/s and 40 ms is 33 packets.
 //!
 //! | buffer | default parameters | `competitive = false` |
 //! |---|---|---|
@@ -86,8 +86,8 @@
 //! ## Validation
 //!
 //! Linux has no Copa. Tests compare the formulas with hand-computed values. Packet tests compare the queue
-//! of a flow alone with the triangle of section 3, for 1/δ of 2, 4 and 10. They cover six paths of 10 to
-//! 100 Mbit/s and 20 to 100 ms in the default mode. Mean and peak are within 20 % and one packet.
+//! of a flow alone with the triangle of section 3. They cover 1/δ of 2, 4 and 10 on six paths of 10 to
+//! 100 Mbit/s and 20 to 100 ms. Mean and peak are within 20 % and one packet in the default mode.
 //!
 //! | quantity | paper, section 3 | measured, 100 Mbit/s and 100 ms |
 //! |---|---|---|
@@ -97,9 +97,10 @@
 //! | peak, 1/δ = 10 | 25 packets | 25 packets |
 //! | utilisation | 100 % | 99.99 % |
 //!
-//! At 10 Mbit/s and 40 ms, a second flow that starts 10 s later gets 50 % of the goodput. Beside Reno and
-//! behind a buffer of one BDP, a flow gets 51 %. It gets 42 % behind two BDPs. Without the competitive mode,
-//! it gets 11 and 7 %. After the end of Reno, it spends 12 and 28 % of the time in the competitive mode.
+//! At 10 Mbit/s and 40 ms, a second flow that starts 10 s later gets 50 % of the goodput. A flow that
+//! competes with Reno behind a buffer of one BDP gets 51 %. It gets 42 % behind two BDPs. Without the
+//! competitive mode, it gets 11 and 7 %. After the end of Reno, it spends 12 and 28 % of the time in the
+//! competitive mode.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -132,6 +133,8 @@ const LONGEST_DOUBLING: u32 = 100;
 const PACING_GAIN: f64 = 2.0;
 /// The least window of congestion avoidance.
 const LEAST: f64 = 2.0;
+/// The largest δ of the competitive mode, unless `delta` is larger (section 2.2).
+const MOST_COMPETITIVE: f64 = 0.5;
 /// Bounds of δ.
 const DELTAS: std::ops::RangeInclusive<f64> = 0.001..=10.0;
 
@@ -143,7 +146,7 @@ pub struct Copa {
     pub delta: f64,
     /// Whether a buffer-filling competitor leads to the competitive mode. Without it, the flow always keeps `delta`.
     pub competitive: bool,
-    /// Round trips in one direction from one doubling of the velocity to the next, at least 1 and at most 100.
+    /// Round trips between two doublings of the velocity, at least 1 and at most 100.
     pub doubling: u32,
 }
 
@@ -400,7 +403,7 @@ impl CongestionControl for CopaController {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         if !std::mem::replace(&mut self.has_lost, true) && self.is_competitive() {
-            self.delta = (2.0 * self.delta).min(self.parameters.delta);
+            self.delta = (2.0 * self.delta).min(self.parameters.delta.max(MOST_COMPETITIVE));
         }
         let halves = congestion.kind != CongestionKind::Loss;
         self.window.cut(congestion, |window| if halves { window / 2.0 } else { window });
@@ -541,6 +544,20 @@ mod tests {
     }
 
     #[test]
+    fn losses_in_the_competitive_mode_raise_a_delta_to_the_largest_one() {
+        let after_losses = |delta| {
+            let mut cc = Copa { delta, ..Copa::default() }.controller(real(20.0));
+            cc.on_ack(&at(0, 100.0, 0));
+            for number in 1..=10 {
+                cc.on_ack(&at(200 * number, 150.0, 0));
+                cc.on_congestion(&congestion(CongestionKind::Loss));
+            }
+            cc.delta
+        };
+        assert_eq!([0.1, 0.5, 2.0].map(after_losses), [0.5, 0.5, 2.0]);
+    }
+
+    #[test]
     fn a_loss_changes_no_window_and_a_timeout_leaves_a_segment() {
         let mut cc = Copa::default().controller(real(20.0));
         cc.on_congestion(&congestion(CongestionKind::Loss));
@@ -551,8 +568,8 @@ mod tests {
         assert_eq!((cc.cwnd(), cc.ssthresh()), (1.0, 5.0));
     }
 
-    /// The smallest, mean and largest queue of a flow alone over 15 s, without the packet in transmission, and its
-    /// utilisation of the link.
+    /// The smallest, mean and largest queue of a flow alone over 15 s, and its utilisation of the link. The packet in
+    /// transmission does not count.
     fn queue_alone(copa: Copa, (rate, delay): (f64, u64)) -> (f64, f64, f64, f64) {
         let mut path = Path::with(CcSpec::Copa(copa), mbit(rate), ms(delay), 100_000, |transport| transport);
         path.run_for(ms(20_000));

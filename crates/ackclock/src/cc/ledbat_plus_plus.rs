@@ -69,7 +69,7 @@
 //! keeps its target within 5 % at 10 Mbit/s and 20, 40 and 100 ms. It uses 93 to 97 % of the link.
 //!
 //! At 10 Mbit/s and 40 ms behind 1000 packets, a second flow starts 20 s later. It gets 51 % of the goodput.
-//! With LEDBAT it gets 99 %. The table shows the goodput of a flow beside Reno on the same path.
+//! With LEDBAT it gets 99 %. The table shows its part of the goodput in competition with Reno.
 //!
 //! | buffer | LEDBAT++ | LEDBAT |
 //! |---|---|---|

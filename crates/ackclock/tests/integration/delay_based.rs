@@ -25,7 +25,7 @@ fn share(result: &RunResult, name: &str) -> f64 {
     result.flows.iter().find(|flow| *flow.name == *name).unwrap().goodput_bps / all
 }
 
-/// The part of the time from `from` to `to` seconds in which the only Copa flow has a smaller δ than by default.
+/// The part of the time in which the only Copa flow has a smaller δ than by default. The time is in seconds.
 fn competes(result: &RunResult, (from, to): (u64, u64)) -> f64 {
     let flows = &result.samples.flows;
     let (_, deltas) = flows.reported.iter().find(|(name, _)| name == "delta").unwrap();
@@ -51,14 +51,14 @@ fn copa_flows_share_equally_and_keep_the_queue_short() {
 fn copa_competes_with_reno_and_returns_to_the_default_mode() {
     for (queue, most_after) in [(33, 0.2), (66, 0.5)] {
         let reno = flow("reno", "'reno'", "start = '5 s'\nstop = '65 s'");
-        let beside_reno = |copa: &str, end| dumbbell(queue, (10, end), &(flow("copa", copa, "") + &reno));
+        let against_reno = |copa: &str, end| dumbbell(queue, (10, end), &(flow("copa", copa, "") + &reno));
         let (with, without) = ("'copa'", "{ kind = 'copa', competitive = false }");
-        let share_of = |copa| share(&beside_reno(copa, 65), "copa");
+        let share_of = |copa| share(&against_reno(copa, 65), "copa");
         assert!((0.35..0.65).contains(&share_of(with)), "{queue}: {}", share_of(with));
         assert!(share_of(without) < 0.15, "{queue}: {}", share_of(without));
-        let result = beside_reno(with, 120);
-        let (beside, after) = (competes(&result, (10, 65)), competes(&result, (80, 120)));
-        assert!(beside > 0.75 && after < most_after, "{queue}: {beside}, {after}");
+        let result = against_reno(with, 120);
+        let (during, after) = (competes(&result, (10, 65)), competes(&result, (80, 120)));
+        assert!(during > 0.75 && after < most_after, "{queue}: {during}, {after}");
     }
 }
 
