@@ -4,8 +4,8 @@
 //!
 //! Compound TCP (CTCP) adds a delay window to Reno's congestion window. The delay window grows with the
 //! whole window while the queue is short. It shrinks as the queue grows, and leaves Reno's window. Compound
-//! TCP therefore fills fast and long paths, and behaves as Reno behind a full queue. It was the default of
-//! Windows Server for years.
+//! TCP therefore fills fast and long paths, and behaves as Reno behind a full queue. Windows Server 2008
+//! uses it.
 //!
 //! ## Reference
 //!

@@ -26,7 +26,8 @@
 //! | 2.1 | delivered segment, λ above the target | `w <- w - v / (δ w)`, at least 2 |
 //! | 2.1 | slow start | w doubles in a round trip until λ exceeds the target |
 //! | 2.1 | pacing rate | `2 w / RTTstanding` |
-//! | 2.2 | nearly empty queue | `d < (RTTmax - RTTmin) / 10`, where RTTmax is the largest RTT of the last four round trips |
+//! | 2.2 | nearly empty queue | `d <= (RTTmax - RTTmin) / 10`, where RTTmax is the largest RTT of the last four round trips |
+//! | 2.2 | default mode, loss | no change |
 //! | 2.2 | competitive mode, round trip without a loss | `1/δ <- 1/δ + 1` |
 //! | 2.2 | competitive mode, loss | `1/δ <- 1/(2δ)`, where δ is at most 0.5 or `delta`, whichever is larger |
 //!
@@ -66,7 +67,8 @@
 //! λ compares the present window with the RTT of an earlier window. With 1/δ above about half of the BDP,
 //! the window turns before the queue is empty. The competitive mode raises 1/δ until a loss. Alone behind a
 //! deep buffer, a flow with a small BDP can therefore enter this mode, and remain there. The table shows the
-//! mean queueing delay of a flow alone. The BDP of 10 Mbit/s and 40 ms is 33 packets.
+//! mean queueing delay of a flow alone. The BDP of 10 Mbit/s and 40 ms is 33 packets. Give such a flow
+//! `competitive = false`.
 //!
 //! | buffer | default parameters | `competitive = false` |
 //! |---|---|---|
@@ -77,6 +79,9 @@
 //!
 //! ## Deviations
 //!
+//! - A delay of exactly a tenth also counts as a nearly empty queue. Otherwise a path without any queue
+//!   would lead to the competitive mode.
+//! - With a `delta` below 0.5, losses in the competitive mode raise δ to 0.5. The paper has no such default.
 //! - A mark halves the window, as RFC 3168 requires. The paper does not mention marks.
 //! - A timeout leaves the transport's least window, and slow start follows.
 //! - The window has fractions under each profile. A step is at most one segment per delivered segment.
@@ -86,7 +91,7 @@
 //! ## Validation
 //!
 //! Linux has no Copa. Tests compare the formulas with hand-computed values. Packet tests compare the queue
-//! of a flow alone with the triangle of section 3. They cover 1/δ of 2, 4 and 10 on six paths of 10 to
+//! of a flow alone with the triangle of section 3. They cover 1/δ of 2, 4 and 10. The six paths have 10 to
 //! 100 Mbit/s and 20 to 100 ms. Mean and peak are within 20 % and one packet in the default mode.
 //!
 //! | quantity | paper, section 3 | measured, 100 Mbit/s and 100 ms |
@@ -95,12 +100,11 @@
 //! | mean queue, 1/δ = 4 | 5 packets | 5.5 packets |
 //! | mean queue, 1/δ = 10 | 12.5 packets | 12.9 packets |
 //! | peak, 1/δ = 10 | 25 packets | 25 packets |
-//! | utilisation | 100 % | 99.99 % |
 //!
-//! At 10 Mbit/s and 40 ms, a second flow that starts 10 s later gets 50 % of the goodput. A flow that
-//! competes with Reno behind a buffer of one BDP gets 51 %. It gets 42 % behind two BDPs. Without the
-//! competitive mode, it gets 11 and 7 %. After the end of Reno, it spends 12 and 28 % of the time in the
-//! competitive mode.
+//! `cargo test -p ackclock --test integration -- delay_based` runs several flows. At 10 Mbit/s and 40
+//! ms, a second flow that starts 10 s later gets 50 % of the goodput. A flow that competes with Reno
+//! behind a buffer of one BDP gets 51 %. It gets 42 % behind two BDPs. Without the competitive mode, it
+//! gets 11 and 7 %. After the end of Reno, it spends 12 and 28 % of the time in the competitive mode.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;

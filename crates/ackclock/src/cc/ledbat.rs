@@ -42,7 +42,7 @@
 //! $ ackclock run --rate 10Mbit/s --rtt 40ms --queue 'drop-tail(limit="1000 packets")' --flows 'ledbat*2' --duration 60s
 //! ```
 //!
-//! with a later `start` for one flow.
+//! with a later `start` for one flow. `ledbat++` removes this advantage.
 //!
 //! ## Parameters
 //!

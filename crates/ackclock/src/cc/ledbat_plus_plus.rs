@@ -9,9 +9,8 @@
 //!
 //! ## Reference
 //!
-//! draft-irtf-iccrg-ledbat-plus-plus-06 (P. Balasubramanian, O. Ertugay, D. Havey and M. Bagnulo), LEDBAT++:
-//! Congestion Control for Background Traffic, section 4. RFC 6817 gives the base delay and the current
-//! delay.
+//! draft-irtf-iccrg-ledbat-plus-plus-06, LEDBAT++: Congestion Control for Background Traffic, section 4.
+//! RFC 6817 gives the base delay and the current delay.
 //!
 //! ## Equations
 //!
@@ -68,8 +67,9 @@
 //! Linux has no LEDBAT++. Tests compare the formulas with hand-computed values. In packets, a flow alone
 //! keeps its target within 5 % at 10 Mbit/s and 20, 40 and 100 ms. It uses 93 to 97 % of the link.
 //!
-//! At 10 Mbit/s and 40 ms behind 1000 packets, a second flow starts 20 s later. It gets 51 % of the goodput.
-//! With LEDBAT it gets 99 %. The table shows its part of the goodput in competition with Reno.
+//! `cargo test -p ackclock --test integration -- delay_based` runs several flows. At 10 Mbit/s and 40
+//! ms behind 1000 packets, a second flow starts 20 s later. It gets 51 % of the goodput. With LEDBAT it
+//! gets 99 %. The table shows its part of the goodput in competition with Reno.
 //!
 //! | buffer | LEDBAT++ | LEDBAT |
 //! |---|---|---|

@@ -46,6 +46,20 @@ fn copa_flows_share_equally_and_keep_the_queue_short() {
     assert!((0.0045..0.0075).contains(&delay), "{delay} s");
 }
 
+/// A BDP of 33 packets is too small for the competitive mode behind a deep buffer.
+#[test]
+fn a_copa_flow_alone_behind_a_deep_buffer_needs_the_default_mode() {
+    let delay =
+        |copa: &str, queue| dumbbell(queue, (20, 80), &flow("copa", copa, "")).summary.queue_delay_mean_s.unwrap();
+    let fixed = "{ kind = 'copa', competitive = false }";
+    for (queue, least, most) in [(33, 0.003, 0.01), (133, 0.02, 0.08), (1000, 0.2, 0.6)] {
+        let (with, without) = (delay("'copa'", queue), delay(fixed, queue));
+        assert!((least..most).contains(&with), "{queue}: {with} s");
+        // 1.25/δ are 2.5 packets, or 3 ms.
+        assert!((0.0025..0.0036).contains(&without), "{queue}: {without} s");
+    }
+}
+
 /// Both behind a buffer of one BDP and behind two.
 #[test]
 fn copa_competes_with_reno_and_returns_to_the_default_mode() {
