@@ -42,7 +42,7 @@
 //! $ ackclock run --rate 10Mbit/s --rtt 40ms --queue 'drop-tail(limit="1000 packets")' --flows 'ledbat*2' --duration 60s
 //! ```
 //!
-//! with a later `start` for one flow.
+//! with a later `start` for one flow. `ledbat++` removes this advantage.
 //!
 //! ## Parameters
 //!
@@ -66,26 +66,21 @@
 //! keeps its target within 5 % at 10 Mbit/s and 40 ms. A test of the controller shows the newcomer
 //! advantage.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::avoidance::{Avoidance, AvoidanceController};
+use super::queueing_delay::{LONGEST_LIST, QueueingDelay};
 use super::round_trip::sample_us;
 use super::window::Window;
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion};
 use crate::rule::{MOST_SEGMENTS, require};
-use crate::units::{Duration, Instant};
+use crate::units::Duration;
 
 /// RFC 6817's MIN_CWND in segments.
 const LEAST: f64 = 2.0;
-/// The time for which each smallest delay counts.
-const MINUTE: Duration = Duration::from_secs(60);
 /// Longest target of RFC 6817, in seconds.
 const LONGEST_TARGET: f64 = 0.1;
-/// The largest lists of a scenario.
-const LONGEST_LIST: u32 = 1000;
 
 /// LEDBAT (RFC 6817), for transfers in the background.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,9 +126,8 @@ impl CcParameters for Ledbat {
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {
-        let (base, current) = (VecDeque::new(), VecDeque::new());
-        let avoidance =
-            LedbatAvoidance { parameters: self.clone(), base, minute: Instant::ZERO, current, off_target: 1.0 };
+        let delays = QueueingDelay::new(self.base_history, self.current_filter);
+        let avoidance = LedbatAvoidance { parameters: self.clone(), delays, off_target: 1.0 };
         AvoidanceController::new(avoidance, context)
     }
 }
@@ -142,38 +136,14 @@ impl CcParameters for Ledbat {
 #[derive(Clone, Debug)]
 pub struct LedbatAvoidance {
     parameters: Ledbat,
-    /// The smallest delay of each of the last minutes.
-    base: VecDeque<f64>,
-    /// The begin of the last minute.
-    minute: Instant,
-    /// The last delays, with their times.
-    current: VecDeque<(Instant, f64)>,
+    delays: QueueingDelay,
     /// The distance of the queueing delay to the target, in parts of the target.
     off_target: f64,
 }
 
 impl LedbatAvoidance {
-    fn measure(&mut self, now: Instant, delay: f64, srtt: Duration) {
-        match self.base.back_mut() {
-            Some(least) if now.since(self.minute) < MINUTE => *least = least.min(delay),
-            _ => {
-                self.minute = now;
-                self.base.push_back(delay);
-            }
-        }
-        self.current.push_back((now, delay));
-        if self.base.len() > self.parameters.base_history as usize {
-            self.base.pop_front();
-        }
-        if self.current.len() > self.parameters.current_filter as usize {
-            self.current.pop_front();
-        }
-        // The newest sample stays.
-        while self.current.len() > 1 && self.current.front().is_some_and(|(at, _)| now.since(*at) > srtt) {
-            self.current.pop_front();
-        }
-        let least = |delays: &mut dyn Iterator<Item = f64>| delays.fold(f64::INFINITY, f64::min);
-        let queueing = least(&mut self.current.iter().map(|(_, delay)| *delay)) - least(&mut self.base.iter().copied());
+    fn measure(&mut self, ack: &Ack, delay: f64) {
+        let queueing = self.delays.measure(ack.now, delay, ack.path.srtt);
         let target = self.parameters.target.as_secs_f64() * 1e6;
         self.off_target = (target - queueing) / target;
     }
@@ -187,7 +157,7 @@ impl LedbatAvoidance {
 impl Avoidance for LedbatAvoidance {
     fn observe(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(delay) = sample_us(ack) {
-            self.measure(ack.now, delay, ack.path.srtt);
+            self.measure(ack, delay);
         }
         if window.in_slow_start() {
             if self.off_target <= 0.0 {
@@ -236,7 +206,7 @@ mod tests {
     fn after(rtt_ms: f64) -> AvoidanceController<LedbatAvoidance> {
         let mut cc = Ledbat::default().controller(real(10.0));
         cc.on_ack(&Ack { cwnd_limited: false, ..ack(50.0, 9) });
-        (0..4).for_each(|_| cc.avoidance.measure(Instant::ZERO, rtt_ms * 1000.0, ms(1000)));
+        (0..4).for_each(|_| cc.avoidance.measure(&ack(rtt_ms, 9), rtt_ms * 1000.0));
         cc
     }
 
@@ -259,25 +229,6 @@ mod tests {
         let mut cc = after(50.0);
         cc.on_ack(&Ack { cwnd_limited: false, ..ack(50.0, 4) });
         assert_eq!(cc.cwnd(), 6.0);
-    }
-
-    #[test]
-    fn a_base_delay_counts_for_ten_minutes_and_a_current_one_for_an_rtt() {
-        let mut cc = Ledbat::default().controller(real(10.0));
-        let minutes = |count: u64| Instant::ZERO + Duration::from_secs(60 * count);
-        cc.avoidance.measure(minutes(0), 50_000.0, ms(100));
-        for minute in 1..10 {
-            cc.avoidance.measure(minutes(minute), 100_000.0, ms(100));
-            assert_eq!(cc.avoidance.off_target, 0.5);
-        }
-        cc.avoidance.measure(minutes(10), 100_000.0, ms(100));
-        assert_eq!(cc.avoidance.off_target, 1.0);
-        // The smallest of the last four samples of an RTT.
-        for (millis, delay, off_target) in [(1, 150, 1.0), (2, 150, 1.0), (3, 150, 1.0), (4, 150, 0.5), (200, 200, 0.0)]
-        {
-            cc.avoidance.measure(minutes(10) + ms(millis), f64::from(delay) * 1000.0, ms(100));
-            assert_eq!(cc.avoidance.off_target, off_target, "{millis}");
-        }
     }
 
     /// Both have a queueing delay of 100 ms. The one that started behind it does not see it.

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
-    Ack, Bbr1, Bbr3, Bic, CcContext, CcMistake, CcParameters, Cdg, Congestion, CongestionControl, Cubic, Dctcp,
-    EcnNeed, HighSpeed, Htcp, Hybla, Illinois, Ledbat, Loss, Lp, Nv, PacketControl, ParametersVisitor, PhaseChange,
-    Prague, Recovery, RuleText, Scalable, Sent, Vegas, Veno, Westwood, Yeah,
+    Ack, Bbr1, Bbr3, Bic, CcContext, CcMistake, CcParameters, Cdg, Compound, Congestion, CongestionControl, Copa,
+    Cubic, Dctcp, EcnNeed, HighSpeed, Htcp, Hybla, Illinois, Ledbat, LedbatPlusPlus, Loss, Lp, Nv, PacketControl,
+    ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Scalable, Sent, Vegas, Veno, Westwood, Yeah,
 };
 use crate::ecn::Ecn;
 use crate::rule::{Rule, RuleParameters, aild, binomial, fast_convergence, gaimd, linear, mr_aimd, new_aimd, reno};
@@ -205,10 +205,13 @@ register! {
     "veno" => Veno: Veno;
     "illinois" => Illinois: Illinois;
     "yeah" => Yeah: Yeah;
+    "compound" or "ctcp" => Compound: Compound;
 
     family "By delay":
     "vegas" => Vegas: Vegas;
     "ledbat" => Ledbat: Ledbat;
+    "ledbat++" or "ledbat-plus-plus" => LedbatPlusPlus: LedbatPlusPlus;
+    "copa" => Copa: Copa;
     "lp" => Lp: Lp;
     "cdg" => Cdg: Cdg;
     "nv" => Nv: Nv;

@@ -65,6 +65,8 @@ pub(super) struct Delays {
     pub(super) base: f64,
     /// The smallest RTT of the round trip.
     pub(super) least: f64,
+    /// The mean RTT of the round trip.
+    pub(super) mean: f64,
     /// RTT samples of the round trip.
     pub(super) samples: u32,
 }
@@ -74,6 +76,7 @@ pub(super) struct Delays {
 pub(super) struct DelayMeter {
     base: f64,
     least: f64,
+    sum: f64,
     samples: u32,
     trip: RoundTrip,
     state: CaState,
@@ -84,7 +87,7 @@ impl Default for DelayMeter {
     fn default() -> Self {
         let trip = RoundTrip::default();
         let state = CaState::Open;
-        DelayMeter { base: f64::INFINITY, least: f64::INFINITY, samples: 0, trip, state, is_paused: false }
+        DelayMeter { base: f64::INFINITY, least: f64::INFINITY, sum: 0.0, samples: 0, trip, state, is_paused: false }
     }
 }
 
@@ -121,6 +124,7 @@ impl DelayMeter {
         if let Some(rtt) = sample_us(ack) {
             self.base = self.base.min(rtt);
             self.least = self.least.min(rtt);
+            self.sum += rtt;
             self.samples += 1;
         }
         if ack.state != self.state {
@@ -132,14 +136,15 @@ impl DelayMeter {
         if self.is_paused || !self.trip.advance(ack) {
             return None;
         }
-        let delays = Delays { base: self.base, least: self.least, samples: self.samples };
+        let mean = self.sum / f64::from(self.samples);
+        let delays = Delays { base: self.base, least: self.least, mean, samples: self.samples };
         self.begin(ack);
         Some(delays)
     }
 
     fn begin(&mut self, ack: &Ack) {
         self.trip.begin(ack.path.in_flight);
-        (self.least, self.samples) = (f64::INFINITY, 0);
+        (self.least, self.sum, self.samples) = (f64::INFINITY, 0.0, 0);
     }
 }
 
@@ -190,7 +195,7 @@ mod tests {
         assert_eq!(meter.observe(&ack(50.0, 3)).unwrap().samples, 1);
         let ended: Vec<_> = [60.0, 40.0, 70.0, 80.0].map(|rtt| meter.observe(&ack(rtt, 3))).to_vec();
         assert_eq!(ended[..3], [None; 3]);
-        assert_eq!(ended[3], Some(Delays { base: 40_000.0, least: 40_000.0, samples: 4 }));
+        assert_eq!(ended[3], Some(Delays { base: 40_000.0, least: 40_000.0, mean: 62_500.0, samples: 4 }));
         assert_eq!(meter.base_us(), 40_000.0);
     }
 
@@ -205,7 +210,10 @@ mod tests {
         assert_eq!(meter.observe(&Ack { state: CaState::Recovery, ..ack(60.0, 0) }), None);
         // The ACK that ends recovery begins a round trip.
         assert_eq!(meter.observe(&ack(60.0, 0)), None);
-        assert_eq!(meter.observe(&ack(70.0, 0)), Some(Delays { base: 50_000.0, least: 70_000.0, samples: 1 }));
+        assert_eq!(
+            meter.observe(&ack(70.0, 0)),
+            Some(Delays { base: 50_000.0, least: 70_000.0, mean: 70_000.0, samples: 1 })
+        );
         let path = PathView { in_flight: 1, ..path };
         meter.on_sent(&Sent { now, bytes: 1460, retransmission: false, path });
         assert_eq!(meter.base_us(), f64::INFINITY);

@@ -9,6 +9,7 @@ mod common;
 mod contract;
 mod contract_broken;
 mod contract_stubs;
+mod delay_based;
 mod delays;
 mod ecn;
 mod exchange;
