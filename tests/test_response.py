@@ -62,6 +62,13 @@ def test_smooth_controls_have_closed_forms() -> None:
     assert mean_window(binomial, 1e-4, 0.1) == pytest.approx(4e4**0.4)
 
 
+def test_compound_has_the_closed_form_of_its_draft() -> None:
+    parameters = {"kind": "compound", "alpha": 0.125, "k": 0.75, "beta": 0.5}
+    for loss in (1e-4, 1e-5):
+        assert mean_window(parameters, loss, 0.1) == pytest.approx(0.255 / loss**0.8, rel=0.003)
+    assert mean_window({**parameters, "alpha": 0.0}, 1e-4, 0.1) == aimd_window(1.0, 0.5, 1e-4)
+
+
 def test_goodput_follows_the_closed_form_under_periodic_loss() -> None:
     found = ackclock.response("reno", values=["0.0001", "0.001"], loss_kind="periodic", duration="120 s")
     assert [point.x for point in found.points] == [0.0001, 0.001]

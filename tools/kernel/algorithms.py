@@ -3,7 +3,8 @@
     python tools/kernel/algorithms.py bic htcp
     python tools/kernel/algorithms.py bic htcp --drawn 1
 
-`--drawn` replaces the ten paths by six random ones. They have 5 to 100 Mbit/s, 10 to 150 ms and 0.25 to 4 BDP.
+`--drawn` replaces the ten paths by six random ones. They have 5 to 100 Mbit/s, 10 to 150 ms and
+0.25 to 4 BDP.
 
 A path is a drop-tail dumbbell with one flow of 30 seconds. Both sides delay each packet by up to one
 transmission time, from the same random stream. The simulator uses `profile = "linux"`. A figure is the mean

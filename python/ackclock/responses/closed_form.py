@@ -101,6 +101,17 @@ def _highspeed(parameters: Parameters, loss: float, rtt_s: float) -> float:
     return low_window * float((loss / low_p) ** slope)
 
 
+def _compound(parameters: Parameters, loss: float, rtt_s: float) -> float:
+    """Return the window of a cycle with growth by `alpha w^k` (draft-sridharan-tcpm-ctcp-02), or Reno's."""
+    alpha, k, rest = float(parameters["alpha"]), float(parameters["k"]), 1 - float(parameters["beta"])
+    reno = aimd_window(1.0, 0.5, loss)
+    if alpha == 0 or k == 1:
+        return reno
+    peak = (alpha * (2 - k) / (loss * (1 - rest ** (2 - k)))) ** (1 / (2 - k))
+    round_trips = peak ** (1 - k) * (1 - rest ** (1 - k)) / (alpha * (1 - k))
+    return max(reno, float(1 / (loss * round_trips)))
+
+
 #: Increase in segments per RTT, and the part of the window that remains after a loss.
 _LINEAR: dict[str, Callable[[Parameters], tuple[float, float]]] = {
     "reno": _reno,
@@ -113,6 +124,7 @@ _WINDOWS: dict[str, Callable[[Parameters, float, float], float]] = {
     "cubic": _cubic,
     "scalable": _scalable,
     "highspeed": _highspeed,
+    "compound": _compound,
     "binomial": _any_binomial,
     "sqrt": _binomial(1),
     "iiad": _binomial(1),
