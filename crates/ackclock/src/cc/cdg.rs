@@ -342,6 +342,10 @@ impl Avoidance for CdgAvoidance {
         cwnd + ack.acked / cwnd
     }
 
+    fn on_congestion(&mut self, _cwnd: f64, _congestion: &Congestion) {
+        self.reduction = None;
+    }
+
     fn cut(&mut self, window: f64, congestion: &Congestion) -> f64 {
         if congestion.kind == CongestionKind::Ecn || !self.parameters.shadow {
             return window / 2.0;
@@ -359,7 +363,7 @@ impl Avoidance for CdgAvoidance {
 mod tests {
     use super::*;
     use crate::cc::CongestionControl;
-    use crate::cc::avoidance::testing::{lose, real};
+    use crate::cc::avoidance::testing::{congestion, lose, real};
     use crate::cc::round_trip::testing::ack;
     use crate::cc::tests::{Path, mbit, ms};
 
@@ -419,6 +423,15 @@ mod tests {
         // The round trip of the reduction gives no gradient, and growth continues after it.
         rounds(&mut cc, &[50.0]);
         assert_eq!(cc.cwnd(), 10.025 + 1.0 / 10.025);
+    }
+
+    #[test]
+    fn a_timeout_ends_a_reduction() {
+        let mut cc = cdg(&Cdg::default());
+        rounds(&mut cc, &[50.0, 10_050.0]);
+        cc.on_congestion(&congestion(CongestionKind::Timeout));
+        cc.on_ack(&Ack { cwnd_limited: false, ..ack(50.0, 5) });
+        assert_eq!(cc.cwnd(), 1.0);
     }
 
     #[test]
