@@ -9,6 +9,7 @@ mod avoidance;
 mod bbr1;
 mod bbr3;
 mod bic;
+mod careful_resume;
 mod cubic;
 mod dctcp;
 mod event;
@@ -46,6 +47,7 @@ pub use avoidance::AvoidanceController;
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
 pub use bic::{Bic, BicAvoidance};
+pub use careful_resume::Saved;
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{
@@ -111,6 +113,8 @@ pub struct CcContext {
     pub selective_acks: bool,
     /// How slow start ends before the first loss.
     pub slow_start: SlowStart,
+    /// The parameters of an earlier connection, for Careful Resume.
+    pub saved: Option<Saved>,
     /// Whether the sender paces an algorithm that sets no rate itself.
     pub paces: bool,
     /// Whether windows have no fractions, as Linux's snd_cwnd has none.
@@ -143,6 +147,7 @@ impl CcContext {
             packet_bytes: 1500,
             selective_acks: true,
             slow_start: SlowStart::default(),
+            saved: None,
             paces: false,
             whole_window: false,
             counts_marks: false,
