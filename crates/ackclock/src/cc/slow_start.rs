@@ -1,8 +1,6 @@
 //! The end of slow start before the first loss: HyStart++, Linux's HyStart and SEARCH.
 //!
-//! Each end of slow start is a file of `slow_start/`. [`docs/learn/slow-starts.md`] compares them.
-//!
-//! [`docs/learn/slow-starts.md`]: https://github.com/ackclock/ackclock/blob/main/docs/learn/slow-starts.md
+//! Each end of slow start is a file of `slow_start/`. `docs/learn/slow-starts.md` compares them.
 
 use self::hystart::Hystart;
 use self::hystart_plus_plus::HystartPlusPlus;
