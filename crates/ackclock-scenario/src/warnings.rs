@@ -9,6 +9,7 @@ use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::{Limit, RateOrZero};
 use ackclock::sim::LinkId;
 use ackclock::transport::{EcnMode, TransportKeys};
+use ackclock::units::Duration;
 use ackclock::variation::VariationPlan;
 
 /// The links of a dumbbell that each flow has for itself.
@@ -17,18 +18,19 @@ const ACCESS: &str = "access";
 /// The transport keys that control the growth and reduction of windows. First come the keys that user-supplied code
 /// replaces by its own rules. The host also applies the remaining keys to the windows of the code. Compiled programs
 /// read none of them.
-const OF_WINDOW_RULES: [&str; 9] = [
+const OF_WINDOW_RULES: [&str; 10] = [
     "first_cut",
     "cut_window",
     "timeout_ssthresh",
     "ecn_beta",
     "slow_start",
+    "saved_window",
     "exit_window",
     "whole_window",
     "idle_window",
     "undo_response",
 ];
-const REPLACED: usize = 5;
+const REPLACED: usize = 6;
 
 /// Everything that one should look at before one trusts a result.
 pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
@@ -65,6 +67,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     }
     warnings.extend(flows().flat_map(|(flow, _)| cannot_undo(flow)));
     warnings.extend(flows().filter_map(|(flow, _)| no_window_rule(flow)));
+    warnings.extend(flows().filter_map(|(flow, route)| cannot_resume(flow, route.mean_rtt)));
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| network.link(*link));
         let mut queues: Vec<(&str, &QueueSpec)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
@@ -135,6 +138,27 @@ fn cannot_undo(flow: &Flow) -> impl Iterator<Item = String> {
         format!("{name} is to undo recoveries by D-SACK blocks, but its receiver sends none; write dsack = true")
     });
     timestamps.into_iter().chain(duplicates)
+}
+
+/// Warns of Careful Resume that will not use the saved parameters on a path of this RTT.
+fn cannot_resume(flow: &Flow, rtt: Duration) -> Option<String> {
+    let (name, keys) = (&flow.name, &flow.transport);
+    let (window, saved, age) = (keys.saved_window.segments(), keys.saved_rtt, keys.saved_age);
+    let why = match window {
+        None if saved.is_zero() => return None,
+        None => "has saved_rtt, but no saved_window".to_owned(),
+        Some(_) if saved.is_zero() => "has saved_window, but no saved_rtt to confirm its path".to_owned(),
+        Some(_) if age > keys.saved_lifetime => {
+            format!("has parameters saved {age} ago, longer than saved_lifetime ({})", keys.saved_lifetime)
+        }
+        Some(_) if rtt <= saved / 2 => format!("has a base RTT of {rtt}, at most half of its saved_rtt ({saved})"),
+        Some(_) if rtt > saved * 10 => format!("has a base RTT of {rtt}, more than ten times its saved_rtt ({saved})"),
+        Some(_) => match flow.cc.as_ref()? {
+            cc @ (CcSpec::Bbr1(_) | CcSpec::Bbr3(_)) => format!("has saved_window, which {} does not read", cc.name()),
+            _ => return None,
+        },
+    };
+    Some(format!("{name} {why}: it starts as a new connection, without a jump"))
 }
 
 /// Warns of keys that differ from the profile in a flow whose code does not read them.
@@ -353,6 +377,38 @@ mod tests {
         for keys in ["", "dsack = true", "undo = 'dsack'\ndsack = true", "undo = 'eifel'\ntimestamps = true"] {
             assert_eq!(with(keys), [""; 0], "{keys}");
         }
+    }
+
+    /// The dumbbell has a base RTT of 20 ms.
+    #[test]
+    fn a_flow_that_will_not_use_its_saved_parameters_is_named() {
+        let with = |keys: &str| warnings("", &format!("[[flows]]\nname = 'late'\ncc = 'cubic'\n{keys}"));
+        for (keys, why) in [
+            ("saved_rtt = '20 ms'", "has saved_rtt, but no saved_window"),
+            ("saved_window = 80", "has saved_window, but no saved_rtt to confirm its path"),
+            (
+                "saved_window = 80\nsaved_rtt = '20 ms'\nsaved_age = '2 s'\nsaved_lifetime = '1 s'",
+                "has parameters saved 2 s ago, longer than saved_lifetime (1 s)",
+            ),
+            (
+                "saved_window = 80\nsaved_rtt = '40 ms'",
+                "has a base RTT of 20 ms, at most half of its saved_rtt (40 ms)",
+            ),
+            (
+                "saved_window = 80\nsaved_rtt = '1900 us'",
+                "has a base RTT of 20 ms, more than ten times its saved_rtt (1.9 ms)",
+            ),
+        ] {
+            assert_eq!(with(keys), [format!("late {why}: it starts as a new connection, without a jump")], "{keys}");
+        }
+        for keys in ["", "saved_window = 80\nsaved_rtt = '39 ms'", "saved_window = 80\nsaved_rtt = '2 ms'"] {
+            assert_eq!(with(keys), [""; 0], "{keys}");
+        }
+        let bbr = warnings("", "[[flows]]\nname = 'late'\ncc = 'bbr3'\nsaved_window = 80\nsaved_rtt = '20 ms'");
+        assert_eq!(
+            bbr,
+            ["late has saved_window, which bbr3 does not read: it starts as a new connection, without a jump"]
+        );
     }
 
     #[test]

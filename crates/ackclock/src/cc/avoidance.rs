@@ -4,7 +4,7 @@
 
 use super::window::Window;
 use super::{Ack, Arithmetic, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Restart, Sent};
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Rate};
 
 /// The growth of an algorithm above ssthresh, and its cut.
 pub(super) trait Avoidance: Clone + std::fmt::Debug + Send {
@@ -107,6 +107,11 @@ impl<L: Avoidance> CongestionControl for AvoidanceController<L> {
     #[inline]
     fn ssthresh(&self) -> f64 {
         self.window.ssthresh()
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.window.pacing_rate()
     }
 
     fn on_sent(&mut self, sent: &Sent) {

@@ -133,7 +133,7 @@ use super::{
     Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, Restart, Sent,
 };
 use crate::rule::require;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Rate};
 
 mod linux;
 mod linux_2_6;
@@ -361,6 +361,11 @@ impl CongestionControl for CubicController {
     }
 
     #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.state.window.pacing_rate()
+    }
+
+    #[inline]
     fn on_sent(&mut self, sent: &Sent) {
         if let Some(kernel) = &mut self.state.kernel {
             kernel.on_sent(sent.now, sent.path.in_flight <= 1);
@@ -403,7 +408,7 @@ impl CongestionControl for CubicController {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         let Cubic { remaining, fast_convergence, beta_ecn, .. } = self.parameters;
-        let cwnd = self.state.window.cwnd();
+        let cwnd = self.state.window.validated();
         let before = self.state.clone();
         let converges = fast_convergence && before.w_max.is_some_and(|w_max| cwnd < w_max);
         self.state.w_max = match congestion.kind {
@@ -432,7 +437,7 @@ impl CongestionControl for CubicController {
             }
         }
         if is_first {
-            *self.before_event = (congestion.kind != CongestionKind::Ecn).then_some(before);
+            *self.before_event = self.state.window.may_undo().then_some(before);
         }
     }
 

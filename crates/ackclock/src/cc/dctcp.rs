@@ -60,7 +60,7 @@ use super::{
     Ack, Arithmetic, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, EcnNeed,
     Recovery,
 };
-use crate::units::Instant;
+use crate::units::{Instant, Rate};
 
 /// Linux's DCTCP_MAX_ALPHA.
 const LINUX_ONE: u64 = 1024;
@@ -197,6 +197,11 @@ impl CongestionControl for DctcpController {
     #[inline]
     fn ssthresh(&self) -> f64 {
         self.window.ssthresh()
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.window.pacing_rate()
     }
 
     fn on_ack(&mut self, ack: &Ack) {

@@ -21,7 +21,8 @@ pub struct Hosted {
 impl Hosted {
     /// At the initial window, in slow start.
     pub fn new(context: CcContext) -> Self {
-        Hosted { reno: Windowed::new(Reno::default().rule(), context) }
+        // Careful Resume would change a window that belongs to the code.
+        Hosted { reno: Windowed::new(Reno::default().rule(), CcContext { saved: None, ..context }) }
     }
 
     /// The window as the code sees it, in segments.

@@ -9,6 +9,7 @@ mod avoidance;
 mod bbr1;
 mod bbr3;
 mod bic;
+mod careful_resume;
 mod cdg;
 mod compound;
 mod copa;
@@ -53,6 +54,7 @@ pub use avoidance::AvoidanceController;
 pub use bbr1::{Bbr1, Bbr1Controller};
 pub use bbr3::{Bbr3, Bbr3Controller};
 pub use bic::{Bic, BicAvoidance};
+pub use careful_resume::Saved;
 pub use cdg::{Cdg, CdgAvoidance};
 pub use compound::{Compound, CompoundAvoidance};
 pub use copa::{Copa, CopaController};
@@ -122,6 +124,8 @@ pub struct CcContext {
     pub selective_acks: bool,
     /// How slow start ends before the first loss.
     pub slow_start: SlowStart,
+    /// The parameters of an earlier connection, for Careful Resume.
+    pub saved: Option<Saved>,
     /// Whether the sender paces an algorithm that sets no rate itself.
     pub paces: bool,
     /// Whether windows have no fractions, as Linux's snd_cwnd has none.
@@ -154,6 +158,7 @@ impl CcContext {
             packet_bytes: 1500,
             selective_acks: true,
             slow_start: SlowStart::default(),
+            saved: None,
             paces: false,
             whole_window: false,
             counts_marks: false,

@@ -270,6 +270,9 @@ impl CongestionControl for PragueController {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
+        if let Some(rate) = self.window.pacing_rate() {
+            return Some(rate);
+        }
         let srtt = self.srtt.as_secs_f64();
         if srtt == 0.0 {
             return None;

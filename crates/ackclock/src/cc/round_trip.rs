@@ -18,7 +18,12 @@ impl RoundTrip {
 
     /// Counts the segments of an ACK. Returns true if the round trip is over.
     pub(super) fn advance(&mut self, ack: &Ack) -> bool {
-        self.left = self.left.saturating_sub(ack.newly_delivered);
+        self.pass(ack.newly_delivered)
+    }
+
+    /// Counts segments that have left the path. Returns true if the round trip is over.
+    pub(super) fn pass(&mut self, segments: u32) -> bool {
+        self.left = self.left.saturating_sub(segments);
         self.left == 0
     }
 }

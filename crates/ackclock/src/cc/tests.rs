@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{Cc, CcContext, CcSpec};
 use crate::ecn::Ecn;
+use crate::rng::{Rng, RngStreams};
 use crate::tcp::{AckSegment, DataSegment, Receiver, Sender};
 use crate::transport::{LossRecovery, Transport, Undo};
 use crate::units::{Duration, Instant, Rate};
@@ -62,6 +63,10 @@ pub(super) struct Path {
     pub(super) ack_grid: Duration,
     /// The next packets, so many of them, take so much longer.
     pub(super) late: (u32, Duration),
+    /// Packets take up to so much longer, at random and in order.
+    jitter: Duration,
+    random: Rng,
+    last_arrival: Instant,
     /// A policer in front of the bottleneck: bytes that it lets go at once, with its rate.
     pub(super) policer: Option<(f64, Rate)>,
     tokens: f64,
@@ -89,6 +94,17 @@ impl Path {
         limit: usize,
         change: impl FnOnce(Transport) -> Transport,
     ) -> Self {
+        Path::with_context(cc, CcContext::new(10.0), rate, delay, limit, change)
+    }
+
+    pub(super) fn with_context(
+        cc: CcSpec,
+        context: CcContext,
+        rate: Rate,
+        delay: Duration,
+        limit: usize,
+        change: impl FnOnce(Transport) -> Transport,
+    ) -> Self {
         let transport = change(Transport {
             recovery: LossRecovery::Sack,
             timestamps: false,
@@ -96,7 +112,7 @@ impl Path {
             undo: Undo::Dsack,
             ..Transport::default()
         });
-        let cc = cc.build(transport.cc_context(CcContext::new(10.0), 1));
+        let cc = cc.build(transport.cc_context(context, 1));
         let mut path = Path {
             now: Instant::ZERO + Duration::from_secs(1),
             receiver: Receiver::new(&transport),
@@ -107,6 +123,9 @@ impl Path {
             lose_each: 0,
             ack_grid: Duration::ZERO,
             late: (0, Duration::ZERO),
+            jitter: Duration::ZERO,
+            random: RngStreams::new(1, 0).stream("path", "jitter"),
+            last_arrival: Instant::ZERO,
             policer: None,
             tokens: f64::INFINITY,
             tokens_at: Instant::ZERO,
@@ -125,6 +144,11 @@ impl Path {
 
     pub(super) fn cc(&self) -> &Cc {
         self.sender.cc()
+    }
+
+    /// From now on, packets take up to so much longer, at random and in order.
+    pub(super) fn set_jitter(&mut self, jitter: Duration, seed: u64) {
+        (self.jitter, self.random) = (jitter, RngStreams::new(seed, 0).stream("path", "jitter"));
     }
 
     pub(super) fn set_application(&mut self, application: Application) {
@@ -199,7 +223,13 @@ impl Path {
         let (late, by) = &mut self.late;
         let late_by = if *late > 0 { *by } else { Duration::ZERO };
         *late = late.saturating_sub(1);
-        self.schedule(leaves + self.delay / 2 + late_by, Event::Data(segment));
+        let arrival = leaves + self.delay / 2 + late_by;
+        if self.jitter.is_zero() {
+            return self.schedule(arrival, Event::Data(segment));
+        }
+        let arrival = arrival + self.jitter.mul_f64_floor(self.random.next_f64());
+        self.last_arrival = self.last_arrival.max(arrival);
+        self.schedule(self.last_arrival, Event::Data(segment));
     }
 
     fn is_policed(&mut self) -> bool {

@@ -5,7 +5,9 @@ use super::{
     TimeoutSsthresh, UndoResponse,
 };
 
-use super::slow_start::{Growth, Hystart, Sender, SlowStart};
+use super::careful_resume::{CarefulResume, Step};
+use super::slow_start::{Exit, Growth, Sender, SlowStart, Verdict};
+use crate::units::Rate;
 
 /// RFC 5681 §3.1: "ssthresh = max (FlightSize / 2, 2*SMSS)".
 const MIN_SSTHRESH: f64 = 2.0;
@@ -25,8 +27,12 @@ pub(super) struct Window {
     before: Option<Before>,
     /// Of a window without fractions, the part of the next segment that is earned.
     earned: f64,
-    /// In a box, as hardly any connection has it.
-    hystart: Option<Box<Hystart>>,
+    /// The largest window, infinite except in a drain and in Careful Resume.
+    ceiling: f64,
+    /// The end of slow start before a loss. In a box, as hardly any connection has it.
+    exit: Option<Box<Exit>>,
+    /// Careful Resume until normal congestion control follows.
+    resume: Option<Box<CarefulResume>>,
 }
 
 /// The state before a cut.
@@ -47,8 +53,19 @@ impl Window {
             was_cut: false,
             before: None,
             earned: 0.0,
-            hystart: Hystart::new(context.slow_start).map(Box::new),
+            ceiling: f64::INFINITY,
+            exit: Exit::new(context.slow_start).map(Box::new),
+            resume: context.saved.map(|saved| {
+                let CcContext { initial_window, packet_bytes, whole_window, .. } = context;
+                Box::new(CarefulResume::new(saved, initial_window, packet_bytes, whole_window))
+            }),
         }
+    }
+
+    /// The rate of Careful Resume, while it paces.
+    #[inline]
+    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+        self.resume.as_ref()?.pacing_rate()
     }
 
     #[inline]
@@ -96,7 +113,7 @@ impl Window {
         self.earned += gain;
         if self.earned.abs() + slack > 1.0 {
             let whole = (self.earned.abs() + slack).floor().copysign(self.earned);
-            self.cwnd += whole;
+            self.cwnd = self.capped(self.cwnd + whole);
             self.earned -= whole;
         }
     }
@@ -118,12 +135,97 @@ impl Window {
     /// An ACK of any kind: rounds and delays for the end of slow start.
     #[inline]
     pub(super) fn observe(&mut self, ack: &Ack) {
-        if let Some(hystart) = &mut self.hystart {
-            let (cwnd, paces) = (self.cwnd, self.context.paces);
-            if hystart.observe(ack, Sender { cwnd, in_slow_start: cwnd < self.ssthresh, paces }) {
-                self.ssthresh = cwnd;
+        if self.resume.is_some() {
+            self.observe_resume(ack);
+        }
+        if self.exit.is_some() {
+            self.observe_slow_start(ack);
+        }
+    }
+
+    fn observe_slow_start(&mut self, ack: &Ack) {
+        // Unvalidated segments say nothing about the end of slow start.
+        let is_resuming = self.resume.as_ref().is_some_and(|resume| resume.pipe_size().is_some());
+        let Some(exit) = self.exit.as_mut().filter(|_| !is_resuming) else { return };
+        let CcContext { initial_window, paces, .. } = self.context;
+        let cwnd = self.cwnd;
+        match exit.observe(ack, Sender { cwnd, initial_window, in_slow_start: cwnd < self.ssthresh, paces }) {
+            Verdict::Continues => {}
+            Verdict::Ends => self.ssthresh = cwnd,
+            Verdict::Drains(window) => (self.cwnd, self.ceiling) = (window, window),
+            Verdict::EndsAt(window) => {
+                (self.cwnd, self.ssthresh, self.ceiling) = (window, window, f64::INFINITY);
+                exit.on_cut(false);
             }
         }
+    }
+
+    #[cold]
+    fn observe_resume(&mut self, ack: &Ack) {
+        let in_slow_start = self.in_slow_start();
+        let Some(resume) = &mut self.resume else { return };
+        match resume.observe(ack, self.cwnd, in_slow_start) {
+            Step::Stays => {}
+            Step::Jumps(window) => {
+                (self.cwnd, self.ceiling) = (window, window);
+                if let Some(exit) = &mut self.exit {
+                    exit.on_pause();
+                }
+            }
+            Step::Validates(window) => (self.cwnd, self.ceiling) = (window, f64::INFINITY),
+            Step::Retreats => self.retreat(),
+            Step::ReturnsAt(window) => {
+                self.cwnd = window;
+                self.end_resume();
+            }
+            Step::Returns => self.end_resume(),
+            Step::Recovers(ssthresh) => {
+                self.ssthresh = self.in_segments(ssthresh).max(MIN_SSTHRESH);
+                self.end_resume();
+            }
+        }
+    }
+
+    /// The window, if it is not above the ceiling. A window that is no number stays as it is.
+    #[inline]
+    fn capped(&self, cwnd: f64) -> f64 {
+        if cwnd > self.ceiling { self.ceiling } else { cwnd }
+    }
+
+    /// The segments, rounded down if windows have no fractions.
+    fn in_segments(&self, segments: f64) -> f64 {
+        if self.is_whole() { segments.floor() } else { segments }
+    }
+
+    /// Normal congestion control follows Careful Resume.
+    fn end_resume(&mut self) {
+        self.resume = None;
+        self.ceiling = f64::INFINITY;
+    }
+
+    /// In the Safe Retreat Phase the window is at most half of PipeSize, and does not grow.
+    fn retreat(&mut self) {
+        let Some(most) = self.resume.as_ref().and_then(|resume| resume.retreat()) else { return };
+        self.cwnd = self.cwnd.min(self.in_segments(most).max(self.context.min_window));
+        self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
+        self.ceiling = self.cwnd;
+    }
+
+    /// Careful Resume, until normal congestion control follows.
+    #[cfg(test)]
+    pub(super) fn resumed(&self) -> Option<&CarefulResume> {
+        self.resume.as_deref()
+    }
+
+    /// The window without its unvalidated part.
+    pub(super) fn validated(&self) -> f64 {
+        let pipe = self.resume.as_ref().and_then(|resume| resume.pipe_size());
+        pipe.map_or(self.cwnd, |pipe| self.cwnd.min(pipe))
+    }
+
+    /// Whether the last cut may be undone.
+    pub(super) fn may_undo(&self) -> bool {
+        self.before.is_some()
     }
 
     /// Slow start: the window grows by the acknowledged segments, or by less. An ACK of many segments leads to
@@ -132,11 +234,11 @@ impl Window {
     pub(super) fn slow_start(&mut self, ack: &Ack) {
         /// RFC 3465's L.
         const FEW: f64 = 2.0;
-        let Growth { growth, ends } = match &mut self.hystart {
+        let Growth { growth, ends } = match &mut self.exit {
             None => Growth { growth: ack.acked, ends: false },
-            Some(hystart) => hystart.grow(ack.acked),
+            Some(exit) => exit.grow(ack.acked),
         };
-        let grown = self.cwnd + growth;
+        let grown = self.capped(self.cwnd + growth);
         self.cwnd = if ack.acked > FEW { grown.min(self.ssthresh) } else { grown };
         if ends {
             self.ssthresh = self.cwnd;
@@ -146,7 +248,7 @@ impl Window {
     /// Congestion avoidance by the rule: the window is `cwnd` from now on.
     #[inline]
     pub(super) fn avoid(&mut self, cwnd: f64) {
-        self.cwnd = cwnd;
+        self.cwnd = self.capped(cwnd);
     }
 
     /// The window shrank without congestion, and does not return to slow start.
@@ -160,19 +262,21 @@ impl Window {
         // RFC 3168 §6.1.2: "the TCP source should not decrease the slow-start threshold, ssthresh, if it has been
         // decreased within the last round trip time."
         if congestion.restart == Restart::SlowStartAgain {
+            self.end_resume();
             self.cwnd = self.context.min_window;
             return;
         }
         let halves = self.context.first_cut == FirstCut::Half && (!self.was_cut || self.in_slow_start());
+        let validated = self.validated();
         self.begin_cut(congestion);
         if congestion.restart == Restart::OneSegment {
             (self.cwnd, self.ssthresh) = (LOSS_WINDOW, LOSS_WINDOW);
             return;
         }
         let window = match self.context.cut_window {
-            CutWindow::Exact => self.cwnd,
-            CutWindow::Capped { max_window } => self.cwnd.min(max_window),
-            CutWindow::Whole { max_window } => self.cwnd.min(max_window).floor(),
+            CutWindow::Exact => validated,
+            CutWindow::Capped { max_window } => validated.min(max_window),
+            CutWindow::Whole { max_window } => validated.min(max_window).floor(),
         };
         let remaining = match (congestion.kind, self.context.timeout_ssthresh) {
             (CongestionKind::Timeout, TimeoutSsthresh::HalfCwnd) => window / 2.0,
@@ -189,6 +293,7 @@ impl Window {
             Restart::Reduced => left,
             Restart::SlowStart | Restart::SlowStartAgain | Restart::OneSegment => self.context.min_window,
         };
+        self.retreat();
     }
 
     /// Begins a congestion event for any responder. It stores the state for an undo, and drops fractions of a
@@ -198,14 +303,23 @@ impl Window {
         self.before = (congestion.kind != CongestionKind::Ecn).then_some(before);
         self.was_cut = true;
         self.earned = 0.0;
-        if let Some(hystart) = &mut self.hystart {
-            hystart.on_cut(congestion.restart != Restart::Reduced);
+        self.ceiling = f64::INFINITY;
+        if let Some(exit) = &mut self.exit {
+            exit.on_cut(congestion.restart != Restart::Reduced);
+        }
+        if let Some(resume) = &mut self.resume {
+            if resume.on_congestion(congestion) {
+                // A window beyond PipeSize does not return.
+                self.before = None;
+            } else {
+                self.end_resume();
+            }
         }
     }
 
     /// Takes the answer of user-supplied code to a congestion event. A restart overrides the answer.
     pub(super) fn end_cut(&mut self, restart: Restart, (cwnd, ssthresh): (f64, f64), ssthresh_before: f64) {
-        let whole = |value: f64| if self.is_whole() { value.floor() } else { value };
+        let whole = |value: f64| self.in_segments(value);
         (self.cwnd, self.ssthresh) = match restart {
             Restart::Reduced => (whole(cwnd), whole(ssthresh)),
             Restart::SlowStart => (self.context.min_window, whole(ssthresh)),
@@ -221,7 +335,7 @@ impl Window {
 
     /// Sets window and ssthresh at once, as an algorithm that measures the path does.
     pub(super) fn set(&mut self, cwnd: f64) {
-        (self.cwnd, self.ssthresh) = (cwnd.max(LOSS_WINDOW), cwnd.max(MIN_SSTHRESH));
+        (self.cwnd, self.ssthresh) = (self.capped(cwnd.max(LOSS_WINDOW)), cwnd.max(MIN_SSTHRESH));
     }
 
     /// Reduces the cut window further to `remaining`, if that is less.
@@ -293,6 +407,10 @@ impl Window {
 
     /// The sender continues after a long idle time.
     pub(super) fn resume(&mut self) {
+        self.end_resume();
+        if let Some(exit) = &mut self.exit {
+            exit.on_idle();
+        }
         // RFC 5681 §4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission".
         let restart = self.cwnd.min(self.context.initial_window);
         self.cwnd = match self.context.idle_window {

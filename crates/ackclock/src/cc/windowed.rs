@@ -5,7 +5,7 @@
 use super::window::Window;
 use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Sent};
 use crate::rule::{Marks, Rule};
-use crate::units::Instant;
+use crate::units::{Instant, Rate};
 
 /// The controller made of a window rule and slow start.
 #[derive(Clone, Debug)]
@@ -40,6 +40,11 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
     #[inline]
     fn ssthresh(&self) -> f64 {
         self.window.ssthresh()
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.window.pacing_rate()
     }
 
     /// Half of ssthresh, as Linux's `tcp_reno_min_cwnd`.

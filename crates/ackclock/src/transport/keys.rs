@@ -181,8 +181,19 @@ transport_keys! {
     /// End of slow start for window rules and CUBIC. `standard`: a loss (RFC 5681). `hystart++`: also a growing delay,
     /// in the first slow start (RFC 9406). `hystart`: also a growing delay or a train of ACKs. `linux`: `hystart` for
     /// CUBIC, `standard` for window rules. `past-ssthresh`: as `standard`, but only beyond ssthresh, which RFC 5681
-    /// §3.1 allows.
+    /// §3.1 allows. `search`: also fewer delivered than sent data, with a drain of the queue
+    /// (draft-chung-ccwg-search-09). `search-no-drain`: the same without the drain.
     slow_start: SlowStart = [SlowStart::Standard, Ns2Linux: SlowStart::PastSsthresh, Linux: SlowStart::Linux] => Both;
+    /// Careful Resume (RFC 9959): window that an earlier connection saved, in segments, 1 to 16777216, or "none". The
+    /// flow jumps to half of it once its initial window is acknowledged. It needs `saved_rtt`.
+    saved_window: MaxWindow as Option<u32> = [MaxWindow::NONE] => Both;
+    /// Smallest round-trip time that an earlier connection saved. The flow uses `saved_window` if its own smallest is
+    /// more than half of it, and at most ten times it. "0 s" means none.
+    saved_rtt: Duration = [Duration::ZERO] => Both;
+    /// Time between the observation of `saved_window` and the start of the flow.
+    saved_age: Duration = [Duration::ZERO] => Both;
+    /// Longest `saved_age` with which the saved parameters are used (the Lifetime of RFC 9959).
+    saved_lifetime: Duration = [Duration::from_secs(3600)] check(not_zero) => Both;
     /// Whether the window consists of whole segments, like Linux's snd_cwnd. It grows by a segment once ACKs have
     /// earned it, and a cut leaves whole segments. This applies to window rules, rule text and user-supplied code. It
     /// does not apply to algorithms that set a pacing rate or own the window in recovery.

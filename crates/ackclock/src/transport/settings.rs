@@ -4,7 +4,7 @@ use super::keys::{Transport, TransportKeys};
 use super::profile::Profile;
 use super::rules::{LossRecovery, MarkAtOne, Pacing, Protocol};
 use super::values::{CutWindowName, InitialSsthresh};
-use crate::cc::{Arithmetic, CcContext, CutWindow};
+use crate::cc::{Arithmetic, CcContext, CutWindow, Saved};
 
 /// Bytes of the TCP option that carries timestamps, padded (RFC 7323 appendix A).
 pub const TIMESTAMPS_LEN: u32 = 12;
@@ -93,11 +93,19 @@ impl TransportKeys {
             min_marked: if self.mark_at_one == MarkAtOne::Never { 2.0 } else { 1.0 },
             idle_window: self.idle_window,
             slow_start: self.slow_start,
+            saved: self.saved(),
             paces: self.pacing != Pacing::Off,
             whole_window: self.whole_window,
             arithmetic: self.profile.arithmetic(),
             ..CcContext::new(0.0)
         }
+    }
+
+    /// The parameters of an earlier connection, if there are any and their lifetime has not passed.
+    pub fn saved(&self) -> Option<Saved> {
+        let window = f64::from(self.saved_window.segments()?);
+        let is_usable = !self.saved_rtt.is_zero() && self.saved_age <= self.saved_lifetime;
+        is_usable.then_some(Saved { window, rtt: self.saved_rtt })
     }
 
     /// Bytes of a full data packet on the wire.

@@ -1,6 +1,7 @@
 //! Whole runs, scenarios and contracts: one program, so that the crate is linked once.
 
 mod capacity;
+mod careful_resume;
 mod changes;
 mod channel;
 mod circles;

@@ -1,10 +1,12 @@
 //! Hand-computed exchanges from RFC 9406 and from Linux.
 
+use super::hystart::ack_delay;
 use super::*;
 use crate::cc::window::Window;
 use crate::cc::{CaState, CcContext, Congestion, CongestionControl, CongestionKind, PathView, Restart, Windowed};
 use crate::rule::RuleParameters;
 use crate::rule::reno::Reno;
+use crate::units::Instant;
 
 fn ms(millis: f64) -> Duration {
     Duration::from_secs_f64_round(millis / 1e3)

@@ -124,7 +124,7 @@ impl CongestionControl for TextController {
 
     #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
-        self.0.pacing
+        self.0.windowed.pacing_rate().or(self.0.pacing)
     }
 
     fn congestion_may_raise(&self) -> bool {
@@ -175,6 +175,9 @@ impl CongestionControl for TextController {
             }
         }
         inner.windowed.on_congestion(congestion);
+        if !inner.windowed.window.may_undo() {
+            inner.before_event = None;
+        }
         if inner.windowed.rule.compiled.uses_any(TIMES) {
             inner.last_cut = Some(congestion.now);
         }
