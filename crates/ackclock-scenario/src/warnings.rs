@@ -154,7 +154,9 @@ fn cannot_resume(flow: &Flow, rtt: Duration) -> Option<String> {
         Some(_) if rtt <= saved / 2 => format!("has a base RTT of {rtt}, at most half of its saved_rtt ({saved})"),
         Some(_) if rtt > saved * 10 => format!("has a base RTT of {rtt}, more than ten times its saved_rtt ({saved})"),
         Some(_) => match flow.cc.as_ref()? {
-            cc @ (CcSpec::Bbr1(_) | CcSpec::Bbr3(_)) => format!("has saved_window, which {} does not read", cc.name()),
+            cc @ (CcSpec::Bbr1(_) | CcSpec::Bbr3(_) | CcSpec::Copa(_)) => {
+                format!("has saved_window, which {} does not read", cc.name())
+            }
             _ => return None,
         },
     };

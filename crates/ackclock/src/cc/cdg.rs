@@ -306,7 +306,8 @@ impl Avoidance for CdgAvoidance {
             return;
         }
         if let Some(reduction) = &mut self.reduction {
-            window.avoid(reduction.advance(ack.newly_delivered));
+            // An idle time or a limit may have left less.
+            window.avoid(reduction.advance(ack.newly_delivered).min(window.cwnd()));
         }
         if window.in_slow_start() && self.hystart.ends(ack, self.now) {
             window.exit_slow_start();
@@ -314,7 +315,13 @@ impl Avoidance for CdgAvoidance {
         if !self.trip.advance(ack) || self.now.is_none() {
             return;
         }
-        let is_over = self.reduction.take().map(|reduction| window.avoid(reduction.to)).is_some();
+        let is_over = match self.reduction.take() {
+            Some(Reduction { to, .. }) => {
+                window.avoid(to.min(window.cwnd()));
+                true
+            }
+            None => false,
+        };
         let gradient = if std::mem::take(&mut self.recovers) || is_over { None } else { self.gradient() };
         self.begin_round(ack);
         if gradient.is_some_and(|gradient| gradient > 0.0 && self.reduces_at(gradient)) {
@@ -426,12 +433,18 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_ends_a_reduction() {
+    fn a_reduction_never_raises_a_window_that_something_else_reduced() {
         let mut cc = cdg(&Cdg::default());
         rounds(&mut cc, &[50.0, 10_050.0]);
         cc.on_congestion(&congestion(CongestionKind::Timeout));
         cc.on_ack(&Ack { cwnd_limited: false, ..ack(50.0, 5) });
         assert_eq!(cc.cwnd(), 1.0);
+        let mut idle = cdg(&Cdg::default());
+        rounds(&mut idle, &[50.0, 10_050.0]);
+        idle.on_resume(Instant::ZERO);
+        idle.on_limit(3.0);
+        idle.on_ack(&Ack { cwnd_limited: false, ..ack(50.0, 5) });
+        assert_eq!(idle.cwnd(), 3.0);
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl Window {
         }
     }
 
-    /// The window, if it is not above the ceiling. A window that is no number stays as it is.
+    /// The window, if it is not above the ceiling. NaN stays NaN.
     #[inline]
     fn capped(&self, cwnd: f64) -> f64 {
         if cwnd > self.ceiling { self.ceiling } else { cwnd }
