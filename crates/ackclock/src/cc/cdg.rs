@@ -278,7 +278,7 @@ impl CdgAvoidance {
     /// Whether the window is reduced at a positive gradient in microseconds.
     fn reduces_at(&mut self, gradient: f64) -> bool {
         let scale = self.parameters.scale.as_nanos() as f64 / 1000.0;
-        if self.rng.next_f64() >= -(-gradient / scale).exp_m1() {
+        if self.rng.next_f64() >= -libm::expm1(-gradient / scale) {
             return false;
         }
         self.reductions = self.reductions.saturating_add(1);

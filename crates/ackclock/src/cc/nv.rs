@@ -254,7 +254,7 @@ impl NvAvoidance {
             most
         };
         window.avoid(left.max(LEAST).min(cwnd));
-        window.set_ssthresh(most);
+        window.set_ssthresh(most.max(LEAST));
         (self.grows, self.was_cut, self.calm) = (false, true, 0);
     }
 
