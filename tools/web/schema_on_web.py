@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def reached(names: tuple[str, ...], definitions: dict[str, Any]) -> set[str]:
-    """Return these definitions, and those of their variants."""
+    """Return these definitions and the definitions of their variants."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -39,7 +39,7 @@ def reached(names: tuple[str, ...], definitions: dict[str, Any]) -> set[str]:
 
 
 def references(schema: Any) -> Iterator[str]:
-    """Give the names of the definitions that are the schema or a part of it. Those of its keys are not."""
+    """Give the names of the definitions that a schema consists of. Definitions of its keys are left out."""
     for key, value in schema.items() if isinstance(schema, dict) else ():
         if key == "properties":
             continue
