@@ -40,7 +40,7 @@ def check_refused(answer: Answer, *expected: str, lines: int = 1) -> None:
         ('name = "test"', 'name = "test"\ncwnd = 3', ("tiny.toml:15", "flows.test.cwnd", "unknown key")),
         ("increase = 1", "increse = 1", ("tiny.toml:16", "cc.increse", 'did you mean "increase"?')),
         ('kind = "aimd"', 'kind = "amid"', ("tiny.toml:16", "cc.kind", 'did you mean "aimd"?')),
-        ('kind = "aimd"', 'kind = "sprout"', ("tiny.toml:16", "cc.kind", "new-aimd")),
+        ('kind = "aimd"', 'kind = "sprout"', ("tiny.toml:16", "cc.kind", "use one of reno")),
         ("remaining = 0.5", "remaining = 1.5", ("tiny.toml:16", "cc.remaining", "1.5")),
         ("remaining = 0.5", "remaining = nan", ("tiny.toml:16", "cc.remaining")),
         ('kind = "drop-tail"', 'kind = "drop-tale"', ("tiny.toml:10", "queue.kind", "drop-tail")),

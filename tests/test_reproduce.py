@@ -7,6 +7,7 @@ import math
 import re
 import sqlite3
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ackclock.reproduce.claims import FAILS, HOLDS, UNDECIDABLE, VERDICTS, Regio
 from ackclock.reproduce.measures import Part, exact, take
 from ackclock.reproduce.metrics import METRICS
 from ackclock.reproduce.paper import Paper, paper_names
-from ackclock.reproduce.readings import CHOSEN, singles
+from ackclock.reproduce.readings import CHOSEN, Reading, singles
 from ackclock.reproduce.runs import Batch, Runs, plan, runs_of, scenarios_of
 from ackclock.reproduce.svg import draw
 from ackclock.running.store import Store
@@ -187,16 +188,16 @@ def test_papers_are_valid(name: str) -> None:
 @pytest.mark.parametrize("name", paper_names())
 def test_every_alternative_changes_something(name: str) -> None:
     paper = Paper.load(name)
-    chosen, *others = (
-        {
-            (cell.grid.name, *cell.values.values()): cell.scenario.hash
-            for cell in plan(paper, Batch(reading, 1), 1).cells
-        }
-        for reading in (CHOSEN, *singles(paper.choices))
-    )
-    for other, changed in zip(singles(paper.choices), others, strict=True):
-        assert changed.keys() <= chosen.keys(), other.name
-        assert changed.items() - chosen.items() or other.metrics, other.name
+
+    def cells(reading: Reading) -> Iterator[tuple[tuple[Any, ...], str]]:
+        for grid in paper.grids:
+            for values, scenario in scenarios_of(paper, grid, reading):
+                yield (grid.name, *values.values()), scenario.hash
+
+    chosen = dict(cells(CHOSEN))
+    for other in singles(paper.choices):
+        # The first changed cell is enough. All cells of a large paper take minutes.
+        assert any(chosen[at] != found for at, found in cells(other)) or other.metrics, other.name
 
 
 def test_scenarios_of_papers_name_their_transport() -> None:

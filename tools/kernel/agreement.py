@@ -90,8 +90,9 @@ class Cell:
         """The size of the queue, at least two packets."""
         return max(2, round(self.bdp * self.mbit * MBIT * self.rtt_ms / 1e3 / 8 / PACKET_BYTES))
 
-    def scenario(self, cc: Any, duration_s: int = DURATION_S) -> Scenario:
-        """Return its scenario with an algorithm."""
+    def scenario(self, cc: Any, duration_s: int = DURATION_S, competitor: Any = None) -> Scenario:
+        """Return its scenario with an algorithm, and with a flow of a competitor if there is one."""
+        others = [] if competitor is None else [emulations.flow("competitor", competitor)]
         return Scenario.from_dict(
             {
                 "schema": 2,
@@ -105,7 +106,7 @@ class Cell:
                     "queue": {"kind": "drop-tail", "limit": f"{self.packets} packets"},
                 },
                 "transport": emulations.TRANSPORT,
-                "flows": [emulations.flow("test", cc)],
+                "flows": [emulations.flow("test", cc), *others],
             }
         )
 

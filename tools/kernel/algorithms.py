@@ -2,9 +2,10 @@
 
     python tools/kernel/algorithms.py bic htcp
     python tools/kernel/algorithms.py bic htcp --drawn 1
+    python tools/kernel/algorithms.py bic htcp --against cubic itself
 
 `--drawn` replaces the ten paths by six random ones. They have 5 to 100 Mbit/s, 10 to 150 ms and
-0.25 to 4 BDP.
+0.25 to 4 BDP. `--against` adds a flow of a competitor on two paths, and the figures are the first flow's.
 
 A path is a drop-tail dumbbell with one flow of 30 seconds. Both sides delay each packet by up to one
 transmission time, from the same random stream. The simulator uses `profile = "linux"`. A figure is the mean
@@ -19,6 +20,7 @@ import argparse
 import random
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import agreement
@@ -32,12 +34,32 @@ from ackclock.running.work import Study
 #: Mbit/s, RTT in ms and buffer in BDP.
 PATHS = (*product((10,), (20, 40, 100), (0.25, 1, 4)), (100, 40, 1))
 SEEDS = 3
+#: The paths with a competitor.
+SHARED_PATHS = ((10, 40, 1), (100, 40, 1))
+#: Two flows need more seeds, because their shares scatter.
+SHARED_SEEDS = 10
 #: Seeds of algorithms that draw random numbers.
 RANDOM_SEEDS = {"cdg": 20}
 DURATION_S = 30
 #: Drawn paths, and the ranges of their rates in Mbit/s, their RTTs in ms and their buffers in BDP.
 DRAWN = 6
 RANGES = ((5, 100), (10, 150), (0.25, 4))
+
+
+#: The competitor that is the algorithm.
+ITSELF = "itself"
+
+
+@dataclass(frozen=True)
+class Shared(agreement.Cell):
+    """A path with a flow of a competitor."""
+
+    competitor: str
+
+    @property
+    def name(self) -> str:
+        """The name of the path, with the competitor."""
+        return f"{super().name}, against {self.competitor}"
 
 
 def drawn(seed: int) -> list[tuple[int, int, float]]:
@@ -57,10 +79,20 @@ def cells(algorithm: str, seed: int | None) -> list[agreement.Cell]:
     return [agreement.Cell(algorithm, mbit, rtt, bdp, seeds) for mbit, rtt, bdp in paths]
 
 
+def shared_cells(algorithm: str, competitors: Sequence[str]) -> list[Shared]:
+    """Return the paths of an algorithm with each competitor."""
+    return [
+        Shared(algorithm, *path, SHARED_SEEDS, algorithm if name == ITSELF else name)
+        for name, path in product(competitors, SHARED_PATHS)
+    ]
+
+
 def jobs(cell: agreement.Cell, backend: str) -> tuple[Sequence[Job], Sequence[Job]]:
     """Return the jobs of both sides, by seed."""
-    here = cell.scenario(cell.algorithm, DURATION_S)
-    there = cell.scenario({"kind": "kernel", "name": cell.algorithm}, DURATION_S)
+    competitor = cell.competitor if isinstance(cell, Shared) else None
+    of_kernel = None if competitor is None else {"kind": "kernel", "name": competitor}
+    here = cell.scenario(cell.algorithm, DURATION_S, competitor)
+    there = cell.scenario({"kind": "kernel", "name": cell.algorithm}, DURATION_S, of_kernel)
     return (
         Study.of(here, samples=False, replicates=cell.seeds).jobs,
         Study.of(there, samples=False, replicates=cell.seeds, backend=backend).jobs,
@@ -74,6 +106,7 @@ def main() -> int:
     )
     parser.add_argument("algorithm", nargs="+", help="name of an algorithm, the same on both sides")
     parser.add_argument("--drawn", type=int, metavar="SEED", help="compare on six random paths instead")
+    parser.add_argument("--against", nargs="+", default=[], metavar="CC", help="competitors, or `itself`")
     parser.add_argument("--kernel", help="the kernel, as for `ackclock run`. Default: the newest")
     parser.add_argument("--workers", type=int, default=2, help="runs side by side. Default: 2")
     given = parser.parse_args()
@@ -82,7 +115,12 @@ def main() -> int:
     except InputError as error:
         print(f"nothing can be compared here: {error}", file=sys.stderr)
         return 77
-    chosen = {cell: jobs(cell, backend) for name in given.algorithm for cell in cells(name, given.drawn)}
+    paths = [
+        cell
+        for name in given.algorithm
+        for cell in (shared_cells(name, given.against) if given.against else cells(name, given.drawn))
+    ]
+    chosen = {cell: jobs(cell, backend) for cell in paths}
     with Store() as store:
         rows = list(agreement.compare(chosen, store, given.workers))
     for each in rows:

@@ -1,12 +1,14 @@
 """Changes the core in twelve places, one at a time, and checks that unit tests fail.
 
     python tools/mutants/dozen.py
+    python tools/mutants/dozen.py --count 4     so many of them, evenly spaced
 
 This is a slice of `make mutants`. `dozen.toml` lists the changes and the tests. The changes are made in a
 copy in `target/dozen`. Without a change, all tests must pass there. The exit code is 1 if no test notices a
 change, or if a change is impossible.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -127,7 +129,15 @@ def survivors(chosen: Sequence[Mutant], folder: Path) -> Iterator[Mutant]:
 
 def main() -> int:
     """Copy, try, and say by the exit code whether all were noticed."""
-    chosen = mutants()
+    every = mutants()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--count", type=int, choices=range(1, len(every) + 1), default=len(every), help="number of changes"
+    )
+    count = parser.parse_args().count
+    chosen = [every[index * len(every) // count] for index in range(count)]
     copy(FOLDER)
     for file in {mutant.file for mutant in chosen}:
         # The restored file must be newer than the build of the changed one.

@@ -67,8 +67,9 @@ pub fn schema_of<T: JsonSchema>() -> &'static Json {
 pub fn resolve(schema: &Json) -> &Json {
     let mut here = schema;
     while let Some(reference) = here.get("$ref").and_then(Json::as_str) {
-        let target = reference.strip_prefix('#').and_then(|pointer| document_schema().pointer(pointer));
-        here = target.expect("invariant: references stay inside the schema");
+        let name = reference.strip_prefix("#/$defs/");
+        let target = name.and_then(|name| document_schema().get("$defs")?.get(name));
+        here = target.expect("invariant: references name definitions of the schema");
     }
     here
 }

@@ -210,7 +210,7 @@ register! {
     family "By delay":
     "vegas" => Vegas: Vegas;
     "ledbat" => Ledbat: Ledbat;
-    "ledbat++" or "ledbat-plus-plus" => LedbatPlusPlus: LedbatPlusPlus;
+    "ledbat++" => LedbatPlusPlus: LedbatPlusPlus;
     "copa" => Copa: Copa;
     "lp" => Lp: Lp;
     "cdg" => Cdg: Cdg;

@@ -466,7 +466,10 @@ impl Hint {
         }
         let similarity = |candidate: &str| {
             let lower = name.to_lowercase();
-            strsim::jaro_winkler(&lower, candidate).max(strsim::normalized_damerau_levenshtein(&lower, candidate))
+            let edits = strsim::normalized_damerau_levenshtein(&lower, candidate);
+            // Letters in the same order alone are not enough: "sprout" is not "sqrt".
+            let is_related = edits > 0.5 || candidate.starts_with(&lower);
+            if is_related { strsim::jaro_winkler(&lower, candidate).max(edits) } else { edits }
         };
         // Names can be as long as the file; comparing costs the product of the lengths.
         if name.len() <= 64 {
@@ -530,6 +533,8 @@ mod tests {
         assert_eq!(Hint::for_name("new-amd", known).to_string(), "did you mean \"new-aimd\"?");
         assert_eq!(Hint::for_name("AIMD", known).to_string(), "did you mean \"aimd\"?");
         assert_eq!(Hint::for_name("bbr", known).to_string(), "use one of aimd, aimd-fc, new-aimd");
+        assert_eq!(Hint::for_name("sprout", ["sqrt", "iiad"]).to_string(), "use one of sqrt, iiad");
+        assert_eq!(Hint::for_name("west", ["westwood", "veno"]).to_string(), "did you mean \"westwood\"?");
         assert_eq!(Hint::for_name("x", []).to_string(), "there is none");
         let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"];
         assert_eq!(Hint::for_name("xx", many).to_string(), "use one of a, b, c, d, e, f, g, h, i, j, k, l and 2 more");

@@ -1,5 +1,7 @@
 //! Mistakes in keys that types and JSON Schema do not find.
 
+use std::sync::LazyLock;
+
 use serde_json::Value as Json;
 
 use super::keys::TransportKeys;
@@ -17,7 +19,8 @@ impl TransportKeys {
     /// Keys that were set and that the protocol does not read, and values that it does not know. Values of the profile
     /// are accepted.
     fn problems_of_protocol(&self) -> Vec<(&'static str, Problem)> {
-        let (given, usual) = (as_json(self), as_json(&TransportKeys::default()));
+        static USUAL: LazyLock<Json> = LazyLock::new(|| as_json(&TransportKeys::default()));
+        let (given, usual) = (as_json(self), &*USUAL);
         let of_profile = self.profile.settings();
         let is_set = |key: &str| {
             let value = &given[key];
