@@ -468,7 +468,7 @@ impl Hint {
             let lower = name.to_lowercase();
             let edits = strsim::normalized_damerau_levenshtein(&lower, candidate);
             // Letters in the same order alone are not enough: "sprout" is not "sqrt".
-            let is_related = edits > 0.5 || candidate.starts_with(&lower);
+            let is_related = edits > 0.5 || candidate.starts_with(&lower) || lower.starts_with(candidate);
             if is_related { strsim::jaro_winkler(&lower, candidate).max(edits) } else { edits }
         };
         // Names can be as long as the file; comparing costs the product of the lengths.
