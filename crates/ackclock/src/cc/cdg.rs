@@ -177,7 +177,7 @@ impl Hystart {
             Some((start, last)) if ack.cwnd_limited => {
                 if ack.now.since(last) < TRAIN_GAP {
                     self.train = Some((start, ack.now));
-                    if ack.now.since(start).as_nanos() as f64 / 1000.0 > (base / 2.0).max(NOISE_US) {
+                    if in_us(ack.now.since(start)) > (base / 2.0).max(NOISE_US) {
                         return true;
                     }
                 }
@@ -272,13 +272,13 @@ impl CdgAvoidance {
         if least <= -EFFECT_US || most <= -EFFECT_US {
             self.reductions = 0;
         }
-        Some(if least > 0.0 { least } else { most } / self.gradients.len() as f64)
+        let sum = if least > 0.0 { least } else { most };
+        Some(sum / self.gradients.len() as f64)
     }
 
     /// Whether the window is reduced at a positive gradient in microseconds.
     fn reduces_at(&mut self, gradient: f64) -> bool {
-        let scale = self.parameters.scale.as_nanos() as f64 / 1000.0;
-        if self.rng.next_f64() >= -libm::expm1(-gradient / scale) {
+        if self.rng.next_f64() >= -libm::expm1(-gradient / in_us(self.parameters.scale)) {
             return false;
         }
         self.reductions = self.reductions.saturating_add(1);

@@ -70,7 +70,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::avoidance::{Avoidance, AvoidanceController};
-use super::queueing_delay::{LONGEST_LIST, QueueingDelay};
+use super::queueing_delay::{QueueingDelay, check_lengths, check_target};
 use super::round_trip::sample_us;
 use super::window::Window;
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion};
@@ -79,8 +79,6 @@ use crate::units::Duration;
 
 /// RFC 6817's MIN_CWND in segments.
 const LEAST: f64 = 2.0;
-/// Longest target of RFC 6817, in seconds.
-const LONGEST_TARGET: f64 = 0.1;
 
 /// LEDBAT (RFC 6817), for transfers in the background.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,16 +111,11 @@ impl CcParameters for Ledbat {
 
     fn check(&self) -> Result<(), CcMistake> {
         let Ledbat { gain, allowed_increase, base_history, current_filter, .. } = *self;
-        let target = self.target.as_secs_f64();
-        require("target", target, target > 0.0 && target <= LONGEST_TARGET, "above 0 and at most 0.1 (seconds)")?;
+        check_target(self.target)?;
         require("gain", gain, gain > 0.0 && gain <= 1.0, "above 0 and at most 1")?;
         let is_increase = allowed_increase > 0.0 && allowed_increase <= MOST_SEGMENTS;
         require("allowed_increase", allowed_increase, is_increase, "above 0 and at most 16777216")?;
-        for (key, length) in [("base_history", base_history), ("current_filter", current_filter)] {
-            let is_length = (1..=LONGEST_LIST).contains(&length);
-            require(key, f64::from(length), is_length, "at least 1 and at most 1000")?;
-        }
-        Ok(())
+        Ok(check_lengths(base_history, current_filter)?)
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {

@@ -82,7 +82,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::avoidance::{Avoidance, AvoidanceController};
-use super::queueing_delay::{LONGEST_LIST, QueueingDelay};
+use super::queueing_delay::{QueueingDelay, check_lengths, check_target};
 use super::round_trip::sample_us;
 use super::window::Window;
 use super::{Ack, CcContext, CcMistake, CcParameters, Congestion};
@@ -91,8 +91,6 @@ use crate::units::{Duration, Instant};
 
 /// The least window, and the window of a slowdown, in segments.
 const LEAST: f64 = 2.0;
-/// Longest target, in seconds: the bound of RFC 6817.
-const LONGEST_TARGET: f64 = 0.1;
 /// The largest constant of the decrease.
 const LARGEST_CONSTANT: f64 = 100.0;
 /// The smallest gain is 1/16.
@@ -132,15 +130,10 @@ impl CcParameters for LedbatPlusPlus {
 
     fn check(&self) -> Result<(), CcMistake> {
         let LedbatPlusPlus { constant, base_history, current_filter, .. } = *self;
-        let target = self.target.as_secs_f64();
-        require("target", target, target > 0.0 && target <= LONGEST_TARGET, "above 0 and at most 0.1 (seconds)")?;
+        check_target(self.target)?;
         let is_constant = constant > 0.0 && constant <= LARGEST_CONSTANT;
         require("constant", constant, is_constant, "above 0 and at most 100")?;
-        for (key, length) in [("base_history", base_history), ("current_filter", current_filter)] {
-            let is_length = (1..=LONGEST_LIST).contains(&length);
-            require(key, f64::from(length), is_length, "at least 1 and at most 1000")?;
-        }
-        Ok(())
+        Ok(check_lengths(base_history, current_filter)?)
     }
 
     fn controller(&self, context: CcContext) -> Self::Controller {

@@ -2,12 +2,29 @@
 
 use std::collections::VecDeque;
 
+use crate::rule::{ParameterError, require};
 use crate::units::{Duration, Instant};
 
+/// Longest target of RFC 6817, in seconds.
+const LONGEST_TARGET: f64 = 0.1;
 /// The largest lists of a scenario.
-pub(super) const LONGEST_LIST: u32 = 1000;
+const LONGEST_LIST: u32 = 1000;
 /// The time for which each smallest delay counts.
 const MINUTE: Duration = Duration::from_secs(60);
+
+/// Checks the key `target`, the queueing delay that a flow adds.
+pub(super) fn check_target(target: Duration) -> Result<(), ParameterError> {
+    let target = target.as_secs_f64();
+    require("target", target, target > 0.0 && target <= LONGEST_TARGET, "above 0 and at most 0.1 (seconds)")
+}
+
+/// Checks the keys `base_history` and `current_filter`.
+pub(super) fn check_lengths(base_history: u32, current_filter: u32) -> Result<(), ParameterError> {
+    [("base_history", base_history), ("current_filter", current_filter)].into_iter().try_for_each(|(key, length)| {
+        let is_length = (1..=LONGEST_LIST).contains(&length);
+        require(key, f64::from(length), is_length, "at least 1 and at most 1000")
+    })
+}
 
 /// The delays of a flow, in microseconds.
 #[derive(Clone, Debug)]
