@@ -467,8 +467,9 @@ impl Hint {
         let similarity = |candidate: &str| {
             let lower = name.to_lowercase();
             let edits = strsim::normalized_damerau_levenshtein(&lower, candidate);
+            let common = lower.bytes().zip(candidate.bytes()).take_while(|(a, b)| a == b).count();
             // Letters in the same order alone are not enough: "sprout" is not "sqrt".
-            let is_related = edits > 0.5 || candidate.starts_with(&lower) || lower.starts_with(candidate);
+            let is_related = edits > 0.5 || common == candidate.len() || 2 * common >= lower.len();
             if is_related { strsim::jaro_winkler(&lower, candidate).max(edits) } else { edits }
         };
         // Names can be as long as the file; comparing costs the product of the lengths.
@@ -535,6 +536,7 @@ mod tests {
         assert_eq!(Hint::for_name("bbr", known).to_string(), "use one of aimd, aimd-fc, new-aimd");
         assert_eq!(Hint::for_name("sprout", ["sqrt", "iiad"]).to_string(), "use one of sqrt, iiad");
         assert_eq!(Hint::for_name("west", ["westwood", "veno"]).to_string(), "did you mean \"westwood\"?");
+        assert_eq!(Hint::for_name("kept", ["keep"]).to_string(), "did you mean \"keep\"?");
         assert_eq!(Hint::for_name("x", []).to_string(), "there is none");
         let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"];
         assert_eq!(Hint::for_name("xx", many).to_string(), "use one of a, b, c, d, e, f, g, h, i, j, k, l and 2 more");
