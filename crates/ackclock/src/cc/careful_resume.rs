@@ -1,21 +1,21 @@
 //! Careful Resume: a connection that knows the window of an earlier one.
 //!
 //! Reference: draft-ietf-tsvwg-careful-resume-24 (Kuhn, Stephan, Fairhurst, Secchi and Huitema, October 2025), which
-//! became RFC 9959. `docs/learn/slow-starts.md` shows its phases.
+//! became RFC 9959. Sections and quotations refer to the draft. `docs/learn/slow-starts.md` shows its phases.
 
 use super::round_trip::RoundTrip;
 use super::{Ack, Congestion, CongestionKind};
 use crate::units::{Duration, Instant, Rate};
 
-/// §4.3: "the jump_cwnd MUST be no more than half of the saved_cwnd".
+/// §3.3: "the jump_cwnd MUST be no more than half of the saved_cwnd".
 const JUMP: f64 = 0.5;
-/// §4.5: "The CWND MUST be reduced to no more than (PipeSize/2)."
+/// §3.5: "The CWND MUST be reduced to no more than (PipeSize/2)."
 const RETREAT: f64 = 0.5;
-/// §4.5: "Beta is a scaling factor between 0.5 and 1. The default value is 0.5".
+/// §3.5: "Beta is a scaling factor between 0.5 and 1. The default value is 0.5".
 const BETA: f64 = 0.5;
-/// §5.2.1: "A current RTT that is more than ten times the saved_rtt is indicative of a path change."
+/// §4.2.1: "A current RTT that is more than ten times the saved_rtt is indicative of a path change."
 const MOST_RTTS: u64 = 10;
-/// §4.2: a minimum RTT "less than or equal to (saved_rtt / 2)" is too small.
+/// §3.2: a minimum RTT "less than or equal to (saved_rtt / 2)" is too small.
 const LEAST_RTT_DIVISOR: u64 = 2;
 
 /// The parameters that an earlier connection saved.
@@ -107,10 +107,10 @@ impl CarefulResume {
         }
     }
 
-    /// §4.3: "All packets sent in the Unvalidated Phase MUST use pacing based on the current RTT."
+    /// §3.3: "All packets sent in the Unvalidated Phase MUST use pacing based on the current RTT."
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         let Phase::Unvalidated { rtt, .. } = self.phase else { return None };
-        // §5.4: "ITT = (current RTT x MPS)/jump_cwnd".
+        // §4.3.2: "ITT = (current RTT x MPS)/jump_cwnd".
         Rate::from_bps((self.jump * f64::from(self.packet_bytes) * 8.0 / rtt.as_secs_f64()) as u64)
     }
 
@@ -151,7 +151,7 @@ impl CarefulResume {
 
     /// Congestion. Returns false if normal congestion control follows.
     pub(super) fn on_congestion(&mut self, congestion: &Congestion) -> bool {
-        // §4.6: "A sender that experiences persistent congestion (e.g., a Retransmission Time Out, RTO, expiry in TCP)
+        // §3.6: "A sender that experiences persistent congestion (e.g., a Retransmission Time Out, RTO, expiry in TCP)
         // ceases to use Careful Resume."
         if congestion.kind == CongestionKind::Timeout {
             return false;
@@ -170,7 +170,7 @@ impl CarefulResume {
         if !in_slow_start {
             return Step::Returns;
         }
-        // §4.2: "an ACK that acknowledges all the initial data (usually the IW) without reported congestion".
+        // §3.2: "an ACK that acknowledges all the initial data (usually the IW) without reported congestion".
         let min_rtt = ack.path.min_rtt;
         if !has_confirmed || min_rtt.is_zero() {
             return Step::Stays;
@@ -178,7 +178,7 @@ impl CarefulResume {
         if self.is_too_short(min_rtt) || min_rtt > self.saved.rtt * MOST_RTTS || self.jump <= cwnd {
             return Step::Returns;
         }
-        // §5.2: a rate-limited sender "is allowed to remain in the Reconnaissance Phase".
+        // §4.2: a rate-limited sender "is allowed to remain in the Reconnaissance Phase".
         if !ack.cwnd_limited {
             return Step::Stays;
         }
@@ -190,7 +190,7 @@ impl CarefulResume {
         Step::Jumps(self.jump)
     }
 
-    /// The end of the Unvalidated Phase (§4.3, "Check flight_size").
+    /// The end of the Unvalidated Phase (§3.3, "Check flight_size").
     fn leave_unvalidated(&mut self, in_flight: u32, pipe: f64) -> Step {
         let flight = f64::from(in_flight);
         // "if (flight_size is less than IW) or (flight_size is less than or equal to the PipeSize) then the CWND is

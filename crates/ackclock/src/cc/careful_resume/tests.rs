@@ -64,7 +64,7 @@ impl Driven {
     }
 }
 
-/// §4.2, "Path confirmed": all of the initial window is acknowledged.
+/// §3.2, "Path confirmed": all of the initial window is acknowledged.
 #[test]
 fn the_window_jumps_to_half_of_the_saved_one_once_the_initial_window_is_acknowledged() {
     let mut it = Driven::new(200.0, 100);
@@ -75,7 +75,7 @@ fn the_window_jumps_to_half_of_the_saved_one_once_the_initial_window_is_acknowle
     assert_eq!(it.window.cwnd(), 19.0);
     it.ack(19);
     assert_eq!((it.window.cwnd(), it.pipe_size()), (100.0, Some(19.0)));
-    // §5.4: 100 packets of 1500 B in 100 ms are 12 Mbit/s.
+    // §4.3.2: 100 packets of 1500 B in 100 ms are 12 Mbit/s.
     assert_eq!(it.window.pacing_rate(), Rate::from_bps(12_000_000));
     // ACKs validate the flight before the jump, and the window stays.
     it.ack(20);
@@ -89,7 +89,7 @@ fn the_pace_follows_the_current_rtt() {
     assert_eq!(it.window.pacing_rate(), Rate::from_bps(6_000_000));
 }
 
-/// §4.2: the minimum RTT must be above a half of saved_rtt, and §5.2.1: at most ten times saved_rtt.
+/// §3.2: the minimum RTT must be above a half of saved_rtt, and §4.2.1: at most ten times saved_rtt.
 #[test]
 fn an_rtt_of_another_path_does_not_use_the_saved_window() {
     for (saved_rtt, jumps) in [(9, false), (10, true), (100, true), (199, true), (200, false), (400, false)] {
@@ -106,7 +106,7 @@ fn a_jump_below_the_window_is_none() {
     assert_eq!(Driven::new(40.0, 100).reconnoitre().window.cwnd(), 20.0);
 }
 
-/// §4.2, "Detected congestion".
+/// §3.2, "Detected congestion".
 #[test]
 fn congestion_in_the_reconnaissance_phase_ends_careful_resume() {
     let mut it = Driven::new(200.0, 100);
@@ -117,7 +117,7 @@ fn congestion_in_the_reconnaissance_phase_ends_careful_resume() {
     assert_eq!(it.window.cwnd(), 0.7 * 15.0);
 }
 
-/// §5.2: a rate-limited sender stays in the Reconnaissance Phase.
+/// §4.2: a rate-limited sender stays in the Reconnaissance Phase.
 #[test]
 fn a_sender_without_data_waits_with_the_jump() {
     let mut it = Driven::new(200.0, 100);
@@ -127,14 +127,14 @@ fn a_sender_without_data_waits_with_the_jump() {
     assert_eq!((it.window.cwnd(), it.pipe_size()), (100.0, Some(9.0)));
 }
 
-/// §4.3: the first unvalidated segment is acknowledged, and "the CWND MUST be set to the flight_size".
+/// §3.3: the first unvalidated segment is acknowledged, and "the CWND MUST be set to the flight_size".
 #[test]
 fn the_first_unvalidated_segment_begins_the_validation() {
     let mut it = Driven::new(200.0, 100).reconnoitre();
     (1..20).for_each(|number| it.ack(19 + number));
     assert_eq!((it.window.cwnd(), it.pipe_size()), (100.0, Some(38.0)));
     it.ack(80);
-    // §4.4: the window grows by slow start, with this ACK too.
+    // §3.4: the window grows by slow start, with this ACK too.
     assert_eq!((it.window.cwnd(), it.pipe_size(), it.window.pacing_rate()), (81.0, Some(39.0), None));
     // The 80 segments in flight are unvalidated.
     (0..79).for_each(|_| it.ack(80));
@@ -144,7 +144,7 @@ fn the_first_unvalidated_segment_begins_the_validation() {
     assert_eq!((it.window.cwnd(), it.window.ssthresh()), (161.0, f64::INFINITY));
 }
 
-/// §4.3: "if more than one RTT has elapsed", or "when the flight_size equals the CWND".
+/// §3.3: "if more than one RTT has elapsed", or "when the flight_size equals the CWND".
 #[test]
 fn time_and_a_full_window_begin_the_validation_too() {
     let mut it = Driven::new(200.0, 100).reconnoitre();
@@ -163,7 +163,7 @@ fn time_and_a_full_window_begin_the_validation_too() {
     assert!(full.window.pacing_rate().is_none());
 }
 
-/// §4.3: a flight that PipeSize covers returns to normal congestion control.
+/// §3.3: a flight that PipeSize covers returns to normal congestion control.
 #[test]
 fn a_flight_that_did_not_use_the_jump_sets_the_window_to_pipe_size() {
     let mut it = Driven::new(200.0, 100).reconnoitre();
@@ -180,7 +180,7 @@ fn a_flight_that_did_not_use_the_jump_sets_the_window_to_pipe_size() {
     assert!(idle.window.resumed().is_none() && idle.window.cwnd() == 11.0);
 }
 
-/// §4.5: a loss leaves half of PipeSize, and the window does not grow until the last unvalidated segment has left.
+/// §3.5: a loss leaves half of PipeSize, and the window does not grow until the last unvalidated segment has left.
 #[test]
 fn a_loss_in_the_validating_phase_retreats_to_half_of_pipe_size() {
     for kind in [CongestionKind::Loss, CongestionKind::Ecn] {
@@ -202,7 +202,7 @@ fn a_loss_in_the_validating_phase_retreats_to_half_of_pipe_size() {
     }
 }
 
-/// §4.3, "Detected congestion": all 19 segments before the jump and 30 after it are in flight.
+/// §3.3, "Detected congestion": all 19 segments before the jump and 30 after it are in flight.
 #[test]
 fn a_loss_in_the_unvalidated_phase_retreats_too() {
     let mut it = Driven::new(200.0, 100).reconnoitre();
@@ -215,7 +215,7 @@ fn a_loss_in_the_unvalidated_phase_retreats_too() {
     assert_eq!((it.window.ssthresh(), it.window.cwnd()), (34.5, 11.0));
 }
 
-/// §4.3, "Confirming the path during transmission".
+/// §3.3, "Confirming the path during transmission".
 #[test]
 fn a_shorter_rtt_in_the_unvalidated_phase_retreats() {
     let mut it = Driven::new(200.0, 100).reconnoitre();
@@ -224,7 +224,7 @@ fn a_shorter_rtt_in_the_unvalidated_phase_retreats() {
     assert_eq!((it.window.cwnd(), it.pipe_size(), it.window.ssthresh()), (10.0, Some(20.0), 10.0));
 }
 
-/// §4.6: a timeout ends careful resume, and the unvalidated part of the window leaves no ssthresh.
+/// §3.6: a timeout ends careful resume, and the unvalidated part of the window leaves no ssthresh.
 #[test]
 fn a_timeout_ends_careful_resume() {
     let mut it = Driven::new(200.0, 100).jump();
