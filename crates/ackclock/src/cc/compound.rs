@@ -28,26 +28,31 @@
 //! | loss or mark | `c <- c/2`, `e <- max(w (1 - beta) - c/2, 0)` |
 //! | timeout | ssthresh is half of w, c is 1, and e is 0 |
 //!
-//! e is 0 in slow start and below `low_window`. Round trips with losses or marks do not change it.
+//! e is 0 in slow start. Windows below `low_window` do not change it, and neither do round trips with losses
+//! or marks.
 //!
 //! ## Response function
 //!
 //! Without a queue, w grows by `alpha w^k` in a round trip. With one loss in 1/p packets and beta 1/2, the
 //! peak is `W = (alpha (2 - k) / (p (1 - 2^(k - 2))))^(1 / (2 - k))`. The mean window over time is
-//! `0.255 / p^0.8` for the default parameters. Reno has `1.22 / p^0.5`.
+//! `0.255 / p^0.8` for the default parameters, as in section 4 of the draft. Reno has `1.22 / p^0.5`.
 //!
 //! ## Parameters
 //!
 //! ## Constants
 //!
-//! The draft has 1/8 for alpha, 1/2 for beta and 3/4 for k. It has 30 packets for gamma, and 1 for zeta.
-//! This makes the response function similar to HighSpeed TCP's. The delay window begins at 38 segments, as
-//! HighSpeed TCP does.
+//! Section 3 of the draft has 1/8 for alpha, 1/2 for beta and 3/4 for k. It calls zeta eta, and has 1. Gamma
+//! is 30 packets, the initial value of section 5. The response function is similar to HighSpeed TCP's. The
+//! delay window begins at 38 segments, as HighSpeed TCP does (section 2).
 //!
 //! ## Deviations
 //!
-//! - gamma is constant. The draft also describes its tuning by the queue that Reno would build.
-//! - The RTT is the mean of all samples of a round trip.
+//! - The growth is `alpha w^k - 1`. Equation 3 of the draft has e instead of w, and could not leave 0.
+//! - A loss sets e to the rest of `w (1 - beta)`, as the draft's text says. Its equation 5 is `e (1 - beta)`,
+//!   which is the same for the default beta.
+//! - gamma is constant. The draft tunes it from 5 to 30 packets by the queue that Reno would build (section 5).
+//! - The RTT is the mean of all samples of a round trip. The draft has the smoothed RTT.
+//! - A timeout keeps B. The draft requires a new measurement (section 3).
 //! - A round trip with fewer than three RTT samples does not change the delay window.
 //!
 //! ## Validation
@@ -55,11 +60,11 @@
 //! Tests compare the formulas with hand-computed values. In packets, a flow loses one packet in 1/p
 //! on a link of 10 Gbit/s and 100 ms. The link never fills.
 //!
-//! | p | `0.255 / p^0.8` | mean window |
-//! |---|---|---|
-//! | 1e-3 | 64.1 segments | 58.2 segments |
-//! | 1e-4 | 405 segments | 382 segments |
-//! | 1e-5 | 2553 segments | 2447 segments |
+//! | p | `0.255 / p^0.8` | table 1 of the draft | mean window |
+//! |---|---|---|---|
+//! | 1e-3 | 64.1 segments | 64 segments | 58.2 segments |
+//! | 1e-4 | 405 segments | 404 segments | 382 segments |
+//! | 1e-5 | 2553 segments | 2552 segments | 2447 segments |
 //!
 //! A round trip of recovery without growth makes the mean smaller. At p = 1e-3, windows below 38 segments
 //! also grow more slowly. At 100 Mbit/s and 100 ms behind 400 packets, the delay window reaches 297
@@ -95,7 +100,7 @@ pub struct Compound {
 
 impl Default for Compound {
     fn default() -> Self {
-        // draft-sridharan-tcpm-ctcp-02, section 3.
+        // draft-sridharan-tcpm-ctcp-02: section 3, section 5 for gamma and section 2 for low_window.
         Compound { alpha: 0.125, beta: 0.5, k: 0.75, gamma: 30.0, zeta: 1.0, low_window: 38.0 }
     }
 }
