@@ -9,7 +9,8 @@
 //!
 //! ## Reference
 //!
-//! draft-irtf-iccrg-ledbat-plus-plus-06, LEDBAT++: Congestion Control for Background Traffic, section 4.
+//! draft-irtf-iccrg-ledbat-plus-plus-06, LEDBAT++: Congestion Control for Background Traffic, section 4. The
+//! code was compared with the text of revision 01, and quotes its section numbers.
 //! RFC 6817 gives the base delay and the current delay.
 //!
 //! ## Equations
@@ -52,12 +53,16 @@
 //!
 //! ## Constants
 //!
-//! The draft gives a target of 60 ms and 1 for the constant of the decrease. RFC 6817 recommends ten
-//! minutes for the base delay, and at least four samples for the current delay.
+//! The draft gives a target of 60 ms and 1 for the constant of the decrease. The current delay is the
+//! smallest of its four most recent samples. RFC 6817 recommends ten minutes for the base delay, and forbids
+//! samples older than an RTT.
 //!
 //! ## Deviations
 //!
-//! - The window begins with the transport's initial window.
+//! - The window begins with the transport's initial window. The draft begins with two segments.
+//! - A timeout leaves one segment, as in RFC 6817. The draft's least window is two.
+//! - The draft's CEIL is the next larger number. Here a whole number remains as it is.
+//! - Slow start after a slowdown also grows by G. The draft does not mention G there.
 //! - Two RTTs are two smoothed RTTs at the start of the interval.
 //! - A loss during the two RTTs of a slowdown halves the ssthresh that the slowdown stored.
 //! - A slowdown that is due in loss recovery or in slow start waits for congestion avoidance.
@@ -118,7 +123,7 @@ pub struct LedbatPlusPlus {
 
 impl Default for LedbatPlusPlus {
     fn default() -> Self {
-        // Section 4 of the draft, and RFC 6817 §2.5 for the filters.
+        // Sections 4.3 and 4.5 of the draft, and RFC 6817 §2.5 for the base delay.
         LedbatPlusPlus { target: Duration::from_millis(60), constant: 1.0, base_history: 10, current_filter: 4 }
     }
 }
@@ -172,13 +177,13 @@ pub struct LedbatPlusPlusAvoidance {
 }
 
 impl LedbatPlusPlusAvoidance {
-    /// Section 4.1: "GAIN = 1 / (min (16, CEIL (2*TARGET/base)))".
+    /// Section 4.2: "GAIN = 1 / (min (16, CEIL (2*TARGET/base)))".
     fn gain(&self) -> f64 {
         let (least, most) = GAIN_DIVISORS;
         1.0 / libm::ceil(2.0 * self.target / self.delays.base()).clamp(least, most)
     }
 
-    /// Section 4.2: the change of the window in a round trip. The decrease is at most half of the window.
+    /// Section 4.3: the change of the window in a round trip. The decrease is at most half of the window.
     fn change(&self, cwnd: f64) -> f64 {
         if self.queueing < self.target {
             return self.gain();
@@ -220,7 +225,7 @@ impl Avoidance for LedbatPlusPlusAvoidance {
         if let Some(delay) = sample_us(ack) {
             self.queueing = self.delays.measure(ack.now, delay, ack.path.srtt);
         }
-        // Section 4.3: only the initial slow start ends by the delay.
+        // Section 4.1: only the initial slow start ends by the delay.
         if self.phase == Phase::Initial && window.in_slow_start() && self.queueing > EXIT * self.target {
             window.exit_slow_start();
         }
