@@ -81,6 +81,7 @@
 //!
 //! - A delay of exactly a tenth also counts as a nearly empty queue. Otherwise a path without any queue
 //!   would lead to the competitive mode.
+//! - The bound of v, the steps of the AIMD and the least window come from the authors' code, genericCC.
 //! - With a `delta` below 0.5, losses in the competitive mode raise δ to 0.5. The paper has no such default.
 //! - A mark halves the window, as RFC 3168 requires. The paper does not mention marks.
 //! - A timeout leaves the transport's least window, and slow start follows.
