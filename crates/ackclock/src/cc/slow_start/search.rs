@@ -13,7 +13,7 @@
 //! | drain | down to the data delivered in the last three bins, which are 1.05 `RTT_0` |
 //!
 //! Deviations: bins count segments instead of bytes, without scaling. The sent segments are those delivered, lost or
-//! in flight when the ACK arrives. Interpolation goes back in time, as the draft's equation means it.
+//! in flight when the ACK arrives. Interpolation looks back in time, where revision 09 looks ahead.
 
 use std::collections::VecDeque;
 
