@@ -16,7 +16,7 @@
 //! ## Equations
 //!
 //! Here w is the window, c Reno's part of it, and e the delay window. R is the mean RTT of the last round
-//! trip, and B the smallest RTT of the connection.
+//! trip, and B the smallest RTT since the last timeout.
 //!
 //! | event | equation |
 //! |---|---|
@@ -28,7 +28,7 @@
 //! | loss or mark | `c <- c/2`, `e <- max(w (1 - beta) - c/2, 0)` |
 //! | timeout | ssthresh is half of w, c is 1, and e is 0 |
 //!
-//! e is 0 in slow start. Windows below `low_window` do not change it, and neither do round trips with losses
+//! e is 0 in slow start. Windows up to `low_window` do not change it, and neither do round trips with losses
 //! or marks.
 //!
 //! ## Response function
@@ -52,7 +52,6 @@
 //!   which is the same for the default beta.
 //! - gamma is constant. The draft tunes it from 5 to 30 packets by the queue that Reno would build (section 5).
 //! - The RTT is the mean of all samples of a round trip. The draft has the smoothed RTT.
-//! - A timeout keeps B. The draft requires a new measurement (section 3).
 //! - A round trip with fewer than three RTT samples does not change the delay window.
 //!
 //! ## Validation
@@ -94,7 +93,7 @@ pub struct Compound {
     pub gamma: f64,
     /// Segments of decrease for each packet in the queue, at least 0 and at most 10.
     pub zeta: f64,
-    /// The least window with a delay window, in segments, at least 2 and at most 16777216.
+    /// The largest window without a delay window, in segments, at least 2 and at most 16777216.
     pub low_window: f64,
 }
 
@@ -143,7 +142,7 @@ impl CompoundAvoidance {
     /// The change of the delay window after a round trip.
     fn change(&self, cwnd: f64, delays: Delays) -> f64 {
         let Compound { alpha, k, gamma, zeta, low_window, .. } = self.parameters;
-        if delays.samples < ENOUGH_SAMPLES || cwnd < low_window {
+        if delays.samples < ENOUGH_SAMPLES || cwnd <= low_window {
             return 0.0;
         }
         let queued = cwnd * (delays.mean - delays.base) / delays.mean;
@@ -175,6 +174,10 @@ impl Avoidance for CompoundAvoidance {
     }
 
     fn on_congestion(&mut self, _cwnd: f64, congestion: &Congestion) {
+        if congestion.kind == CongestionKind::Timeout {
+            // Section 3: "Basertt MUST be uninitialized and MUST be re-measured if a retransmission timeout occurs".
+            self.meter = DelayMeter::default();
+        }
         self.meter.on_congestion(congestion);
     }
 
@@ -229,9 +232,12 @@ mod tests {
         near(after(256.0, 100.0, 120.0), (257.0 - 42.83, 100.0 - 42.83));
         // The delay window is at least nothing.
         near(after(256.0, 10.0, 120.0), (247.0, 0.0));
-        // Windows below 38 have no delay window. 41^0.75 / 8 - 1 = 1.03.
+        // Windows up to 38 have no delay window. 41^0.75 / 8 - 1 = 1.03.
         near(after(30.0, 0.0, 100.0), (31.0, 0.0));
         near(after(40.0, 0.0, 100.0), (42.03, 1.03));
+        let low =
+            |cwnd| compound(256.0, 0.0).avoidance.change(cwnd, Delays { base: 1e5, least: 1e5, mean: 1e5, samples: 9 });
+        assert!(low(38.0) == 0.0 && low(38.1) > 0.9);
     }
 
     #[test]
@@ -255,7 +261,7 @@ mod tests {
             .for_each(|_| cc.on_ack(&Ack { in_recovery: true, state: crate::cc::CaState::Recovery, ..ack(100.0, 99) }));
         assert_eq!((cc.cwnd(), cc.avoidance.dwnd), (128.0, 50.0));
         cc.on_congestion(&crate::cc::avoidance::testing::congestion(CongestionKind::Timeout));
-        assert_eq!((cc.ssthresh(), cc.avoidance.dwnd), (64.0, 0.0));
+        assert_eq!((cc.ssthresh(), cc.avoidance.dwnd, cc.avoidance.meter.base_us()), (64.0, 0.0, f64::INFINITY));
         respects_slow_start_and_floors(&Compound::default(), 20.0);
     }
 
