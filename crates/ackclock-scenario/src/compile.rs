@@ -17,7 +17,7 @@ use ackclock::quantity::SendJitter;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
     ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkId, LinkPlan,
-    OnOffPlan, Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, WebPlan,
+    OnOffPlan, Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, VideoPlan, WebPlan,
 };
 use ackclock::transport::Transport;
 use ackclock::units::{Duration, Instant};
@@ -341,6 +341,33 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
             size: size.distribution(),
             deadline: Some(*deadline),
         })),
+        TrafficKeys::Video {
+            frame_rate,
+            min_rate,
+            max_rate,
+            start_rate,
+            steps,
+            reaction,
+            burst_frames,
+            key_size,
+            key_interval,
+            interval_variation,
+            size_variation,
+            deadline,
+        } => Traffic::Video(Box::new(VideoPlan {
+            interval: Duration::from_secs_f64_round(1.0 / frame_rate),
+            min_rate: *min_rate,
+            max_rate: *max_rate,
+            start_rate: *start_rate,
+            steps: steps.clone(),
+            reaction: *reaction,
+            burst_frames: *burst_frames,
+            key_size: *key_size,
+            key_interval: *key_interval,
+            interval_variation: *interval_variation,
+            size_variation: *size_variation,
+            deadline: *deadline,
+        })),
         TrafficKeys::Arrivals { .. } => Traffic::Slot,
         TrafficKeys::Cbr { .. }
         | TrafficKeys::Population { .. }
@@ -381,6 +408,7 @@ fn emission(flow: &Flow) -> Option<Emission> {
         | TrafficKeys::Arrivals { .. }
         | TrafficKeys::Web { .. }
         | TrafficKeys::Interactive { .. }
-        | TrafficKeys::Chunks { .. } => None,
+        | TrafficKeys::Chunks { .. }
+        | TrafficKeys::Video { .. } => None,
     }
 }

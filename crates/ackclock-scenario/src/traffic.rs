@@ -74,6 +74,45 @@ pub enum TrafficKeys {
         #[serde(default = "default_chunk")]
         deadline: Duration,
     },
+    /// A video call: an encoder (RFC 8593) whose rate the transport sets, and a player with a deadline.
+    Video {
+        /// Mean number of frames per second, at least 1 and at most 1000.
+        #[serde(default = "default_frame_rate")]
+        frame_rate: f64,
+        /// Smallest rate of the encoder, in payload.
+        #[serde(default = "default_min_rate")]
+        min_rate: Rate,
+        /// Largest rate of the encoder, in payload.
+        #[serde(default = "default_max_rate")]
+        max_rate: Rate,
+        /// Rate of the encoder before the first feedback.
+        #[serde(default = "default_start_rate")]
+        start_rate: Rate,
+        /// The only rates of the encoder, in ascending order. Without them, it has all rates.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        steps: Vec<Rate>,
+        /// Least time between two changes of the rate (RFC 8593: tau_v).
+        #[serde(default = "default_reaction")]
+        reaction: Duration,
+        /// Frames of a burst: a key frame and the smaller frames after it (RFC 8593: K_d). At least 2 and at most 1000.
+        #[serde(default = "default_burst_frames")]
+        burst_frames: u32,
+        /// Size of a key frame in mean frames (RFC 8593: K_B / B0), at least 1 and at most `burst_frames`.
+        #[serde(default = "default_key_size")]
+        key_size: f64,
+        /// Time between key frames. Without it, only the start, losses and abrupt changes of the rate cause key frames.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key_interval: Option<Duration>,
+        /// Scale of random frame intervals (RFC 8593: SCALING_t), at least 0 and at most 1.
+        #[serde(default = "default_variation")]
+        interval_variation: f64,
+        /// Scale of random frame sizes (RFC 8593: SCALING_B), at least 0 and at most 1.
+        #[serde(default = "default_variation")]
+        size_variation: f64,
+        /// Delay beyond which a frame is late.
+        #[serde(default = "default_deadline")]
+        deadline: Duration,
+    },
     /// Datagrams at a constant rate, without any response to loss.
     Cbr {
         /// Rate, in bits on the wire.
@@ -182,6 +221,41 @@ fn default_interval() -> Duration {
     Duration::from_millis(20)
 }
 
+/// RFC 8593, table 1. So are the next defaults.
+fn default_frame_rate() -> f64 {
+    30.0
+}
+
+fn default_min_rate() -> Rate {
+    Rate::from_bps(150_000).expect("invariant: a rate above zero")
+}
+
+fn default_max_rate() -> Rate {
+    Rate::from_bps(1_500_000).expect("invariant: a rate above zero")
+}
+
+fn default_reaction() -> Duration {
+    Duration::from_millis(200)
+}
+
+fn default_burst_frames() -> u32 {
+    8
+}
+
+/// 13.5 kB, where a mean frame has 4.17 kB.
+fn default_key_size() -> f64 {
+    3.24
+}
+
+fn default_variation() -> f64 {
+    0.15
+}
+
+/// WebRTC's.
+fn default_start_rate() -> Rate {
+    Rate::from_bps(300_000).expect("invariant: a rate above zero")
+}
+
 /// ITU-T G.114: a one-way delay of up to 150 ms is acceptable to most users.
 fn default_deadline() -> Duration {
     Duration::from_millis(150)
@@ -249,6 +323,7 @@ impl TrafficKeys {
                 at("interval", positive(*interval))?;
                 at("deadline", positive(*deadline))
             }
+            TrafficKeys::Video { .. } => self.check_video(),
             TrafficKeys::OnOff { on, off, .. } => {
                 at("on", on.check().and_then(|()| positive(on.mean())))?;
                 at("off", off.check())
@@ -263,6 +338,83 @@ impl TrafficKeys {
 }
 
 impl TrafficKeys {
+    /// Checks the keys of a video call.
+    fn check_video(&self) -> Result<(), (String, Problem)> {
+        let TrafficKeys::Video { frame_rate, min_rate, max_rate, start_rate, steps, burst_frames, key_size, .. } = self
+        else {
+            return Ok(());
+        };
+        let TrafficKeys::Video { key_interval, interval_variation, size_variation, deadline, .. } = self else {
+            return Ok(());
+        };
+        let fails = |key: &str, value: String, expected: &str| {
+            Err((key.to_owned(), Problem::OutOfRange { value, expected: expected.to_owned() }))
+        };
+        if !(1.0..=1000.0).contains(frame_rate) {
+            return fails("frame_rate", frame_rate.to_string(), "at least 1 and at most 1000");
+        }
+        if min_rate > max_rate {
+            return fails("min_rate", min_rate.to_string(), &format!("at most max_rate ({max_rate})"));
+        }
+        if !(min_rate..=max_rate).contains(&start_rate) {
+            let expected = format!("at least min_rate ({min_rate}) and at most max_rate ({max_rate})");
+            return fails("start_rate", start_rate.to_string(), &expected);
+        }
+        if !steps.is_sorted_by(|one, other| one < other) {
+            return fails("steps", "the list".to_owned(), "in ascending order");
+        }
+        if !(2..=1000).contains(burst_frames) {
+            return fails("burst_frames", burst_frames.to_string(), "at least 2 and at most 1000");
+        }
+        if !(1.0..=f64::from(*burst_frames)).contains(key_size) {
+            return fails(
+                "key_size",
+                key_size.to_string(),
+                &format!("at least 1 and at most burst_frames ({burst_frames})"),
+            );
+        }
+        for (key, variation) in [("interval_variation", interval_variation), ("size_variation", size_variation)] {
+            if !(0.0..=1.0).contains(variation) {
+                return fails(key, variation.to_string(), "at least 0 and at most 1");
+            }
+        }
+        let times = [("key_interval", *key_interval), ("deadline", Some(*deadline))];
+        for (key, time) in times.into_iter().filter_map(|(key, time)| Some((key, time?))) {
+            positive(time).map_err(|problem| (key.to_owned(), problem))?;
+        }
+        Ok(())
+    }
+
+    /// Whether all of its data have to arrive, so that the transport has to retransmit.
+    pub fn needs_retransmissions(&self) -> bool {
+        matches!(
+            self,
+            TrafficKeys::Transfer { .. }
+                | TrafficKeys::Arrivals { .. }
+                | TrafficKeys::Web { .. }
+                | TrafficKeys::Interactive { .. }
+                | TrafficKeys::Chunks { .. }
+        )
+    }
+
+    /// The `kind` in a scenario.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            TrafficKeys::Bulk => "bulk",
+            TrafficKeys::Transfer { .. } => "transfer",
+            TrafficKeys::RateLimited { .. } => "rate-limited",
+            TrafficKeys::Arrivals { .. } => "arrivals",
+            TrafficKeys::Web { .. } => "web",
+            TrafficKeys::Interactive { .. } => "interactive",
+            TrafficKeys::Chunks { .. } => "chunks",
+            TrafficKeys::Video { .. } => "video",
+            TrafficKeys::Cbr { .. } => "cbr",
+            TrafficKeys::Population { .. } => "population",
+            TrafficKeys::OnOff { .. } => "on-off",
+            TrafficKeys::Rtp { .. } => "rtp",
+        }
+    }
+
     /// The random part, and its distribution.
     pub fn random_inputs(&self) -> Vec<(&'static str, String)> {
         let mut inputs = Vec::new();
@@ -285,6 +437,10 @@ impl TrafficKeys {
                 random("sizes", size.distribution().is_random(), size.to_string());
             }
             TrafficKeys::Chunks { size, .. } => random("sizes", size.distribution().is_random(), size.to_string()),
+            TrafficKeys::Video { interval_variation, size_variation, .. } => {
+                random("frame intervals", *interval_variation > 0.0, "Laplace".to_owned());
+                random("frame sizes", *size_variation > 0.0, "Laplace".to_owned());
+            }
             TrafficKeys::Cbr { spacing, leaves, .. } => {
                 random("packets", *spacing == SpacingName::Exponential, "Poisson".to_owned());
                 if let Some(leaves) = leaves {
@@ -324,6 +480,9 @@ impl fmt::Display for TrafficKeys {
             TrafficKeys::Interactive { every, size } => write!(f, "interactive, keystrokes of {size}, every {every}"),
             TrafficKeys::Chunks { size, interval, deadline } => {
                 write!(f, "chunks of {size} every {interval}, deadline {deadline}")
+            }
+            TrafficKeys::Video { frame_rate, min_rate, max_rate, deadline, .. } => {
+                write!(f, "video, {min_rate} to {max_rate}, {frame_rate} frames per second, deadline {deadline}")
             }
             TrafficKeys::Cbr { rate, packet, spacing, leaves } => {
                 let random = if *spacing == SpacingName::Exponential { ", exponential spacing" } else { "" };

@@ -169,7 +169,10 @@ fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(
         at(key, Err(problem));
     }
     let protocol = flow.transport.protocol;
-    if protocol == Protocol::Quic && flow.recovery != LossRecovery::default() {
+    if protocol == Protocol::Rtp && flow.traffic.needs_retransmissions() {
+        at("traffic.kind", Err(Problem::Unreliable { traffic: flow.traffic.kind() }));
+    }
+    if protocol != Protocol::Tcp && flow.recovery != LossRecovery::default() {
         let problem = Problem::OtherProtocol { protocol: protocol.name(), other: Protocol::Tcp.name() };
         at("recovery", Err(problem));
     }

@@ -3,12 +3,13 @@
 use super::meters;
 use super::schema::{Document, Flow};
 use super::topology::{DirectedLink, Network};
+use super::traffic::TrafficKeys;
 use ackclock::cc::{CcSpec, EcnNeed};
 use ackclock::link::Bleaching;
 use ackclock::qdisc::QueueSpec;
 use ackclock::quantity::{Limit, RateOrZero};
 use ackclock::sim::LinkId;
-use ackclock::transport::{EcnMode, TransportKeys};
+use ackclock::transport::{EcnMode, Protocol, TransportKeys};
 use ackclock::units::Duration;
 use ackclock::variation::VariationPlan;
 
@@ -67,6 +68,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     }
     warnings.extend(flows().flat_map(|(flow, _)| cannot_undo(flow)));
     warnings.extend(flows().filter_map(|(flow, _)| no_window_rule(flow)));
+    warnings.extend(flows().flat_map(|(flow, _)| of_media(flow)));
     warnings.extend(flows().filter_map(|(flow, route)| cannot_resume(flow, route.mean_rtt)));
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| network.link(*link));
@@ -140,6 +142,27 @@ fn cannot_undo(flow: &Flow) -> impl Iterator<Item = String> {
     timestamps.into_iter().chain(duplicates)
 }
 
+/// Warns of a media controller without an encoder, or without reports of arrivals.
+fn of_media(flow: &Flow) -> impl Iterator<Item = String> {
+    let cc = flow.cc.as_ref().filter(|cc| matches!(cc, CcSpec::Scream(_) | CcSpec::Gcc(_)));
+    let (name, protocol) = (flow.name.clone(), flow.transport.protocol);
+    let has_encoder = matches!(flow.traffic, TrafficKeys::Video { .. });
+    cc.into_iter().flat_map(move |cc| {
+        let (cc, traffic) = (cc.name(), flow.traffic.kind());
+        let reports = (protocol != Protocol::Rtp).then(|| {
+            let protocol = protocol.name();
+            format!(
+                "{name}: {protocol} does not report when packets arrive, so the delays of {cc} are round trips, and \
+                 queues for ACKs slow it down; write protocol = \"rtp\""
+            )
+        });
+        let encoder = (!has_encoder).then(|| {
+            format!("{name}: {cc} sets the rate of an encoder, and {traffic} has none, so packets leave at this rate")
+        });
+        reports.into_iter().chain(encoder)
+    })
+}
+
 /// Warns of Careful Resume that will not use the saved parameters on a path of this RTT.
 fn cannot_resume(flow: &Flow, rtt: Duration) -> Option<String> {
     let (name, keys) = (&flow.name, &flow.transport);
@@ -154,7 +177,7 @@ fn cannot_resume(flow: &Flow, rtt: Duration) -> Option<String> {
         Some(_) if rtt <= saved / 2 => format!("has a base RTT of {rtt}, at most half of its saved_rtt ({saved})"),
         Some(_) if rtt > saved * 10 => format!("has a base RTT of {rtt}, more than ten times its saved_rtt ({saved})"),
         Some(_) => match flow.cc.as_ref()? {
-            cc @ (CcSpec::Bbr1(_) | CcSpec::Bbr3(_) | CcSpec::Copa(_)) => {
+            cc @ (CcSpec::Bbr1(_) | CcSpec::Bbr3(_) | CcSpec::Copa(_) | CcSpec::Scream(_) | CcSpec::Gcc(_)) => {
                 format!("has saved_window, which {} does not read", cc.name())
             }
             _ => return None,

@@ -77,8 +77,10 @@ fn check_flow(flow: &FlowPlan, first: &Transport, backend: &Backend) -> Result<(
     let refuse = |key: &str, message: &str| {
         Err(Refused::new(format!("flows.{}.{key}", flow.group), format!("{message} (--backend {})", backend.name)))
     };
-    if flow.transport.protocol == Protocol::Quic {
-        return refuse("protocol", backend.quic);
+    match flow.transport.protocol {
+        Protocol::Tcp => {}
+        Protocol::Quic => return refuse("protocol", backend.quic),
+        Protocol::Rtp => return refuse("protocol", &format!("{subject} has TCP; only the simulator has RTP")),
     }
     InKernel::of(flow, backend)?;
     if !backend.has_settings && matches!(flow.cc.spec(), Some(CcSpec::Module(_))) {

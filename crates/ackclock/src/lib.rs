@@ -97,6 +97,7 @@ pub mod qdisc;
 pub mod quantity;
 pub mod quic;
 pub mod rng;
+pub mod rtp;
 pub mod rule;
 pub mod score;
 pub mod sim;

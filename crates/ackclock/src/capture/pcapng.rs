@@ -103,11 +103,9 @@ fn frames(recording: &Recording) -> impl Iterator<Item = Frame> {
     let mut handshakes: Vec<Frame> = seen(recording).flat_map(Connection::handshake).collect();
     handshakes.sort_by_key(|frame| frame.time_ns);
     let mut handshakes = handshakes.into_iter().peekable();
-    let mut packets = recording
-        .packets
-        .iter()
-        .enumerate()
-        .map(|(number, packet)| recording.connections[packet.connection as usize].frame(packet, number as u16));
+    let mut packets = recording.packets.iter().enumerate().map(|(number, packet)| {
+        recording.connections[packet.connection as usize].frame(packet, number as u16, &recording.ranges)
+    });
     let mut next = packets.next();
     std::iter::from_fn(move || {
         let time = next.as_ref().map_or(u64::MAX, |frame| frame.time_ns);

@@ -2,8 +2,8 @@
 //! the current drafts (-14 and -13).
 //!
 //! qlog has no events for TCP, so TCP segments become packets of QUIC. Each transmission has its own number, and data
-//! are frames of stream 0. An ACK has ranges of the newly acknowledged transmissions. Packets of QUIC keep their
-//! numbers and ranges, and are lost when their sender declares them lost.
+//! are frames of stream 0. An ACK has ranges of the newly acknowledged transmissions. Packets of QUIC and RTP keep
+//! their numbers and ranges, and are lost when their sender declares them lost.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::recording::{Connection, Packet, Recording, Segment, SenderState};
 use crate::cc::Phase;
+use crate::rtp;
 use crate::tcp::AckSegment;
+use crate::transport::Protocol;
 use crate::units::{Duration, Instant};
 
 /// Which version.
@@ -77,7 +79,7 @@ impl QlogVersion {
             QlogVersion::V03 => json!({
                 "title": title,
                 "vantage_point": vantage_point,
-                "common_fields": { "protocol_type": [if connection.is_quic() { "QUIC" } else { "TCP" }], "time_format": "relative", "reference_time": 0.0 },
+                "common_fields": { "protocol_type": [connection.protocol().unwrap_or_default().name().to_uppercase()], "time_format": "relative", "reference_time": 0.0 },
             }),
             QlogVersion::Draft => json!({
                 "title": title,
@@ -184,7 +186,16 @@ impl<'recording> Trace<'recording> {
         match &packet.segment {
             Segment::Data { seq, len, .. } => self.send(packet, *seq, *len),
             Segment::Ack { ack, .. } => self.receive(packet, ack.as_ref()),
-            Segment::QuicData { number, offset, len, .. } => self.send_frame(packet, *number, *offset, *len),
+            Segment::QuicData { number, offset, len, .. } | Segment::RtpData { number, offset, len, .. } => {
+                self.send_frame(packet, *number, *offset, *len);
+            }
+            Segment::RtpFeedback { list: (first, end) } => {
+                let reported = rtp::reported(&ranges[*first as usize..*end as usize]);
+                let ranges = reported.into_iter().rev().map(|(start, end)| range(start, end - 1)).collect();
+                let number = self.received;
+                self.received += 1;
+                self.receive_ack(packet, number, ranges);
+            }
             Segment::QuicAck { number, ranges: (first, end), .. } => {
                 let ranges = &ranges[*first as usize..*end as usize];
                 let ranges = ranges.iter().rev().map(|(start, end)| range(*start, end - 1)).collect();
@@ -196,7 +207,7 @@ impl<'recording> Trace<'recording> {
 
     /// The sender declares a segment lost, or a packet of QUIC, which it declares once.
     fn declare_lost(&mut self, at: Instant, position: u64) {
-        if !self.connection.is_quic() {
+        if self.connection.protocol() == Some(Protocol::Tcp) {
             self.lose(at, position);
         } else if position >= self.lost_below {
             self.lost_below = position + 1;

@@ -23,7 +23,7 @@ pub struct Recording {
     pub declared: Vec<Declared>,
     /// Data that did not arrive, where the states of senders are asked for.
     pub lost: Vec<Lost>,
-    /// Ranges of packet numbers of acknowledgements of QUIC.
+    /// Ranges of packet numbers of acknowledgements of QUIC, and contents of feedback of RTP.
     pub ranges: Vec<(u64, u64)>,
 }
 
@@ -96,9 +96,9 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Whether its packets belong to QUIC.
-    pub fn is_quic(&self) -> bool {
-        self.transport.as_ref().is_some_and(|transport| transport.protocol == Protocol::Quic)
+    /// The protocol of its packets, none for datagrams.
+    pub fn protocol(&self) -> Option<Protocol> {
+        self.transport.as_ref().map(|transport| transport.protocol)
     }
 }
 
@@ -171,6 +171,24 @@ pub enum Segment {
         /// Payload bytes.
         len: u32,
     },
+    /// A packet of RTP.
+    RtpData {
+        /// Its sequence number, which does not wrap.
+        number: u64,
+        /// First byte.
+        offset: u64,
+        /// Payload bytes.
+        len: u32,
+        /// When it left the sender.
+        sent_at: Instant,
+        /// Whether it is the last one of a frame.
+        is_marker: bool,
+    },
+    /// Feedback of RTP (RFC 8888).
+    RtpFeedback {
+        /// Its contents: first and last index into [`Recording::ranges`].
+        list: (u32, u32),
+    },
     /// A datagram of this length on the wire.
     Datagram {
         /// Headers and payload.
@@ -181,6 +199,9 @@ pub enum Segment {
 impl Segment {
     /// Whether it goes from the sender to the receiver.
     pub fn is_forward(&self) -> bool {
-        !matches!(self, Segment::Ack { .. } | Segment::QuicAck { .. } | Segment::QuicRequest { .. })
+        !matches!(
+            self,
+            Segment::Ack { .. } | Segment::QuicAck { .. } | Segment::QuicRequest { .. } | Segment::RtpFeedback { .. }
+        )
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::recording::{Packet, Recording, Segment};
+use crate::rtp;
 use crate::transport::RangeSet;
 use crate::units::Instant;
 
@@ -79,9 +80,9 @@ struct Progress {
     acked: u64,
     /// Where the data end that were sent.
     sent_to: u64,
-    /// QUIC: by packet number, first byte and end.
+    /// QUIC and RTP: by packet number, first byte and end.
     frames: Vec<(u64, u64)>,
-    /// QUIC: packet numbers, and bytes, that were acknowledged.
+    /// QUIC and RTP: packet numbers, and bytes, that were acknowledged.
     numbers: RangeSet,
     bytes: RangeSet,
 }
@@ -114,12 +115,14 @@ fn add(
     is_lost: impl Fn(u64, Instant) -> bool,
 ) {
     let (time, is_shown) = (packet.time.as_nanos(), within.contains(&packet.time));
-    if let Segment::QuicData { offset, len, .. } = &packet.segment {
+    if let Segment::QuicData { offset, len, .. } | Segment::RtpData { offset, len, .. } = &packet.segment {
         progress.frames.push((*offset, offset + u64::from(*len)));
     }
     match &packet.segment {
         Segment::Data { len: 0, .. } | Segment::QuicData { len: 0, .. } => {}
-        Segment::Data { seq, len, sent_at, .. } | Segment::QuicData { offset: seq, len, sent_at, .. } => {
+        Segment::Data { seq, len, sent_at, .. }
+        | Segment::QuicData { offset: seq, len, sent_at, .. }
+        | Segment::RtpData { offset: seq, len, sent_at, .. } => {
             let end = seq + u64::from(*len);
             let resent = if *seq < progress.sent_to { RESENT } else { 0 };
             progress.sent_to = end.max(progress.sent_to);
@@ -137,9 +140,13 @@ fn add(
                 plot.sacks.extend(ack.sack.iter(ack.ack).map(|(start, end)| (time, start, end)));
             }
         }
-        Segment::QuicAck { ranges: (first, end), .. } => {
+        Segment::QuicAck { ranges: (first, end), .. } | Segment::RtpFeedback { list: (first, end) } => {
             let before = progress.acked;
-            let newly = progress.acknowledge(&ranges[*first as usize..*end as usize]);
+            let list = &ranges[*first as usize..*end as usize];
+            let newly = match &packet.segment {
+                Segment::RtpFeedback { .. } => progress.acknowledge(&rtp::reported(list)),
+                _ => progress.acknowledge(list),
+            };
             if is_shown && (progress.acked > before || plot.acks.is_empty()) {
                 plot.acks.push((time, progress.acked));
             }

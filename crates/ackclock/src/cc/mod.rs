@@ -19,6 +19,7 @@ mod event;
 mod foreign;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
+mod gcc;
 mod held_down;
 mod highspeed;
 mod hosted;
@@ -30,6 +31,7 @@ mod ledbat_plus_plus;
 mod lp;
 mod marked_fraction;
 mod max_filter;
+mod media;
 mod nv;
 mod packets;
 mod parameters;
@@ -38,6 +40,7 @@ mod queueing_delay;
 mod registry;
 mod round_trip;
 mod scalable;
+mod scream;
 mod slow_start;
 #[cfg(test)]
 mod tests;
@@ -66,6 +69,7 @@ pub use event::{
 pub use foreign::{BpfProgram, ForeignValue, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary};
 #[cfg(any(test, feature = "fuzz"))]
 pub use fuzz::fuzz;
+pub use gcc::{Gcc, GccController};
 pub use highspeed::{HighSpeed, HighSpeedAvoidance};
 pub use hosted::Hosted;
 pub use htcp::{Htcp, HtcpAvoidance};
@@ -74,12 +78,14 @@ pub use illinois::{Illinois, IllinoisAvoidance};
 pub use ledbat::{Ledbat, LedbatAvoidance};
 pub use ledbat_plus_plus::{LedbatPlusPlus, LedbatPlusPlusAvoidance};
 pub use lp::{Lp, LpAvoidance};
+pub use media::{MediaControl, MediaFrame, PacketReport};
 pub use nv::{Nv, NvAvoidance};
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};
 pub use registry::{Cc, CcInfo, CcKind, CcSpec, algorithms, kinds};
 pub use scalable::{Scalable, ScalableAvoidance};
+pub use scream::{Scream, ScreamController};
 pub use slow_start::SlowStart;
 pub use text::{CompiledRule, RULE_VARIABLES, RuleSource, RuleText, TextController, TextRule};
 pub use vegas::{Vegas, VegasAvoidance};
@@ -326,6 +332,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// The same algorithm for events that only a transport with packet numbers reports, or none if it ignores them.
     fn packet_control(&mut self) -> Option<&mut dyn PacketControl> {
+        None
+    }
+
+    /// The same algorithm for encoders and for reports about single packets. An algorithm without a rate for encoders
+    /// has none.
+    fn media_control(&mut self) -> Option<&mut dyn MediaControl> {
         None
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::parts::{drop_tail, impairments, over_quic, queue, settings, variation};
+use super::parts::{drop_tail, impairments, over_quic, over_rtp, queue, settings, variation};
 use super::{Draw, traffic};
 use crate::cc::{Algorithm, CcSpec};
 use crate::meter::Profile as MeterProfile;
@@ -13,7 +13,7 @@ use crate::units::{Duration, Instant, Rate};
 
 /// The plan of a few seconds on a random dumbbell with one to four flows of every kind. All use the algorithm `cc`.
 /// The case with this number is the same in every run. Half of the cases also contain arrivals of transfers and
-/// datagrams. A third contain a meter, and a quarter run over QUIC.
+/// datagrams. A third contain a meter, a quarter run over QUIC, and an eighth over RTP.
 pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
     let mut plan = plan(&mut Draw::new("network", case), cc);
     if case % 2 == 1 {
@@ -26,6 +26,15 @@ pub fn random_plan(cc: &CcSpec, case: u64) -> Plan {
         let slots = plan.arrivals.iter_mut().flat_map(|group| &mut group.slots);
         for flow in plan.flows.iter_mut().chain(slots) {
             flow.transport = over_quic(&mut draw, (*flow.transport).clone()).into();
+        }
+    }
+    if case % 8 == 4 {
+        let mut draw = Draw::new("rtp", case);
+        for flow in &mut plan.flows {
+            flow.transport = over_rtp(&mut draw, (*flow.transport).clone()).into();
+            if !matches!(flow.traffic, Traffic::Bulk | Traffic::RateLimited { .. }) {
+                flow.traffic = traffic::video(&mut draw);
+            }
         }
     }
     if case.is_multiple_of(3) {

@@ -173,6 +173,11 @@ fn transport(draw: &mut Draw) -> Transport {
     Transport { ecn: if is_dctcp { EcnMode::Dctcp } else { transport.ecn }, ..transport }
 }
 
+/// The same over RTP, whose rules are drawn.
+pub(super) fn over_rtp(draw: &mut Draw, tcp: Transport) -> Transport {
+    Transport { protocol: Protocol::Rtp, undo: Undo::None, ..over_quic(draw, tcp) }
+}
+
 /// The same over QUIC, whose rules are drawn.
 pub(super) fn over_quic(draw: &mut Draw, tcp: Transport) -> Transport {
     let validates = tcp.idle_window == IdleWindow::Validate;

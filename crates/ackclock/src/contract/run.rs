@@ -147,8 +147,8 @@ fn check_transfers(plan: &Plan, result: &RunResult) -> Result<(), String> {
         let name = &row.group;
         let mut flows = plan.tcp_flows().filter(|flow| *flow.group == **name).peekable();
         let Some(first) = flows.peek() else { return Err(format!("no group of the plan is called {name}")) };
-        // A keystroke goes one way, and many may be in flight at the end of the warm-up.
-        let is_interactive = matches!(first.traffic, Traffic::Interactive(_));
+        // A keystroke or frame goes one way, and many may be in flight at the end of the warm-up.
+        let is_interactive = matches!(first.traffic, Traffic::Interactive(_) | Traffic::Video(_));
         let soonest = |flow: &FlowPlan| match is_interactive {
             true => flow.forward.iter().fold(Duration::ZERO, |sum, link| sum + plan.links[*link].delay),
             false => flow.base_rtt,
@@ -200,8 +200,9 @@ fn check_samples(plan: &Plan, result: &RunResult) -> Result<(), String> {
         ensure!(srtt == 0 || srtt >= flow.base_rtt.as_nanos(), "{at}: smoothed RTT {srtt} ns below the base");
         // A segment that may be lost counts twice once it is retransmitted (RFC 6675's pipe).
         let in_flight = samples.in_flight_segments[row];
-        // The receiver's window is in bytes, and keystrokes are small segments; probes of QUIC repeat what is in flight.
-        let is_full = !matches!(flow.traffic, Traffic::Interactive(_)) && flow.transport.protocol == Protocol::Tcp;
+        // The receiver's window is in bytes, and keystrokes and frames have small segments; probes of QUIC repeat what is in flight.
+        let is_full = !matches!(flow.traffic, Traffic::Interactive(_) | Traffic::Video(_))
+            && flow.transport.protocol == Protocol::Tcp;
         let most = flow.transport.max_window.filter(|_| is_full).map(|window| 2 * window);
         ensure!(most.is_none_or(|most| in_flight <= most), "{at}: {in_flight} in flight beyond the receiver's window");
         let (sent, delivered) = (samples.sent_bytes[row], samples.delivered_bytes[row]);

@@ -5,13 +5,14 @@ use super::parts::{settings, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
     ArrivalsPlan, DatagramPlan, Distribution, DistributionKind, Emission, FlowPlan, InteractivePlan, OnOffPlan, Plan,
-    SourcePlan, SourcePopulation, Spacing, Stack, Traffic, WebPlan,
+    SourcePlan, SourcePopulation, Spacing, Stack, Traffic, VideoPlan, WebPlan,
 };
 use crate::units::{Duration, Instant, Rate};
 
 /// Traffic of a flow that lasts for the whole run.
 pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
-    match draw.whole(0, 7) {
+    match draw.whole(0, 8) {
+        8 => video(draw),
         7 => {
             let every = Distribution { mean: draw.scale(1e6, 1e9), kind: DistributionKind::Pareto { shape: 1.5 } };
             let size = Distribution { mean: draw.scale(1.0, 3000.0), kind: DistributionKind::Exponential };
@@ -30,6 +31,28 @@ pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
         1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
         _ => Traffic::Bulk,
     }
+}
+
+/// A video call.
+pub(super) fn video(draw: &mut Draw) -> Traffic {
+    let rate = |bps: f64| Rate::from_bps(bps as u64).expect("invariant: a rate above zero");
+    let least = draw.scale(1e4, 1e6);
+    let most = least * draw.scale(1.0, 30.0);
+    let burst_frames = draw.whole(2, 12) as u32;
+    Traffic::Video(Box::new(VideoPlan {
+        interval: Duration::from_millis(draw.pick(&[10, 33, 40, 200])),
+        min_rate: rate(least),
+        max_rate: rate(most),
+        start_rate: rate(draw.real(least, most)),
+        steps: if draw.chance(30) { vec![rate(least), rate(most)] } else { Vec::new() },
+        reaction: draw.time(Duration::from_millis(500)),
+        burst_frames,
+        key_size: draw.real(1.0, f64::from(burst_frames)),
+        key_interval: draw.chance(30).then(|| Duration::from_millis(draw.pick(&[500, 2000]))),
+        interval_variation: draw.pick(&[0.0, 0.15, 1.0]),
+        size_variation: draw.pick(&[0.0, 0.15, 1.0]),
+        deadline: Duration::from_millis(draw.pick(&[50, 150, 400])),
+    }))
 }
 
 /// A group of arrivals whose slots use the paths of the flows. Sometimes there are too few slots.

@@ -122,6 +122,14 @@ pub enum Problem {
         /// Correct spellings.
         expected: &'static str,
     },
+    /// Traffic that needs all of its data, over a transport that sends nothing again.
+    #[error(
+        "rtp sends nothing again, and {traffic} needs all of its data; write kind = \"video\", or protocol = \"tcp\""
+    )]
+    Unreliable {
+        /// The kind of traffic.
+        traffic: &'static str,
+    },
     /// A key of TCP for a flow of datagrams.
     #[error("datagrams have no congestion control and no acknowledgements; leave the key out")]
     NotOfDatagrams,

@@ -12,8 +12,8 @@ mod ecn;
 mod packet;
 mod receiver;
 mod sender;
-mod sent;
-mod stream;
+pub(crate) mod sent;
+pub(crate) mod stream;
 
 pub use packet::{AckPacket, DataPacket, EcnCounts, Packet};
 pub use receiver::{MAX_RANGES, Receiver};

@@ -26,6 +26,8 @@ pub struct DataPacket {
     pub ect: bool,
     /// Of the packets of the receiver, those with numbers below this may have arrived, and the last one has.
     pub acks_below: u64,
+    /// Whether it is the last one of a media frame (RTP's marker bit). QUIC has no such packets.
+    pub is_marker: bool,
 }
 
 /// A packet with an ACK frame.

@@ -159,12 +159,12 @@ impl SentPackets {
         number
     }
 
-    /// Processes the ranges of an ACK. `on_acked` gets the newly acknowledged packets.
+    /// Processes the ranges of an ACK. `on_acked` gets the newly acknowledged packets with their numbers.
     pub fn acknowledge(
         &mut self,
         ranges: &[(u64, u64)],
         from: Counting,
-        mut on_acked: impl FnMut(&SentPacket),
+        mut on_acked: impl FnMut(u64, &SentPacket),
     ) -> NewlyAcked {
         let mut newly = NewlyAcked::default();
         let next = self.next_number();
@@ -199,7 +199,7 @@ impl SentPackets {
                     if newly.largest.is_none_or(|(largest, _)| number > largest) {
                         newly.largest = Some((number, packet.sent_at));
                     }
-                    on_acked(packet);
+                    on_acked(number, packet);
                 }
             });
         }
@@ -244,6 +244,22 @@ impl SentPackets {
             self.undecided += 1;
         }
         None
+    }
+
+    /// Considers all packets in flight lost. Returns their number.
+    pub fn lose_all(&mut self) -> u32 {
+        let lost = self.in_flight;
+        for (position, packet) in self.packets.iter_mut().enumerate() {
+            if packet.fate == Fate::InFlight {
+                packet.fate = Fate::Lost;
+                if let Some(delivery) = &mut self.delivery {
+                    delivery.on_lost(position, packet.frame.len, packet.frame.again);
+                }
+            }
+        }
+        (self.in_flight, self.bytes_in_flight) = (0, 0);
+        self.undecided = self.next_number();
+        lost
     }
 
     /// The first packet in flight from this number on whose frame is of interest.

@@ -2,12 +2,13 @@
 //! [`Body`](super::packet::Body) for its packets.
 
 use super::plan::FlowPlan;
-use crate::cc::{Algorithm, Cc, CcContext, CongestionControl, Phase};
+use crate::cc::{Algorithm, Cc, CcContext, CongestionControl, MediaFrame, Phase};
 use crate::ecn::Ecn;
 use crate::quic;
+use crate::rtp;
 use crate::tcp::{AckSegment, DataSegment, Receiver, Sender};
 use crate::transport::{Protocol, Rtt, SenderCounters, SenderInfo, Timer};
-use crate::units::Instant;
+use crate::units::{Instant, Rate};
 
 /// The end that sends data.
 #[expect(clippy::large_enum_variant, reason = "an ACK of TCP, the usual transport, follows no further pointer")]
@@ -17,6 +18,8 @@ pub enum SendingEnd {
     Tcp(Sender),
     /// QUIC.
     Quic(Box<quic::Sender>),
+    /// RTP.
+    Rtp(Box<rtp::Sender>),
 }
 
 /// A packet that a sender hands to the network.
@@ -24,7 +27,7 @@ pub enum SendingEnd {
 pub enum Outgoing {
     /// Of TCP.
     Segment(DataSegment),
-    /// Of QUIC.
+    /// Of QUIC or RTP.
     Packet(quic::DataPacket),
 }
 
@@ -36,6 +39,8 @@ pub enum ReceivingEnd {
     Tcp(Receiver),
     /// QUIC.
     Quic(Box<quic::Receiver>),
+    /// RTP.
+    Rtp(Box<rtp::Receiver>),
 }
 
 /// A packet that a receiver hands to the network.
@@ -43,7 +48,7 @@ pub enum ReceivingEnd {
 pub enum Answer {
     /// Of TCP.
     Segment(AckSegment),
-    /// A QUIC acknowledgement, whose ranges the receiver stores.
+    /// A QUIC acknowledgement or RTP feedback, whose ranges or reports the receiver stores.
     Packet(quic::AckPacket),
 }
 
@@ -56,6 +61,7 @@ macro_rules! delegate {
             match self {
                 Self::Tcp(end) => end.$name(),
                 Self::Quic(end) => end.$name(),
+                Self::Rtp(end) => end.$name(),
             }
         }
     };
@@ -66,6 +72,7 @@ macro_rules! delegate {
             match self {
                 Self::Tcp(end) => end.$name($($argument),*),
                 Self::Quic(end) => end.$name($($argument),*),
+                Self::Rtp(end) => end.$name($($argument),*),
             }
         }
     };
@@ -79,6 +86,7 @@ impl SendingEnd {
         match plan.transport.protocol {
             Protocol::Tcp => SendingEnd::Tcp(Sender::new(transport, cc)),
             Protocol::Quic => SendingEnd::Quic(Box::new(quic::Sender::new(transport, cc))),
+            Protocol::Rtp => SendingEnd::Rtp(Box::new(rtp::Sender::new(transport, cc))),
         }
     }
 
@@ -93,6 +101,7 @@ impl SendingEnd {
         match self {
             SendingEnd::Tcp(sender) => sender.set_cc(now, cc),
             SendingEnd::Quic(sender) => sender.set_cc(now, cc),
+            SendingEnd::Rtp(sender) => sender.set_cc(now, cc),
         }
     }
 
@@ -101,14 +110,15 @@ impl SendingEnd {
     pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
         match self {
             SendingEnd::Tcp(sender) => sender.on_ack(now, ack),
-            SendingEnd::Quic(_) => foreign(),
+            SendingEnd::Quic(_) | SendingEnd::Rtp(_) => foreign(),
         }
     }
 
-    /// One of QUIC has, with these ranges of packet numbers.
+    /// One of QUIC has, with these ranges of packet numbers, or feedback of RTP, with these reports.
     pub fn on_ack_packet(&mut self, now: Instant, ack: &quic::AckPacket, ranges: &[(u64, u64)]) {
         match self {
             SendingEnd::Quic(sender) => sender.on_ack(now, ack, ranges),
+            SendingEnd::Rtp(sender) => sender.on_feedback(now, ack, ranges),
             SendingEnd::Tcp(_) => foreign(),
         }
     }
@@ -119,16 +129,18 @@ impl SendingEnd {
         match self {
             SendingEnd::Tcp(sender) => sender.poll_transmit(now).map(Outgoing::Segment),
             SendingEnd::Quic(sender) => sender.poll_transmit(now).map(Outgoing::Packet),
+            SendingEnd::Rtp(sender) => sender.poll_transmit(now).map(Outgoing::Packet),
         }
     }
 
     /// The timers that expire if the time is `now`, the first one first.
     pub fn due_timers(&self, now: Instant) -> impl Iterator<Item = Timer> {
-        let (tcp, quic) = match self {
-            SendingEnd::Tcp(sender) => (Some(sender.due_timers(now)), None),
-            SendingEnd::Quic(sender) => (None, Some(sender.due_timers(now))),
+        let (tcp, quic, rtp) = match self {
+            SendingEnd::Tcp(sender) => (Some(sender.due_timers(now)), None, None),
+            SendingEnd::Quic(sender) => (None, Some(sender.due_timers(now)), None),
+            SendingEnd::Rtp(sender) => (None, None, Some(sender.due_timers(now))),
         };
-        tcp.into_iter().flatten().chain(quic.into_iter().flatten())
+        tcp.into_iter().flatten().chain(quic.into_iter().flatten()).chain(rtp.into_iter().flatten())
     }
 
     /// The highest byte or packet number so far. The next connection of the flow begins above it.
@@ -136,6 +148,7 @@ impl SendingEnd {
         match self {
             SendingEnd::Tcp(sender) => sender.sent_once(),
             SendingEnd::Quic(sender) => sender.sent_once().max(sender.next_number()),
+            SendingEnd::Rtp(sender) => sender.sent_once().max(sender.next_number()),
         }
     }
 
@@ -174,6 +187,14 @@ impl SendingEnd {
     delegate! {
         /// The algorithm asks for something else, though there was no event.
         fn refresh(&mut self, now: Instant);
+    }
+    delegate! {
+        /// The encoder hands over a frame. The frame itself is written separately.
+        fn on_frame(&mut self, frame: &MediaFrame);
+    }
+    delegate! {
+        /// The rate of an encoder, from an algorithm that sets it.
+        fn target_rate(&mut self) -> Option<Rate>;
     }
     delegate! {
         /// The congestion control.
@@ -218,6 +239,8 @@ impl SendingEnd {
         let (tcp, quic) = match self {
             SendingEnd::Tcp(sender) => (Some(sender.lost()), None),
             SendingEnd::Quic(sender) => (None, Some(sender.lost())),
+            // Nothing is sent again.
+            SendingEnd::Rtp(_) => (None, None),
         };
         tcp.into_iter().flatten().chain(quic.into_iter().flatten())
     }
@@ -254,6 +277,7 @@ impl ReceivingEnd {
         match plan.transport.protocol {
             Protocol::Tcp => ReceivingEnd::Tcp(Receiver::on_path(&plan.transport, plan.base_rtt)),
             Protocol::Quic => ReceivingEnd::Quic(Box::new(quic::Receiver::new(&plan.transport))),
+            Protocol::Rtp => ReceivingEnd::Rtp(Box::new(rtp::Receiver::new(&plan.transport))),
         }
     }
 
@@ -262,14 +286,15 @@ impl ReceivingEnd {
     pub fn on_data(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> Option<Answer> {
         match self {
             ReceivingEnd::Tcp(receiver) => receiver.on_data(now, segment, ecn).map(Answer::Segment),
-            ReceivingEnd::Quic(_) => foreign(),
+            ReceivingEnd::Quic(_) | ReceivingEnd::Rtp(_) => foreign(),
         }
     }
 
-    /// Data of QUIC have.
+    /// Data of QUIC or RTP have.
     pub fn on_data_packet(&mut self, now: Instant, packet: &quic::DataPacket, ecn: Ecn) -> Option<Answer> {
         match self {
             ReceivingEnd::Quic(receiver) => receiver.on_data(now, packet, ecn).map(Answer::Packet),
+            ReceivingEnd::Rtp(receiver) => receiver.on_data(now, packet, ecn).map(Answer::Packet),
             ReceivingEnd::Tcp(_) => foreign(),
         }
     }
@@ -280,6 +305,7 @@ impl ReceivingEnd {
         match self {
             ReceivingEnd::Tcp(receiver) => receiver.on_deadline(now).map(Answer::Segment),
             ReceivingEnd::Quic(receiver) => receiver.on_deadline(now).map(Answer::Packet),
+            ReceivingEnd::Rtp(receiver) => receiver.on_deadline(now).map(Answer::Packet),
         }
     }
 
@@ -289,16 +315,17 @@ impl ReceivingEnd {
         matches!(self, ReceivingEnd::Tcp(receiver) if receiver.acts_by_itself())
     }
 
-    /// The ranges of packet numbers of QUIC's last acknowledgement.
+    /// The ranges of packet numbers of QUIC's last acknowledgement, or the reports of RTP's last feedback.
     pub fn ranges(&self) -> &[(u64, u64)] {
         match self {
             ReceivingEnd::Tcp(_) => &[],
             ReceivingEnd::Quic(receiver) => receiver.ranges(),
+            ReceivingEnd::Rtp(receiver) => receiver.ranges(),
         }
     }
 
     delegate! {
-        /// Bytes received in order.
+        /// Bytes received in order, over RTP regardless of gaps.
         fn delivered(&self) -> u64;
     }
     delegate! {

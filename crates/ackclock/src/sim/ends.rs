@@ -225,7 +225,7 @@ impl<'plan> Ends<'plan> {
             Component::Application(index) => {
                 let flow = &mut self.flows[index];
                 let request = flow.application.on_deadline(now, &mut flow.sender);
-                flow.await_keystroke();
+                flow.await_write();
                 network.events.finish(id, flow.application.next_deadline());
                 if let Some(number) = request {
                     self.send_request(now, index, number, network);
@@ -310,6 +310,7 @@ impl<'plan> Ends<'plan> {
                 flow.queueing_delay.note(owner.queueing_delay());
                 self.delays.note_data(flow.place, owner.queueing_delay());
                 if data.connection == flow.base {
+                    flow.play(now, &data);
                     let ack = flow.receiver.on_data_packet(now, &data, packet.ecn());
                     self.after_data(now, index, ack, network);
                 }
@@ -470,15 +471,21 @@ impl<'plan> Ends<'plan> {
         self.send_all(now, index, network);
     }
 
-    /// A whole answer has come to its client, or a keystroke to its receiver.
+    /// A whole answer has come to its client, or a keystroke or frame to its receiver.
     #[cold]
     fn on_response(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
         let flow = &mut self.flows[index];
-        if let Application::Interactive(interactive) = &mut flow.application {
-            interactive.on_delivered(now, flow.receiver.delivered());
-            flow.await_keystroke();
-            return;
+        match &mut flow.application {
+            Application::Interactive(interactive) => interactive.on_delivered(now, flow.receiver.delivered()),
+            Application::Video(video) => video.on_delivered(now, flow.receiver.delivered()),
+            _ => return self.on_answer(now, index, network),
         }
+        flow.await_write();
+    }
+
+    /// A whole answer has come to its client.
+    fn on_answer(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
+        let flow = &mut self.flows[index];
         flow.awaited = u64::MAX;
         let Application::Web(web) = &mut flow.application else { return };
         web.on_response(now);

@@ -237,11 +237,23 @@ impl Flow {
         network.send(now, meta, Body::Ack(ack));
     }
 
+    /// A packet of RTP comes to the player.
+    #[inline]
+    pub(super) fn play(&mut self, now: Instant, packet: &quic::DataPacket) {
+        if let ReceivingEnd::Rtp(receiver) = &self.receiver
+            && receiver.is_new(packet)
+            && let Application::Video(video) = &mut self.application
+        {
+            video.on_packet(now, packet.offset, packet.len);
+        }
+    }
+
     /// The answers of a flow that has many.
     pub(super) fn transfer_log(&mut self) -> Option<&mut TransferLog> {
         match &mut self.application {
             Application::Web(web) => Some(&mut web.log),
             Application::Interactive(interactive) => Some(&mut interactive.log),
+            Application::Video(video) => Some(&mut video.log),
             Application::Writer(_) | Application::Slot | Application::None => None,
         }
     }
@@ -250,6 +262,7 @@ impl Flow {
     pub(super) fn transfer_log_at(&mut self, end: Instant) -> TransferLog {
         match &self.application {
             Application::Interactive(interactive) => interactive.log_at(end),
+            Application::Video(video) => video.log_at(end),
             _ => self.transfer_log().cloned().unwrap_or_default(),
         }
     }
@@ -258,14 +271,21 @@ impl Flow {
     pub(super) fn pending(&self) -> u64 {
         match &self.application {
             Application::Interactive(interactive) => interactive.pending(),
+            Application::Video(video) => video.pending(),
             _ => u64::from(self.awaited != u64::MAX),
         }
     }
 
-    /// The receiver reports the first keystroke in flight.
-    pub(super) fn await_keystroke(&mut self) {
-        if let Application::Interactive(interactive) = &self.application {
-            self.awaited = interactive.awaited().unwrap_or(u64::MAX);
+    /// The receiver reports the first keystroke or frame in flight. A receiver of RTP reports each packet instead.
+    pub(super) fn await_write(&mut self) {
+        match (&self.application, &self.receiver) {
+            (Application::Interactive(interactive), _) => {
+                self.awaited = interactive.awaited().unwrap_or(u64::MAX);
+            }
+            (Application::Video(video), ReceivingEnd::Tcp(_) | ReceivingEnd::Quic(_)) => {
+                self.awaited = video.awaited().unwrap_or(u64::MAX);
+            }
+            _ => {}
         }
     }
 

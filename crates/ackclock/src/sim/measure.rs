@@ -99,7 +99,7 @@ impl<'plan> Transfers<'plan> {
             unfinished: *unfinished,
             active_mean: *active_mean,
             times: log.times(),
-            playing: (plan.traffic.transfers() == Some("chunks")).then(|| Box::new(log.playing())),
+            playing: plan.traffic.is_played().then(|| Box::new(log.playing())),
             offered_bps: rate(log.started_bytes),
             goodput_bps: rate(after.delivered - before.delivered),
             throughput_bps: rate(after.wire_bytes - before.wire_bytes),

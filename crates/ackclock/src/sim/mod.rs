@@ -58,7 +58,7 @@ pub use packet::{Kind as PacketKind, Packet};
 pub use plan::{
     ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan,
     KernelPlan, LinkPlan, MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Stack, Traffic,
-    WebPlan,
+    VideoPlan, WebPlan,
 };
 pub use population::SourcePopulation;
 pub use result::{

@@ -214,7 +214,7 @@ pub enum Body {
     Data(DataSegment),
     /// An acknowledgement, to the sender.
     Ack(AckSegment),
-    /// A packet of QUIC. The ranges of an acknowledgement are stored separately.
+    /// A packet of QUIC or RTP. The ranges of an acknowledgement, and the reports of feedback, are stored separately.
     Quic(quic::Packet),
     /// A datagram, to its receiver.
     Datagram(Datagram),

@@ -303,6 +303,8 @@ pub enum Traffic {
     Web(Box<WebPlan>),
     /// Keystrokes or chunks of media, one after the other.
     Interactive(Box<InteractivePlan>),
+    /// A video call.
+    Video(Box<VideoPlan>),
     /// A slot of a group of arrivals, which gives it one transfer at a time.
     Slot,
 }
@@ -315,6 +317,7 @@ impl Traffic {
             | Traffic::Transfer { .. }
             | Traffic::RateLimited { .. }
             | Traffic::Interactive(_)
+            | Traffic::Video(_)
             | Traffic::Slot => true,
             // Its client asks.
             Traffic::Web(_) => false,
@@ -324,9 +327,22 @@ impl Traffic {
     /// For lookahead: nothing but ACKs, its timers and its application's make its sender send, and nothing depends on its end.
     pub(super) fn sender_reacts_only_to_acks(&self) -> bool {
         match self {
-            Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. } | Traffic::Interactive(_) => true,
+            Traffic::Bulk
+            | Traffic::Transfer { .. }
+            | Traffic::RateLimited { .. }
+            | Traffic::Interactive(_)
+            | Traffic::Video(_) => true,
             // A request may arrive, or the slot may be used again.
             Traffic::Web(_) | Traffic::Slot => false,
+        }
+    }
+
+    /// Whether a client plays it, so that its units have deadlines.
+    pub fn is_played(&self) -> bool {
+        match self {
+            Traffic::Video(_) => true,
+            Traffic::Interactive(plan) => plan.deadline.is_some(),
+            _ => false,
         }
     }
 
@@ -336,6 +352,7 @@ impl Traffic {
             Traffic::Transfer { .. } => Some("transfer"),
             Traffic::Web(_) => Some("web"),
             Traffic::Interactive(plan) => Some(if plan.deadline.is_some() { "chunks" } else { "interactive" }),
+            Traffic::Video(_) => Some("video"),
             Traffic::Slot => Some("arrivals"),
             Traffic::Bulk | Traffic::RateLimited { .. } => None,
         }
@@ -362,6 +379,44 @@ pub struct InteractivePlan {
     pub size: Distribution,
     /// Time after which a chunk of media is late. Keystrokes have none.
     pub deadline: Option<Duration>,
+}
+
+/// A video call: the encoder of RFC 8593 §5, and the deadline of the player.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VideoPlan {
+    /// Mean time between frames.
+    pub interval: Duration,
+    /// The smallest rate of the encoder: R_min. Rates count payload.
+    pub min_rate: Rate,
+    /// The largest rate of the encoder: R_max.
+    pub max_rate: Rate,
+    /// The rate before the first feedback.
+    pub start_rate: Rate,
+    /// The only rates of the encoder in ascending order, or none for all.
+    pub steps: Vec<Rate>,
+    /// The least time between two changes of the rate: tau_v.
+    pub reaction: Duration,
+    /// Frames of a burst, its key frame included: K_d, at least two.
+    pub burst_frames: u32,
+    /// Size of a key frame in mean frames: K_B / B0.
+    pub key_size: f64,
+    /// Time between periodic key frames, or none.
+    pub key_interval: Option<Duration>,
+    /// Scale of the Laplacian deviation of frame intervals, in parts of the mean: SCALING_t.
+    pub interval_variation: f64,
+    /// Scale of the Laplacian deviation of frame sizes, in parts of the mean: SCALING_B.
+    pub size_variation: f64,
+    /// Time after which a frame is late.
+    pub deadline: Duration,
+}
+
+impl VideoPlan {
+    /// The rate of the encoder for this target.
+    pub fn permitted(&self, target: Rate) -> Rate {
+        let rate = target.clamp(self.min_rate, self.max_rate);
+        let below = self.steps.iter().rev().find(|step| **step <= rate);
+        below.or(self.steps.first()).copied().unwrap_or(rate)
+    }
 }
 
 /// A group of transfers that arrive as a Poisson process.

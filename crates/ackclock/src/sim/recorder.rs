@@ -12,6 +12,7 @@ use crate::capture::{Connection, Declared, Lost, Packet as Seen, Recording, Segm
 use crate::qdisc::Queued;
 use crate::quic;
 use crate::tcp::AckSegment;
+use crate::transport::Protocol;
 use crate::transport::Transport;
 use crate::units::{Duration, Instant};
 
@@ -284,6 +285,10 @@ impl Recorder {
                 Segment::Data { seq: data.seq - base, len: data.len, sent_at, flags: data.ecn, ack: other, echo }
             }
             Body::Ack(ack) => Segment::Ack { seq: other, len: 0, sent_at, ack: Some(relative(ack)) },
+            Body::Quic(quic::Packet::Data(data)) if flow.model.protocol() == Some(Protocol::Rtp) => {
+                let quic::DataPacket { number, offset, len, is_marker, .. } = *data;
+                Segment::RtpData { number, offset, len, sent_at, is_marker }
+            }
             Body::Quic(quic::Packet::Data(data)) => {
                 Segment::QuicData { number: data.number, offset: data.offset, len: data.len, sent_at }
             }
@@ -291,9 +296,15 @@ impl Recorder {
                 let first = self.recording.ranges.len() as u32;
                 self.recording.ranges.extend_from_slice(bodies.ranges(packet.body()));
                 let ranges = (first, self.recording.ranges.len() as u32);
-                Segment::QuicAck { number: ack.number, ranges, delay: ack.delay }
+                if flow.model.protocol() == Some(Protocol::Rtp) {
+                    Segment::RtpFeedback { list: ranges }
+                } else {
+                    Segment::QuicAck { number: ack.number, ranges, delay: ack.delay }
+                }
             }
-            Body::Request { len, .. } if flow.model.is_quic() => Segment::QuicRequest { len: *len },
+            Body::Request { len, .. } if flow.model.protocol() == Some(Protocol::Quic) => {
+                Segment::QuicRequest { len: *len }
+            }
             Body::Request { len, .. } => {
                 let ack = ack.as_ref().map(|ack| AckSegment { sack: Default::default(), ..relative(ack) });
                 Segment::Ack { seq: other, len: *len, sent_at, ack }

@@ -257,11 +257,12 @@ rows! {
     /// Times of transfers that ended in `[warmup, end)`. Without such a transfer there are none.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
     pub struct TransferTimes {
-        /// Transfers that ended in the window. For a flow: answers to a web client, or keystrokes.
+        /// Transfers that ended in the window. For a flow: answers to a web client, keystrokes or frames.
         completed: u64 = Count, Higher, "completed" / "ended";
         /// Mean flow completion time of the transfers that ended in the window. It lasts from the arrival to the last
         /// byte acknowledged. For `web` it lasts from the first request to the last byte received. For `interactive` it
-        /// lasts from the write of a keystroke to its last byte received in order.
+        /// lasts from the write of a keystroke to its last byte received in order. For `video` it lasts from the
+        /// production of a frame to its last byte received.
         fct_mean_s: Option<f64> = Time, Lower, "completion time, mean" / "mean", none "none ended";
         /// Median of the same. Percentiles are nearest ranks.
         fct_p50_s: Option<f64> = Time, Lower, "completion time, 50 %" / "50 %", none "none ended";
@@ -275,17 +276,19 @@ rows! {
 }
 
 rows! {
-    /// Playback at clients that play chunks of media, over `[warmup, end)`. Only `chunks` reports it.
+    /// Playback at clients that play chunks or frames, over `[warmup, end)`. Only `chunks` and `video` report it.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
     pub struct Playing {
-        /// Chunks that came after their deadline, or were due and had not come by the end. Only `chunks` reports it.
-        late: u64 = Count, Lower, "late chunks" / "late";
-        /// `late` / chunks that came or were due. Only `chunks` reports it.
-        late_rate: Option<f64> = Share, Lower, "late chunks, share" / "late", none "no chunk came or was due";
+        /// Chunks that came after their deadline, or were due and had not come by the end. For `video`: frames that were
+        /// not shown. Only `chunks` and `video` report it.
+        late: u64 = Count, Lower, "late chunks or frames" / "late";
+        /// `late` / chunks or frames that came or were due. Only `chunks` and `video` report it.
+        late_rate: Option<f64> = Share, Lower, "late chunks or frames, share" / "late", none "none came or was due";
         /// Number of times that playback waited for a chunk. The first chunk is played a deadline after it was written,
-        /// and each other one after its predecessor. Only `chunks` reports it.
+        /// and each other one after its predecessor. For `video`: freezes. Only `chunks` and `video` report it.
         stalls: u64 = Count, Lower, "stalls";
-        /// Total time for which playback waited, of all flows. Only `chunks` reports it.
+        /// Total time for which playback waited, of all flows. For `video`: the time of the frames that were not shown.
+        /// Only `chunks` and `video` report it.
         stalled_s: f64 = Time, Lower, "time stalled" / "stalled";
     }
 }

@@ -1,6 +1,8 @@
 //! The sender's view of the algorithm: its requests are cached between events.
 
-use crate::cc::{Ack, Cc, Congestion, CongestionControl, Loss, PacketControl, PhaseChange, Recovery, Sent};
+use crate::cc::{
+    Ack, Cc, Congestion, CongestionControl, Loss, MediaControl, PacketControl, PhaseChange, Recovery, Sent,
+};
 use crate::units::{Instant, Rate};
 
 /// An algorithm, and its requests after the last event.
@@ -100,6 +102,19 @@ impl Controller {
             tell(packets);
             self.ask();
         }
+    }
+
+    /// Tells the algorithm of media, if it sets the rate of an encoder.
+    pub(crate) fn tell_media(&mut self, tell: impl FnOnce(&mut dyn MediaControl)) {
+        if let Some(media) = self.cc.media_control() {
+            tell(media);
+            self.ask();
+        }
+    }
+
+    /// The rate of an encoder, from an algorithm that sets it.
+    pub(crate) fn target_rate(&mut self) -> Option<Rate> {
+        self.cc.media_control()?.target_rate()
     }
 
     /// Before this time nothing leaves.

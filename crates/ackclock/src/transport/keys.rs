@@ -22,21 +22,27 @@ use crate::quantity::{Problem, SendJitter, Size};
 use crate::units::{Duration, Rate};
 
 transport_keys! {
-    /// Source of the defaults: the RFCs, ns-2, its `Agent/TCP/Linux`, Linux, or QUIC.
+    /// Source of the defaults: the RFCs, ns-2, its `Agent/TCP/Linux`, Linux, QUIC, or RTP.
     profile: Profile = [Profile::Rfc] => Both;
-    /// Transport protocol of the flow: TCP, or QUIC with the recovery of RFC 9002. Under QUIC, keys that apply to TCP
-    /// alone are rejected.
-    protocol: Protocol = [Protocol::Tcp, Quic: Protocol::Quic] => Both;
+    /// Transport protocol of the flow. `quic` has the recovery of RFC 9002, and `rtp` carries media with the feedback
+    /// of RFC 8888. Keys that a protocol does not read are rejected.
+    protocol: Protocol = [Protocol::Tcp, Quic: Protocol::Quic, Rtp: Protocol::Rtp] => Both;
     /// Payload of a full segment.
-    mss: Size as u32 = [Size(1460), Linux: Size(1448), Quic: Size(1435)] check(|size| bytes(size, 1)) => Both;
+    mss: Size as u32 = [
+        Size(1460),
+        Linux: Size(1448),
+        Quic: Size(1435),
+        Rtp: Size(1200),
+    ] check(|size| bytes(size, 1)) => Both;
     /// TCP and IP header of every packet. Timestamps add 12 B to it. Under QUIC the default is the sum of five parts.
-    /// They are IP (20 B), UDP (8 B), packet header (13 B), tag (16 B) and frame header (8 bytes).
+    /// They are IP (20 B), UDP (8 B), packet header (13 B), tag (16 B) and frame header (8 bytes). Under RTP it
+    /// is the sum of IP, UDP and the RTP header (12 B).
     header: Size as u32 = [Size(40), Quic: Size(65)] check(|size| bytes(size, 1)) => Both;
     /// Bytes that the link layer adds to every packet (Ethernet: 38 B).
     framing: Size as u32 = [Size(0)] check(|size| bytes(size, 0)) => Both;
     /// Window at the start, in segments: 1 to 16777216.
     // RFC 2581 and the papers: two segments.
-    initial_window: u32 = [2, Linux: 10, Quic: 10] range(min = 1, max = 16_777_216) => Both;
+    initial_window: u32 = [2, Linux: 10, Quic: 10, Rtp: 10] range(min = 1, max = 16_777_216) => Both;
     /// The receiver's window in segments, 1 to 16777216, or "none".
     max_window: MaxWindow as Option<u32> = [MaxWindow::NONE] => Both;
     /// The receiver's buffer in bytes, at most 1 GiB, or "none". ACKs advertise its free part, and a sender probes a
@@ -62,6 +68,7 @@ transport_keys! {
         Ns2: Duration::from_secs(3),
         Ns2Linux: Duration::from_secs(3),
         Quic: Duration::from_millis(999),
+        Rtp: Duration::from_millis(999),
     ] check(not_zero) => Both;
     /// Granularity of the sender's clock for round-trip times and timeouts. "0 s" means exact times.
     clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => Tcp;
@@ -79,27 +86,29 @@ transport_keys! {
     handshake: bool = [false, Linux: true] => Tcp;
     /// Round-trip time measured by the handshake before the start. "0 s" means no measurement.
     handshake_rtt: Duration = [Duration::ZERO] => Both;
-    /// Whether ACKs are delayed until a second segment arrives, or the longest delay. `true` means 100 ms.
+    /// Whether ACKs are delayed until a second segment arrives, or the longest delay. `true` means 100 ms. Under RTP it
+    /// is the longest delay of feedback.
     delayed_ack: DelayedAck as Option<Duration> = [
         DelayedAck::Switch(false),
         Linux: DelayedAck::Longest(Duration::from_millis(40)),
         Quic: DelayedAck::Longest(Duration::from_millis(25)),
+        Rtp: DelayedAck::Longest(Duration::from_millis(40)),
     ] check(wait_not_zero) => Both;
     /// QUIC: number of packets whose ACK is delayed. One more packet is acknowledged at once (Ack-Eliciting Threshold
-    /// of draft-ietf-quic-ack-frequency).
-    ack_eliciting_threshold: u32 = [1] range(max = 16_777_216) => Quic;
+    /// of draft-ietf-quic-ack-frequency). RTP: the same for feedback, which the last packet of a frame also causes.
+    ack_eliciting_threshold: u32 = [1, Rtp: 16] range(max = 16_777_216) => Numbered;
     /// QUIC: packets out of order by this number are acknowledged at once, and 0 means never (Reordering Threshold of
     /// draft-ietf-quic-ack-frequency).
     reordering_threshold: u32 = [1] range(max = 16_777_216) => Quic;
-    /// QUIC: a packet is lost once a packet with a number larger by this is acknowledged (kPacketThreshold, RFC 9002
-    /// §6.1.1).
-    packet_threshold: u32 = [3] range(min = 1, max = 16_777_216) => Quic;
-    /// QUIC: once a later packet is acknowledged, a packet is lost this many round trips after it was sent. Range: 1 to
-    /// 1000 (kTimeThreshold of RFC 9002 §6.1.2).
-    time_threshold: f64 = [1.125] range(min = 1, max = 1000) => Quic;
+    /// QUIC and RTP: a packet is lost if a number larger by this is acknowledged (kPacketThreshold, RFC 9002 §6.1.1).
+    packet_threshold: u32 = [3] range(min = 1, max = 16_777_216) => Numbered;
+    /// QUIC and RTP: age in round trips at which a packet is lost, once a later one is acknowledged. Range: 1 to 1000
+    /// (kTimeThreshold of RFC 9002 §6.1.2).
+    time_threshold: f64 = [1.125] range(min = 1, max = 1000) => Numbered;
     /// QUIC: number of probe timeouts between two losses, without an acknowledgement between them, that reduce the
-    /// window to the minimum. Range: 1 to 1000 (kPersistentCongestionThreshold of RFC 9002 §7.6).
-    persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => Quic;
+    /// window to the minimum. Range: 1 to 1000 (kPersistentCongestionThreshold of RFC 9002 §7.6). RTP: number of probe
+    /// timeouts without feedback after which all packets in flight are lost.
+    persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => Numbered;
     /// Number of ACKs that are not delayed at the start of a connection and after a duplicate segment. The same applies
     /// after a pause longer than `min_rto`. Linux uses 16 (quick ACKs).
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => Tcp;
@@ -148,7 +157,7 @@ transport_keys! {
     timestamps: bool = [false, Ns2Linux: true, Linux: true] => Tcp;
     /// Rate of an algorithm that sets none itself, in windows per smoothed round trip. `off`: no pacing. `linux`: 2 in
     /// slow start up to half of ssthresh, then 1.2. `quic`: 1.25 (RFC 9002 §7.7).
-    pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic] => Both;
+    pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic, Rtp: Pacing::Quic] => Both;
     /// RFC 3465: the window grows by acknowledged segments, not by ACKs. `true`: at most two segments per ACK.
     /// `uncapped`: all segments of an ACK, as in Linux. `avoidance`: all in congestion avoidance, one in slow start
     /// (Linux's tcp_abc = 1).
@@ -159,7 +168,7 @@ transport_keys! {
     ] => Tcp;
     /// RFC 5681: the window shrinks after an RTO without sending. `false`: the window stays, as under RFC 9002 and, for
     /// five minutes, under RFC 7661.
-    idle_restart: bool = [true, Quic: false] => Both;
+    idle_restart: bool = [true, Quic: false, Rtp: false] => Both;
     /// Decrease of the window after an idle time. `restart`: to the initial window (RFC 5681 §4.1). `halve`: by half
     /// for each RTO (RFC 2861, Linux). `validate`: by half for each five minutes in which less than half of it was used
     /// (RFC 7661). A loss in that time reduces it to half of the used part.
@@ -279,7 +288,8 @@ transport_keys! {
     ecn_beta: EcnBeta = [EcnBeta::Word(RuleWord::Rule)] check(above_zero) => Both;
     /// Explicit congestion notification: queues that mark need not drop. `off`: packets are not ECN-capable, unless the
     /// algorithm needs ECN, as in Linux. `classic`: RFC 3168. `dctcp`: an echo per ACK (RFC 8257). `accecn`: accurate
-    /// feedback (RFC 9768). `counts`: ACK frames of QUIC count marks (RFC 9000 §13.4).
+    /// feedback (RFC 9768). `counts`: ACK frames of QUIC count marks (RFC 9000 §13.4), and feedback of RTP reports them
+    /// (RFC 8888).
     ecn: EcnMode = [EcnMode::Off] => Both;
     /// Extra delay of each packet at its sender, uniform between 0 and this. "1 packet" is one transmission at the
     /// bottleneck.

@@ -27,27 +27,30 @@ impl TransportKeys {
             *value != usual[key] && !of_profile.iter().any(|(other, set)| *other == key && set == value)
         };
         let is_unread = |(key, scope): &&(&str, Scope)| !scope.includes(self.protocol) && is_set(key);
-        let (protocol, other) = match self.protocol {
-            Protocol::Tcp => (Protocol::Tcp.name(), Protocol::Quic.name()),
-            Protocol::Quic => (Protocol::Quic.name(), Protocol::Tcp.name()),
-        };
-        let unread = TransportKeys::SCOPES.iter().filter(is_unread);
-        let mut problems: Vec<_> = unread.map(|(key, _)| (*key, Problem::OtherProtocol { protocol, other })).collect();
+        let protocol = self.protocol.name();
+        let unread = TransportKeys::SCOPES.iter().filter(is_unread).map(|(key, scope)| {
+            let other = if *scope == Scope::Tcp { Protocol::Tcp } else { Protocol::Quic };
+            (*key, Problem::OtherProtocol { protocol, other: other.name() })
+        });
+        let mut problems: Vec<_> = unread.collect();
         let mut reject = |key, value: &str, expected| {
             let value = value.to_owned();
             problems.push((key, Problem::NotOfProtocol { value, protocol, expected }));
         };
-        let is_quic = self.protocol == Protocol::Quic;
-        if self.ecn != EcnMode::Off && is_quic != (self.ecn == EcnMode::Counts) {
+        let is_numbered = self.protocol != Protocol::Tcp;
+        if self.ecn != EcnMode::Off && is_numbered != (self.ecn == EcnMode::Counts) {
             let of_tcp = "\"off\", \"classic\", \"dctcp\" or \"accecn\"";
-            reject("ecn", self.ecn.name(), if is_quic { "\"off\" or \"counts\"" } else { of_tcp });
+            reject("ecn", self.ecn.name(), if is_numbered { "\"off\" or \"counts\"" } else { of_tcp });
         }
-        if self.undo != Undo::None && is_quic != (self.undo == Undo::LateAcks) && is_set("undo") {
-            let of_tcp = "\"none\", \"eifel\", \"dsack\" or \"both\"";
-            let value = given["undo"].as_str().unwrap_or_default();
-            reject("undo", value, if is_quic { "\"none\" or \"late-acks\"" } else { of_tcp });
+        let (undoes, known) = match self.protocol {
+            Protocol::Tcp => (self.undo != Undo::LateAcks, "\"none\", \"eifel\", \"dsack\" or \"both\""),
+            Protocol::Quic => (self.undo == Undo::LateAcks, "\"none\" or \"late-acks\""),
+            Protocol::Rtp => (false, "\"none\""),
+        };
+        if self.undo != Undo::None && !undoes && is_set("undo") {
+            reject("undo", given["undo"].as_str().unwrap_or_default(), known);
         }
-        if is_quic && self.idle_window == IdleWindow::Validate {
+        if is_numbered && self.idle_window == IdleWindow::Validate {
             reject("idle_window", "validate", "\"restart\" or \"halve\"");
         }
         problems

@@ -20,6 +20,8 @@ pub enum Profile {
     Linux,
     /// The defaults of QUIC (RFC 9000 and 9002), which also select the protocol.
     Quic,
+    /// The defaults of RTP with the feedback of RFC 8888, which also select the protocol.
+    Rtp,
 }
 
 impl Profile {
@@ -30,5 +32,6 @@ impl Profile {
         ("ns-2-linux", Profile::Ns2Linux),
         ("linux", Profile::Linux),
         ("quic", Profile::Quic),
+        ("rtp", Profile::Rtp),
     ];
 }

@@ -45,7 +45,8 @@ pub enum EcnMode {
     Dctcp,
     /// RFC 9768 (AccECN): the receiver tells how many packets and bytes were marked.
     AccEcn,
-    /// QUIC: ACK frames count the packets that came as ECN-capable and those that were marked (RFC 9000 §13.4).
+    /// QUIC: ACK frames count the packets that came as ECN-capable and those that were marked (RFC 9000 §13.4). RTP:
+    /// feedback reports the ECN field of each packet (RFC 8888).
     Counts,
 }
 
@@ -78,7 +79,7 @@ impl EcnMode {
     /// although the setting is off.
     pub fn with_need(self, need: EcnNeed, protocol: Protocol) -> EcnMode {
         match (self, need, protocol) {
-            (EcnMode::Off, EcnNeed::PerAck | EcnNeed::Counts, Protocol::Quic) => EcnMode::Counts,
+            (EcnMode::Off, EcnNeed::PerAck | EcnNeed::Counts, Protocol::Quic | Protocol::Rtp) => EcnMode::Counts,
             (EcnMode::Off, EcnNeed::PerAck, Protocol::Tcp) => EcnMode::Dctcp,
             (EcnMode::Off, EcnNeed::Counts, Protocol::Tcp) => EcnMode::AccEcn,
             _ => self,
@@ -95,6 +96,8 @@ pub enum Protocol {
     Tcp,
     /// QUIC, with the loss detection and the events of RFC 9002.
     Quic,
+    /// RTP over UDP for media, with the feedback of RFC 8888. Nothing is sent again.
+    Rtp,
 }
 
 impl Protocol {
@@ -103,6 +106,7 @@ impl Protocol {
         match self {
             Protocol::Tcp => "tcp",
             Protocol::Quic => "quic",
+            Protocol::Rtp => "rtp",
         }
     }
 }

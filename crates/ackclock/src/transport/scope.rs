@@ -5,12 +5,14 @@ use super::rules::Protocol;
 /// The protocols that read a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// TCP and QUIC.
+    /// TCP, QUIC and RTP.
     Both,
     /// TCP alone.
     Tcp,
     /// QUIC alone.
     Quic,
+    /// QUIC and RTP, whose packets have numbers.
+    Numbered,
 }
 
 impl Scope {
@@ -20,6 +22,7 @@ impl Scope {
             Scope::Both => true,
             Scope::Tcp => protocol == Protocol::Tcp,
             Scope::Quic => protocol == Protocol::Quic,
+            Scope::Numbered => matches!(protocol, Protocol::Quic | Protocol::Rtp),
         }
     }
 }

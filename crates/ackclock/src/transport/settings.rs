@@ -17,7 +17,7 @@ impl Profile {
         match self {
             Profile::Linux => Arithmetic::Linux,
             Profile::Ns2Linux => Arithmetic::Linux26,
-            Profile::Rfc | Profile::Ns2 | Profile::Quic => Arithmetic::Exact,
+            Profile::Rfc | Profile::Ns2 | Profile::Quic | Profile::Rtp => Arithmetic::Exact,
         }
     }
 }
@@ -33,7 +33,7 @@ impl Transport {
     pub fn recovery_name(&self) -> &'static str {
         match self.protocol {
             Protocol::Tcp => self.recovery.name(),
-            Protocol::Quic => self.protocol.name(),
+            Protocol::Quic | Protocol::Rtp => self.protocol.name(),
         }
     }
 
@@ -48,14 +48,14 @@ impl Transport {
         CcContext {
             mss: self.mss,
             packet_bytes: self.mss + self.data_overhead(),
-            selective_acks: self.protocol == Protocol::Quic || self.recovery == LossRecovery::Sack && self.peer_sack,
+            selective_acks: self.protocol != Protocol::Tcp || self.recovery == LossRecovery::Sack && self.peer_sack,
             min_window: match self.protocol {
                 Protocol::Tcp => settings.min_window,
-                Protocol::Quic => QUIC_MIN_WINDOW,
+                Protocol::Quic | Protocol::Rtp => QUIC_MIN_WINDOW,
             },
             min_marked: match self.protocol {
                 Protocol::Tcp => settings.min_marked,
-                Protocol::Quic => QUIC_MIN_WINDOW,
+                Protocol::Quic | Protocol::Rtp => QUIC_MIN_WINDOW,
             },
             counts_marks: self.ecn.counts_marks(),
             seed,

@@ -31,7 +31,7 @@ fn a_transfer_with_the_saved_parameters_of_its_path_ends_earlier() {
             let [new, resumed] =
                 ["", SAVED].map(|keys| flow(TRANSFER, cc, profile, 50, keys).completion_time_s.unwrap());
             match cc {
-                "bbr1" | "bbr3" | "copa" => assert_eq!(resumed, new, "{profile} {cc}"),
+                "bbr1" | "bbr3" | "copa" | "scream" | "gcc" => assert_eq!(resumed, new, "{profile} {cc}"),
                 // Hybla's own slow start overflows the buffer in both cases. CDG may reduce its window at random.
                 "hybla" | "cdg" => assert!(resumed < new + 0.1, "{profile} {cc}: {new} s, {resumed} s"),
                 _ => assert!(resumed < new - 0.1, "{profile} {cc}: {new} s, {resumed} s"),

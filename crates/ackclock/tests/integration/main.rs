@@ -16,6 +16,7 @@ mod ecn;
 mod exchange;
 mod impairments;
 mod lookahead;
+mod media;
 mod metamorphic;
 mod meters;
 mod network;

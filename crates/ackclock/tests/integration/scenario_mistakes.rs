@@ -31,7 +31,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "kind = \"aimd\"",
         "knid = \"aimd\"",
         "18: flows.test.cc.kind: missing; use one of reno, cubic, bic, highspeed, scalable, htcp, hybla, westwood, veno, \
-             illinois, yeah, compound and 31 more",
+             illinois, yeah, compound and 33 more",
     ),
     ("\"sack\"", "\"sak\"", r#"19: flows.test.recovery: unknown value "sak"; did you mean "sack"?"#),
     (

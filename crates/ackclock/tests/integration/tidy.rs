@@ -72,7 +72,8 @@ const CORE: Map = &[
     ("transport", &["units", "quantity", "prefetch", "cc"]),
     ("tcp", &["units", "ecn", "quantity", "prefetch", "cc", "transport"]),
     ("quic", &["units", "ecn", "prefetch", "cc", "transport"]),
-    ("capture", &["units", "qdisc", "cc", "transport", "tcp"]),
+    ("rtp", &["units", "ecn", "cc", "transport", "quic"]),
+    ("capture", &["units", "qdisc", "cc", "transport", "tcp", "rtp"]),
     ("exchange", &["units", "ecn", "cc", "transport", "tcp"]),
     (
         "sim",
@@ -92,6 +93,7 @@ const CORE: Map = &[
             "transport",
             "tcp",
             "quic",
+            "rtp",
             "capture",
         ],
     ),

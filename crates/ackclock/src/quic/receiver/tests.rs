@@ -14,7 +14,7 @@ fn receiver(change: impl FnOnce(&mut Transport)) -> Receiver {
 }
 
 fn packet(number: u64) -> DataPacket {
-    DataPacket { connection: 0, number, offset: 1000 * number, len: 1000, ect: true, acks_below: 0 }
+    DataPacket { connection: 0, number, offset: 1000 * number, len: 1000, ect: true, acks_below: 0, is_marker: false }
 }
 
 /// Whether each of these packets, one a millisecond, is acknowledged at once.

@@ -24,7 +24,7 @@ use super::ecn::EcnValidation;
 use super::packet::AckPacket;
 use super::sent::{Counting, NewlyAcked, SentPackets};
 use super::stream::SendStream;
-use crate::cc::{Ack, Cc, Loss, PacketsAcked, PathView, Phase, PhaseChange, RttSample};
+use crate::cc::{Ack, Cc, Loss, MediaFrame, PacketsAcked, PathView, Phase, PhaseChange, RttSample};
 use crate::transport::{
     Controller, EcnMode, LostTransmission, Pacer, Pacing, Rtt, SenderCounters, Timer, Timers, Transport, Undo,
     WindowMean,
@@ -164,6 +164,16 @@ impl Sender {
         self.stream.written == Some(self.stream.una)
     }
 
+    /// The encoder hands over a frame. The frame itself is written separately.
+    pub(crate) fn on_frame(&mut self, frame: &MediaFrame) {
+        self.cc.tell_media(|cc| cc.on_frame(frame));
+    }
+
+    /// The rate of an encoder, from an algorithm that sets it.
+    pub(crate) fn target_rate(&mut self) -> Option<Rate> {
+        self.cc.target_rate()
+    }
+
     // ---- the network ----
 
     /// An ACK arrives, with these ranges `start .. end` of packet numbers, the newest first.
@@ -174,7 +184,8 @@ impl Sender {
         let from =
             Counting { growing: self.period_end(), late: self.episode.map_or(u64::MAX, |episode| episode.first) };
         let stream = &mut self.stream;
-        let newly = self.sent.acknowledge(ranges, from, |packet| stream.deliver(packet.frame.offset, packet.frame.len));
+        let newly =
+            self.sent.acknowledge(ranges, from, |_, packet| stream.deliver(packet.frame.offset, packet.frame.len));
         // RFC 9002 §A.7: "Nothing to do if there are no newly acked packets."
         let Some((largest, sent_at)) = newly.largest else { return };
         // RFC 9002 §5.1: "the largest acknowledged packet number is newly acknowledged".

@@ -125,7 +125,7 @@ impl Sender {
             let path = self.path();
             self.cc.on_sent(&Sent { now, bytes: len, retransmission: again, path });
         }
-        DataPacket { connection: 0, number, offset, len, ect, acks_below: self.acks_below }
+        DataPacket { connection: 0, number, offset, len, ect, acks_below: self.acks_below, is_marker: false }
     }
 
     fn pace(&mut self, now: Instant, len: u32, rate: Rate) {

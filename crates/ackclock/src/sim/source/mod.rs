@@ -8,12 +8,14 @@ mod cbr;
 mod emitter;
 mod interactive;
 mod on_off;
+mod video;
 mod web;
 mod writer;
 
 pub use arrivals::Arrivals;
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
+pub use video::Video;
 pub use web::Web;
 pub use writer::Writer;
 
@@ -31,6 +33,8 @@ pub enum Application {
     Web(Box<Web>),
     /// Writes a little from time to time, and measures its delay.
     Interactive(Box<Interactive>),
+    /// Produces frames at the rate of the transport, and shows them.
+    Video(Box<Video>),
     /// A slot: others open it.
     Slot,
     /// The ends of the flow are outside of the simulation.
@@ -47,6 +51,7 @@ impl Application {
             Traffic::Slot => Application::Slot,
             Traffic::Web(plan) => Application::Web(Box::new(Web::new(plan, flow, rngs))),
             Traffic::Interactive(plan) => Application::Interactive(Box::new(Interactive::new(plan, flow, rngs))),
+            Traffic::Video(plan) => Application::Video(Box::new(Video::new(plan, flow, rngs))),
             Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. } => {
                 Application::Writer(Writer::new(flow))
             }
@@ -59,6 +64,7 @@ impl Application {
             Application::Writer(writer) => writer.next_deadline(),
             Application::Web(web) => web.next_deadline(),
             Application::Interactive(interactive) => interactive.next_deadline(),
+            Application::Video(video) => video.next_deadline(),
             Application::Slot | Application::None => None,
         }
     }
@@ -76,6 +82,10 @@ impl Application {
                 interactive.on_deadline(now, sender);
                 None
             }
+            Application::Video(video) => {
+                video.on_deadline(now, sender);
+                None
+            }
             Application::Slot | Application::None => None,
         }
     }
@@ -86,12 +96,13 @@ impl Application {
             Application::Writer(writer) => writer.stop(now),
             Application::Web(web) => web.stop(now),
             Application::Interactive(interactive) => interactive.stop(),
+            Application::Video(video) => video.stop(),
             Application::Slot | Application::None => {}
         }
     }
 
     /// Whether a flow has ended once everything that it wrote is acknowledged.
     pub fn ends(&self) -> bool {
-        !matches!(self, Application::Web(_) | Application::Interactive(_))
+        !matches!(self, Application::Web(_) | Application::Interactive(_) | Application::Video(_))
     }
 }

@@ -54,7 +54,7 @@ impl Writer {
         self.writes += 1;
         let next_write = match self.traffic {
             // Others write.
-            Traffic::Slot | Traffic::Web(_) | Traffic::Interactive(_) => None,
+            Traffic::Slot | Traffic::Web(_) | Traffic::Interactive(_) | Traffic::Video(_) => None,
             Traffic::Bulk => {
                 sender.write_forever();
                 None

@@ -46,7 +46,7 @@ use self::validation::Validation;
 use self::window::PeerWindow;
 use super::scoreboard::{Delivered, Scoreboard};
 use super::segment::AckSegment;
-use crate::cc::{Ack, Cc, IdleWindow, Loss, PathView, Phase, PhaseChange, RateSample};
+use crate::cc::{Ack, Cc, IdleWindow, Loss, MediaFrame, PathView, Phase, PhaseChange, RateSample};
 use crate::transport::{
     Controller, ExitGrowth, LossRecovery, LostTransmission, Pacer, Pacing, Reduction, Rtt, RttSamples, SenderCounters,
     Timer, Timers, Transport, WindowGrowth, WindowMean, expiry,
@@ -289,6 +289,16 @@ impl Sender {
     /// True if everything written was acknowledged.
     pub fn is_done(&self) -> bool {
         self.written == Some(self.snd_una)
+    }
+
+    /// The encoder hands over a frame. The frame itself is written separately.
+    pub(crate) fn on_frame(&mut self, frame: &MediaFrame) {
+        self.cc.tell_media(|cc| cc.on_frame(frame));
+    }
+
+    /// The rate of an encoder, from an algorithm that sets it.
+    pub(crate) fn target_rate(&mut self) -> Option<Rate> {
+        self.cc.target_rate()
     }
 
     // ---- the network ----
