@@ -38,6 +38,7 @@ SUITES = {
     "policed": "policed",
     "aqm": "aqm",
     "l4s": "l4s",
+    "rfc8867": "rfc8867",
 }
 MEGABIT, KILOBIT = 1e6, 1e3
 

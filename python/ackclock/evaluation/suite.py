@@ -35,10 +35,13 @@ _BETTER = ("higher", "lower", "near-one", "reach-one")
 #: The metrics that can be watched in flow arrivals, which have no fair share.
 _OF_ARRIVALS = ("group-goodput", "completion-time", "segments-sent", "loss-rate", "queue-delay")
 _ARRIVALS = ("arrivals", "web")
+#: The metrics that can be watched in flows whose data a client plays.
+_OF_PLAYED = (*_OF_FLOWS, "late-rate")
+_PLAYED = ("chunks", "video")
 #: The metrics that can be watched in datagrams, without and with a deadline.
 _OF_DATAGRAMS = ("loss-rate", "packets-lost", "delay-p99")
 _OF_RTP = (*_OF_DATAGRAMS, "lost-or-late-rate")
-_WATCHED = (*_OF_FLOWS, "packets-lost", "delay-p99", "lost-or-late-rate")
+_WATCHED = (*_OF_PLAYED, "packets-lost", "delay-p99", "lost-or-late-rate")
 #: The traffic of finite flows.
 _FINITE = ("transfer", *_ARRIVALS)
 #: The form of an id, which conditions of the gate can name.
@@ -188,6 +191,8 @@ class Environment:
             what, there_are = "datagrams", _OF_RTP if kind == "rtp" else _OF_DATAGRAMS
         elif kind in _ARRIVALS:
             what, there_are = "flow arrivals", _OF_ARRIVALS
+        elif kind in _PLAYED:
+            what, there_are = "played flows", _OF_PLAYED
         else:
             what, there_are = "flows", _OF_FLOWS
         if watch.metric not in there_are:

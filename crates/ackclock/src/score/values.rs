@@ -77,6 +77,10 @@ impl Watch {
             "packets-lost" => sum(numbers(&kept, "lost")),
             "loss-rate" => pooled(&kept, "lost", "sent"),
             "queue-delay" => queue_delay_s(&kept),
+            // If no frame came or was due, none was shown.
+            "late-rate" => largest(
+                of_groups(rows(run, "transfers"), &groups).iter().map(|row| number(row, "late_rate").unwrap_or(1.0)),
+            ),
             "lost-or-late-rate" => largest(kept.iter().map(|row| number(row, "lost_or_late_rate").unwrap_or(0.0))),
             // If no packet arrived, the duration of the run is a lower bound.
             "delay-p99" => largest(kept.iter().map(|row| number(row, "delay_p99_s").unwrap_or(duration_s(run)))),
