@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import polars
 import pytest
-from helpers import cli
+from helpers import ROOT, cli
 
 from ackclock import _core
 from ackclock.captures.observed import CaptureFile
@@ -432,3 +432,20 @@ def test_plots_that_cannot_be(args: tuple[str, ...], message: str, tmp_path: Pat
     assert answer.code == (1 if "/dev/full" in args else 2)
     assert message in answer.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
+
+
+@needs_tshark
+def test_packets_and_feedback_of_rtp_are_those_of_a_call_for_tshark(tmp_path: Path) -> None:
+    pcap = tmp_path / "call.pcapng"
+    answer = cli("run", ROOT / "examples/call.toml", "--pcap", pcap, "--json", "--set", "duration=12 s")
+    assert (answer.code, answer.stderr) == (0, f"captured packets in {pcap}\n")
+    shown = ["-T", "fields", "-e", "rtp.seq", "-e", "rtp.marker"]
+    lines = tshark(pcap, "-d", "udp.port==9,rtp", "-Y", "ip.src == 10.0.0.1", *shown)
+    data = [line.split("\t") for line in lines]
+    numbers = [int(number) for number, _ in data]
+    assert numbers == list(range(len(numbers)))
+    # A frame has one marker: 30 frames per second.
+    assert sum(marker in ("1", "True") for _, marker in data) == pytest.approx(360, abs=20)
+    sound = "rtcp.length_check == 1 && rtcp.pt == 205 && rtcp.rtpfb.fmt == 11"
+    rtcp = tshark(pcap, "-d", "udp.port==9,rtcp", "-Y", sound)
+    assert len(rtcp) == len(tshark(pcap, "-Y", "ip.src == 10.128.0.1")) > 300
