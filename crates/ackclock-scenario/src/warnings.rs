@@ -70,6 +70,7 @@ pub fn warnings(document: &Document, network: &Network) -> Vec<String> {
     warnings.extend(flows().filter_map(|(flow, _)| no_window_rule(flow)));
     warnings.extend(flows().flat_map(|(flow, _)| of_media(flow)));
     warnings.extend(flows().filter_map(|(flow, route)| cannot_resume(flow, route.mean_rtt)));
+    warnings.extend(flows().filter_map(|(flow, _)| coarse_feedback(flow)));
     for (flow, route) in flows().filter(|(flow, _)| is_capable(flow)) {
         let shared = route.forward.iter().map(|link| network.link(*link));
         let mut queues: Vec<(&str, &QueueSpec)> = shared.map(|link| (link.name.as_str(), &link.queue)).collect();
@@ -96,6 +97,20 @@ fn deaf(flow: &Flow, place: Option<&str>) -> Option<String> {
     let cc = flow.cc.as_ref().filter(|cc| !cc.responds_to_marks())?;
     let (name, cc) = (&flow.name, cc.name());
     Some(format!("{name} is ECN-capable, but {cc} does not respond to the marks of {}; write ecn = \"off\"", place?))
+}
+
+/// An algorithm that needs the number of marks, with feedback of one bit.
+fn coarse_feedback(flow: &Flow) -> Option<String> {
+    let cc = flow.cc.as_ref().filter(|cc| cc.needs_ecn() != EcnNeed::None)?;
+    let is_coarse = flow.ecn() == EcnMode::Classic;
+    is_coarse.then(|| {
+        format!(
+            "{}: {} needs the number of marks, but ecn = \"classic\" echoes one bit until the sender \
+             answers; leave out ecn, or write ecn = \"accecn\"",
+            flow.name,
+            cc.name()
+        )
+    })
 }
 
 /// A flow whose ECN field a link of its path clears.
@@ -453,6 +468,21 @@ mod tests {
             // Without marks there is another warning.
             assert!(warnings("", &flow)[0].contains("no queue on its path marks"));
             assert_eq!(warnings("queue = 'fq-codel'", &flow.replace("accecn", "off")), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn an_algorithm_that_counts_marks_needs_feedback_that_does() {
+        for cc in ["prague", "dctcp"] {
+            let flow = |ecn: &str| format!("[[flows]]\nname = 'few'\ncc = '{cc}'\necn = '{ecn}'\n");
+            assert_eq!(
+                warnings(MARKING, &flow("classic")),
+                [format!(
+                    "few: {cc} needs the number of marks, but ecn = \"classic\" echoes one bit until the sender \
+                     answers; leave out ecn, or write ecn = \"accecn\""
+                )]
+            );
+            assert_eq!(warnings(MARKING, &flow("accecn")), [""; 0]);
         }
     }
 

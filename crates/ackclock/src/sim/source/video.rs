@@ -11,8 +11,8 @@ use crate::sim::plan::{FlowPlan, VideoPlan};
 use crate::sim::transfer::TransferLog;
 use crate::units::{Duration, Instant, NANOS_PER_SEC, Rate};
 
-/// A change of the rate by more than this part of it is abrupt. RFC 8593 §5.2 has bursts for abrupt changes, without a
-/// number.
+/// A change of the rate by more than this part of it is abrupt. RFC 8593 §5.2 has no number, and its authors'
+/// code (cisco/syncodecs) has this one.
 const ABRUPT: f64 = 0.5;
 /// Random frames are at least this part of their mean in size and distance.
 const LEAST_PART: f64 = 0.1;
