@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(properties["initial_rto"]["default"], "1 s");
         assert_eq!(
             properties["initial_rto"][PROFILES_KEY],
-            serde_json::json!({ "ns-2": "3 s", "ns-2-linux": "3 s", "quic": "999 ms" })
+            serde_json::json!({ "ns-2": "3 s", "ns-2-linux": "3 s", "quic": "999 ms", "rtp": "999 ms" })
         );
     }
 }
