@@ -336,7 +336,7 @@ impl Connection {
         bytes.extend(((last + 1 - first) as u16).to_be_bytes());
         let mut entries = entries.iter().peekable();
         for number in first..=last {
-            // "R (1 bit), ECN (2 bits), Arrival time offset (ATO, 13 bits)", and zeros for a packet that has not arrived.
+            // A bit for received packets, two bits of ECN, 13 bits of the offset. A packet that has not arrived has zeros.
             let report = entries
                 .next_if(|(entry, _)| *entry == number)
                 .map_or(0, |(_, value)| 1 << 15 | (value & 0b11) << 13 | value >> 2);

@@ -275,7 +275,7 @@ impl Groups {
             return None;
         };
         if sent_at < current.began_at {
-            // Section 5.1: "packets that arrive out of order are ignored".
+            // Section 5.1: the model ignores packets out of order.
             return None;
         }
         let burst = 1e3 * burst_time.as_secs_f64();

@@ -5,8 +5,7 @@ use crate::units::{Duration, Instant};
 
 /// RFC 8888 §3.1: the arrival time offset counts 1/1024 s.
 const OFFSETS_PER_SEC: u64 = 1024;
-/// The largest offset of 13 bits. RFC 8888 §3.1: "If the measured value is greater than 8189/1024 seconds (...), the value 0x1FFE
-/// MUST be reported". 0x1FFF means that no time is available.
+/// The offset that stands for more than 8189/1024 s (RFC 8888 §3.1). 0x1FFF means that no time is available.
 const LARGEST_OFFSET: u64 = 0x1ffe;
 /// RFC 8888 §3.1: the report timestamp has the middle 32 bits of an NTP timestamp.
 const TIMESTAMPS_PER_SEC: u64 = 1 << 16;

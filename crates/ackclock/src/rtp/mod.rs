@@ -4,7 +4,8 @@
 //! the marker bit (RFC 3550 §5.1). `sender` applies the window and the pacing rate of the algorithm. `receiver`
 //! reports arrivals, and `feedback` is the format of reports.
 //!
-//! Losses: RFC 8888 leaves their detection to the sender. The rules follow RFC 9002 §6.1, by number and by time. Without feedback for several probe timeouts, all packets in flight are lost.
+//! Losses: RFC 8888 leaves their detection to the sender. The rules follow RFC 9002 §6.1, by number and by time.
+//! Without feedback for several probe timeouts, all packets in flight are lost.
 //!
 //! Deviations: sequence numbers do not wrap. The feedback has no share of the session's bandwidth (RFC 3550 §6.2).
 

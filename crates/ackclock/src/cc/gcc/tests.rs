@@ -124,7 +124,7 @@ fn the_rate_grows_by_a_factor_and_near_convergence_by_half_a_packet() {
     (cc.rate, cc.maximum) = (720_000.0, Some((700_000.0, 100.0 * 100.0)));
     cc.increase(700_000.0, 0.1);
     assert_eq!(cc.rate, 722_000.0);
-    // Below the range the factor holds, and above it the mean is forgotten, too.
+    // The factor holds below the range and above it, where the mean is also forgotten.
     cc.increase(699_000.0, 1.0);
     assert!((cc.rate - 722_000.0 * 1.08).abs() < 1e-6 && cc.maximum.is_some());
     cc.increase(701_000.0, 1.0);

@@ -257,7 +257,7 @@ impl Video {
         let age = self.waiting.front().map_or(Duration::ZERO, |(_, made)| now.since(*made));
         let plan = &self.encoder.plan;
         let (interval, least, most) = (plan.interval, plan.min_rate, plan.max_rate);
-        // A frame behind one that is late already would be late, too.
+        // A frame behind a late one would also be late.
         let is_skipped = age > plan.deadline;
         let (mut bytes, mut is_key) = (0, false);
         if !is_skipped {
