@@ -2,18 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::transport::RangeSet;
-
-/// Bytes that a packet carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// First byte.
-    pub offset: u64,
-    /// How many.
-    pub len: u32,
-    /// True for those sent before.
-    pub again: bool,
-}
+use crate::transport::{Frame, RangeSet};
 
 /// One stream of bytes.
 #[derive(Clone, Debug)]

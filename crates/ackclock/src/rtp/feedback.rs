@@ -37,33 +37,29 @@ pub(super) fn write(now: Instant, arrivals: impl Iterator<Item = Arrival>, list:
     }));
 }
 
-/// The arrivals of a feedback packet, with times of its resolution. A packet without a timestamp has none.
-pub(super) fn read(list: &[(u64, u64)]) -> impl Iterator<Item = Arrival> {
+/// The arrivals of a feedback packet, with times of its resolution, and how long the receiver has had each. A packet
+/// without a timestamp has none.
+pub(super) fn read(list: &[(u64, u64)]) -> impl Iterator<Item = (Arrival, Duration)> {
     let (stamp, entries) = list.split_first().map_or((0, list), |((stamp, _), entries)| (*stamp, entries));
     let sent_ns = (u128::from(stamp) * u128::from(NANOS_PER_SEC) / u128::from(TIMESTAMPS_PER_SEC)) as u64;
     entries.iter().map(move |(number, value)| {
-        let ago = (value >> 2) * NANOS_PER_SEC / OFFSETS_PER_SEC;
-        let at = Instant::from_nanos(sent_ns.saturating_sub(ago));
-        Arrival { number: *number, at, ecn: Ecn::from_bits((value & 0b11) as u8) }
+        let held = (value >> 2) * NANOS_PER_SEC / OFFSETS_PER_SEC;
+        let at = Instant::from_nanos(sent_ns.saturating_sub(held));
+        (Arrival { number: *number, at, ecn: Ecn::from_bits((value & 0b11) as u8) }, Duration::from_nanos(held))
     })
 }
 
 /// The ranges `start .. end` of packet numbers that a feedback packet reports, the newest first.
 pub fn reported(list: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for arrival in read(list) {
+    for (number, _) in list.iter().skip(1) {
         match ranges.last_mut() {
-            Some((_, end)) if *end == arrival.number => *end += 1,
-            _ => ranges.push((arrival.number, arrival.number + 1)),
+            Some((_, end)) if *end == *number => *end += 1,
+            _ => ranges.push((*number, number + 1)),
         }
     }
     ranges.reverse();
     ranges
-}
-
-/// How long the receiver has had the packet with this entry.
-pub(super) fn held(value: u64) -> Duration {
-    Duration::from_nanos((value >> 2) * NANOS_PER_SEC / OFFSETS_PER_SEC)
 }
 
 /// Bytes of RTCP that report packets from `first` to `last`: 16 bits each, padded to words.
@@ -87,9 +83,9 @@ mod tests {
         // 10 s are 655 360 / 65 536 s. 1.5 ms are 1.536 / 1024 s, rounded down. 9 s exceed the largest offset.
         assert_eq!(list, [(655_360, 0), (7, 0b10), (9, 1 << 2 | 0b11), (10, 0x1ffe << 2)]);
         let back: Vec<_> = read(&list).collect();
-        assert_eq!(back[0], arrivals[0]);
-        assert_eq!((back[1].at, back[1].ecn), (Instant::from_nanos(now.as_nanos() - 976_562), Ecn::Ce));
-        assert_eq!(held(list[2].1), Duration::from_nanos(976_562));
+        let held = Duration::from_nanos(976_562);
+        let late = Arrival { number: 9, at: Instant::from_nanos(now.as_nanos() - held.as_nanos()), ecn: Ecn::Ce };
+        assert_eq!(back[..2], [(arrivals[0], Duration::ZERO), (late, held)]);
         assert_eq!(read(&[]).count(), 0);
     }
 

@@ -5,7 +5,8 @@
 //! reports arrivals, and `feedback` is the format of reports.
 //!
 //! Losses: RFC 8888 leaves their detection to the sender. The rules follow RFC 9002 §6.1, by number and by time.
-//! Without feedback for several probe timeouts, all packets in flight are lost.
+//! Without feedback for several probe timeouts, all packets in flight are lost. `transport::numbered` is the part of
+//! the sender that QUIC also has.
 //!
 //! Deviations: sequence numbers do not wrap. The feedback has no share of the session's bandwidth (RFC 3550 §6.2).
 

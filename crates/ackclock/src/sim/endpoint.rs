@@ -101,7 +101,7 @@ impl SendingEnd {
         match self {
             SendingEnd::Tcp(sender) => sender.set_cc(now, cc),
             SendingEnd::Quic(sender) => sender.set_cc(now, cc),
-            SendingEnd::Rtp(sender) => sender.set_cc(now, cc),
+            SendingEnd::Rtp(sender) => sender.replace_cc(now, cc),
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::cc::RateSample;
+use crate::cc::{Loss, PathView, RateSample};
 use crate::units::{Duration, Instant};
 
 /// The state of delivery when a segment was last sent: the draft's P.
@@ -35,6 +35,14 @@ pub struct LostTransmission {
     pub lost: u64,
     /// True if the application, not the network, held the sender back then.
     pub app_limited: bool,
+}
+
+impl LostTransmission {
+    /// The event of the algorithm.
+    pub fn event(self, now: Instant, path: PathView) -> Loss {
+        let LostTransmission { bytes, retransmission, tx_in_flight, lost, app_limited } = self;
+        Loss { now, bytes, retransmission, tx_in_flight, lost, app_limited, path }
+    }
 }
 
 /// The deliveries of an ACK: the part of its sample that later steps of the same ACK would change.

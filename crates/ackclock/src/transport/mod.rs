@@ -5,13 +5,14 @@
 //! and settings of algorithms.
 //!
 //! `rtt`, `timers`, `wheel`, `pacer`, `delivery` and `controller` are parts of every sender. `ranges` is a set of
-//! ranges of numbers.
+//! ranges of numbers. `numbered` is the part that the senders of QUIC and RTP share, and `sent` contains their packets.
 
 mod controller;
 mod counters;
 mod delivery;
 mod info;
 mod keys;
+pub(crate) mod numbered;
 mod pacer;
 mod problems;
 mod profile;
@@ -19,6 +20,7 @@ mod ranges;
 mod rtt;
 mod rules;
 mod scope;
+mod sent;
 mod settings;
 mod table;
 mod timers;
@@ -31,6 +33,7 @@ pub(crate) use counters::WindowMean;
 pub(crate) use delivery::{Delivery, LostTransmission};
 pub use info::SenderInfo;
 pub use keys::{Transport, TransportKeys};
+pub use numbered::NumberedSender;
 pub(crate) use pacer::{Pacer, window_quantum};
 pub use profile::Profile;
 pub(crate) use ranges::RangeSet;
@@ -41,6 +44,7 @@ pub use rules::{
     SackSender, SecondLoss, Undo, WindowGrowth, WindowProbe,
 };
 pub use scope::Scope;
+pub(crate) use sent::{Counting, Decided, Frame, NewlyAcked};
 pub use settings::TIMESTAMPS_LEN;
 pub use timers::Timer;
 pub(crate) use timers::Timers;

@@ -91,6 +91,11 @@ impl Timers {
         self.deadline(timer).is_some_and(|deadline| deadline <= now)
     }
 
+    /// The timers that go off if the time is `now`, the first one first.
+    pub(crate) fn due(&self, now: Instant) -> impl Iterator<Item = Timer> {
+        Timer::ALL.into_iter().filter(move |timer| self.is_due(*timer, now))
+    }
+
     /// Stops the timer if it is due. Returns true if it was.
     pub(crate) fn fires(&mut self, timer: Timer, now: Instant) -> bool {
         let is_due = self.is_due(timer, now);

@@ -71,7 +71,7 @@ const CORE: Map = &[
     ("model", &["units", "rule", "cc", "metric"]),
     ("transport", &["units", "quantity", "prefetch", "cc"]),
     ("tcp", &["units", "ecn", "quantity", "prefetch", "cc", "transport"]),
-    ("quic", &["units", "ecn", "prefetch", "cc", "transport"]),
+    ("quic", &["units", "ecn", "cc", "transport"]),
     ("rtp", &["units", "ecn", "cc", "transport", "quic"]),
     ("capture", &["units", "qdisc", "cc", "transport", "tcp", "rtp"]),
     ("exchange", &["units", "ecn", "cc", "transport", "tcp"]),

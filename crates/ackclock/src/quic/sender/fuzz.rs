@@ -4,12 +4,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::recovery::MOST_BACKOFF;
-use super::{GRANULARITY, KEEPS_LOST_FOR, Sender};
+use super::Sender;
 use crate::cc::{CcContext, CcSpec};
 use crate::ecn::Ecn;
 use crate::quic::packet::{AckPacket, DataPacket};
 use crate::quic::receiver::Receiver;
+use crate::transport::numbered::{GRANULARITY, KEEPS_LOST_FOR, MOST_BACKOFF};
 use crate::transport::{EcnMode, Protocol, Timer, Transport};
 use crate::units::{Duration, Instant};
 
@@ -309,7 +309,7 @@ impl Path {
                         continue;
                     }
                     Event::Ack(ack, ranges) => {
-                        let counts_marks = self.sender.ecn.is_on();
+                        let counts_marks = self.sender.own.ecn.is_on();
                         self.sender.on_ack(at, &ack, &ranges);
                         let measured = Measured::of(&self.sender);
                         self.model.on_ack(at, &ack, &ranges, measured, counts_marks);

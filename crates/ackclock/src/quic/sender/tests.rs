@@ -3,8 +3,9 @@
 mod repairs;
 
 use super::*;
-use crate::cc::{CaState, CcSpec, CongestionControl};
+use crate::cc::{CaState, CcSpec, CongestionControl, Phase};
 use crate::quic::packet::{DataPacket, EcnCounts};
+use crate::transport::Pacing;
 
 fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
@@ -268,10 +269,10 @@ fn marks_reduce_the_window_once_per_period() {
     assert_eq!((it.cwnd(), it.info().state, it.counters().congestion_events), (5.0, CaState::Recovery, 1));
     // An older ACK that comes late is not judged by its counts (RFC 9000 §13.4.2.1).
     counted(&mut it, ms(103), &[(5, 6)], 0, 0);
-    assert!(send(&mut it, ms(104)).len() > 1 && it.ecn.is_on());
+    assert!(send(&mut it, ms(104)).len() > 1 && it.own.ecn.is_on());
     // One that acknowledges new packets without counting them is.
     counted(&mut it, ms(200), &[(7, 10)], 3, 2);
-    assert!(!it.ecn.is_on() && !it.poll_transmit(ms(200)).unwrap().ect);
+    assert!(!it.own.ecn.is_on() && !it.poll_transmit(ms(200)).unwrap().ect);
 }
 
 /// RFC 9002 §7.8: a window that is not full stays as it is, unless pacing limits the sender.

@@ -1,9 +1,9 @@
 //! Frames, windows, reports and silence of the sender.
 
 use super::*;
-use crate::cc::{CcContext, CcSpec, CongestionControl};
+use crate::cc::{CcContext, CcSpec, CongestionControl, Phase};
 use crate::rtp::Receiver;
-use crate::transport::{Profile, TransportKeys};
+use crate::transport::{Pacing, Profile, TransportKeys};
 
 fn ms(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
@@ -126,7 +126,7 @@ fn reports_have_times_of_the_receiver() {
     assert!(receiver.on_data(ms(20), &packets[0], Ecn::NotEct).is_none());
     let feedback = receiver.on_data(ms(30), &packets[1], Ecn::Ce).unwrap();
     sender.on_feedback(ms(50), &feedback, receiver.ranges());
-    let reports = &sender.reports;
+    let reports = &sender.own.reports;
     let seen: Vec<_> = reports.iter().map(|report| (report.number, report.bytes, report.is_marked)).collect();
     assert_eq!(seen, [(0, 1000, false), (1, 500, true)]);
     // 10 ms are 10.24 / 1024 s, and the time of the report has a resolution of 15 microseconds.

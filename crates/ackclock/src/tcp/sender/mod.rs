@@ -46,10 +46,10 @@ use self::validation::Validation;
 use self::window::PeerWindow;
 use super::scoreboard::{Delivered, Scoreboard};
 use super::segment::AckSegment;
-use crate::cc::{Ack, Cc, IdleWindow, Loss, MediaFrame, PathView, Phase, PhaseChange, RateSample};
+use crate::cc::{Ack, Cc, IdleWindow, MediaFrame, PathView, Phase, PhaseChange, RateSample};
 use crate::transport::{
-    Controller, ExitGrowth, LossRecovery, LostTransmission, Pacer, Pacing, Reduction, Rtt, RttSamples, SenderCounters,
-    Timer, Timers, Transport, WindowGrowth, WindowMean, expiry,
+    Controller, ExitGrowth, LossRecovery, Pacer, Pacing, Reduction, Rtt, RttSamples, SenderCounters, Timer, Timers,
+    Transport, WindowGrowth, WindowMean, expiry,
 };
 use crate::units::{Duration, Instant, Rate};
 
@@ -399,7 +399,7 @@ impl Sender {
 
     /// The timers that go off if the time is `now`, the first one first.
     pub fn due_timers(&self, now: Instant) -> impl Iterator<Item = Timer> {
-        Timer::ALL.into_iter().filter(move |timer| self.timers.is_due(*timer, now))
+        self.timers.due(now)
     }
 
     /// The algorithm asks for something else, though there was no event.
@@ -573,9 +573,8 @@ impl Sender {
     #[inline(never)]
     fn tell_losses(&mut self, now: Instant) {
         while let Some(lost) = self.board.next_unreported() {
-            let LostTransmission { bytes, retransmission, tx_in_flight, lost, app_limited } = lost;
-            let path = self.path();
-            self.cc.on_loss(&Loss { now, bytes, retransmission, tx_in_flight, lost, app_limited, path });
+            let loss = lost.event(now, self.path());
+            self.cc.on_loss(&loss);
         }
     }
 

@@ -31,9 +31,16 @@ fn detect(it: &mut SentPackets, now: Instant) -> (Vec<u64>, Option<Instant>) {
     (lost, next)
 }
 
+/// An ACK of these packets.
+fn acknowledge(it: &mut SentPackets, range: (u64, u64)) -> NewlyAcked {
+    let mut newly = NewlyAcked::default();
+    it.acknowledge(range, ALL, &mut newly, |_, _| {});
+    newly
+}
+
 /// An ACK of these packets at `now`, and the sample of the delivery rate.
 fn sample(it: &mut SentPackets, now: Instant, range: (u64, u64)) -> RateSample {
-    let newly = it.acknowledge(&[range], ALL, |_, _| {});
+    let newly = acknowledge(it, range);
     it.sample_rate(now, &newly);
     it.take_sample(0).expect("something was delivered")
 }
@@ -42,7 +49,7 @@ fn sample(it: &mut SentPackets, now: Instant, range: (u64, u64)) -> RateSample {
 fn packets_below_the_largest_acknowledged_are_decided_in_order() {
     let mut it = sent(6, false);
     assert!(!it.has_gap());
-    it.acknowledge(&[(2, 3)], ALL, |_, _| {});
+    acknowledge(&mut it, (2, 3));
     assert_eq!((it.in_flight(), it.bytes_in_flight(), it.largest_acked()), (5, 5000, Some(2)));
     assert_eq!((detect(&mut it, ms(5)), it.undecided(), it.has_gap()), ((vec![], Some(ms(10))), 0, true));
     assert_eq!(it.decided_sent_at(0), None);
@@ -50,7 +57,7 @@ fn packets_below_the_largest_acknowledged_are_decided_in_order() {
     assert_eq!((it.decided_sent_at(0), it.decided_sent_at(1)), (Some(ms(0)), None));
     assert_eq!((detect(&mut it, ms(11)), it.undecided(), it.has_gap()), ((vec![1], None), 3, false));
     // The next one leaves no gap.
-    it.acknowledge(&[(3, 4)], ALL, |_, _| {});
+    acknowledge(&mut it, (3, 4));
     assert_eq!((it.has_gap(), it.in_flight(), it.bytes_in_flight()), (false, 2, 2000));
 }
 

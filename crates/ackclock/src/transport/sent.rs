@@ -4,11 +4,22 @@
 
 use std::collections::VecDeque;
 
-use super::stream::Frame;
+use super::delivery::{Delivery, LostTransmission};
+use super::ranges::RangeSet;
 use crate::cc::RateSample;
 use crate::prefetch::prefetch;
-use crate::transport::{Delivery, LostTransmission, RangeSet};
 use crate::units::{Duration, Instant};
+
+/// Bytes that a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// First byte.
+    pub offset: u64,
+    /// How many.
+    pub len: u32,
+    /// True for those sent before.
+    pub again: bool,
+}
 
 /// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,57 +170,54 @@ impl SentPackets {
         number
     }
 
-    /// Processes the ranges of an ACK. `on_acked` gets the newly acknowledged packets with their numbers.
+    /// Processes a range of an ACK, of which `newly` has the ranges before. `on_acked` gets the newly acknowledged
+    /// packets with their numbers.
     pub fn acknowledge(
         &mut self,
-        ranges: &[(u64, u64)],
+        (start, end): (u64, u64),
         from: Counting,
+        newly: &mut NewlyAcked,
         mut on_acked: impl FnMut(u64, &SentPacket),
-    ) -> NewlyAcked {
-        let mut newly = NewlyAcked::default();
-        let next = self.next_number();
-        let SentPackets { packets, first, in_flight, bytes_in_flight, acknowledged, largest_acked, .. } = self;
-        for (start, end) in ranges {
-            let (start, end) = ((*start).max(*first), (*end).min(next));
-            acknowledged.insert(start, end, |new_start, new_end, _| {
-                for number in new_start..new_end {
-                    let packet = &mut packets[(number - *first) as usize];
-                    let len = u64::from(packet.frame.len);
-                    match packet.fate {
-                        Fate::InFlight => {
-                            *in_flight -= 1;
-                            *bytes_in_flight -= len;
-                            newly.bytes_in_flight += len;
-                            let largest = newly.largest_in_flight;
-                            if largest.is_none_or(|(largest, _)| number > largest) {
-                                newly.largest_in_flight = Some((number, packet.sent_at));
-                            }
+    ) {
+        let (next, before) = (self.next_number(), newly.largest);
+        let SentPackets { packets, first, in_flight, bytes_in_flight, acknowledged, .. } = self;
+        acknowledged.insert(start.max(*first), end.min(next), |new_start, new_end, _| {
+            for number in new_start..new_end {
+                let packet = &mut packets[(number - *first) as usize];
+                let len = u64::from(packet.frame.len);
+                match packet.fate {
+                    Fate::InFlight => {
+                        *in_flight -= 1;
+                        *bytes_in_flight -= len;
+                        newly.bytes_in_flight += len;
+                        let largest = newly.largest_in_flight;
+                        if largest.is_none_or(|(largest, _)| number > largest) {
+                            newly.largest_in_flight = Some((number, packet.sent_at));
                         }
-                        Fate::Lost => {
-                            newly.late += u32::from(number >= from.late);
-                            newly.late_end = newly.late_end.max(number + 1);
-                        }
-                        Fate::Acknowledged => unreachable!("invariant: a number is acknowledged once"),
                     }
-                    packet.fate = Fate::Acknowledged;
-                    newly.packets += 1;
-                    newly.bytes += len;
-                    newly.growing_bytes += if number >= from.growing { len } else { 0 };
-                    newly.ect += u32::from(packet.ect);
-                    if newly.largest.is_none_or(|(largest, _)| number > largest) {
-                        newly.largest = Some((number, packet.sent_at));
+                    Fate::Lost => {
+                        newly.late += u32::from(number >= from.late);
+                        newly.late_end = newly.late_end.max(number + 1);
                     }
-                    on_acked(number, packet);
+                    Fate::Acknowledged => unreachable!("invariant: a number is acknowledged once"),
                 }
-            });
-        }
-        if let Some((largest, _)) = newly.largest {
-            *largest_acked = (*largest_acked).max(Some(largest));
+                packet.fate = Fate::Acknowledged;
+                newly.packets += 1;
+                newly.bytes += len;
+                newly.growing_bytes += if number >= from.growing { len } else { 0 };
+                newly.ect += u32::from(packet.ect);
+                if newly.largest.is_none_or(|(largest, _)| number > largest) {
+                    newly.largest = Some((number, packet.sent_at));
+                }
+                on_acked(number, packet);
+            }
+        });
+        if let Some((largest, _)) = newly.largest.filter(|largest| before != Some(*largest)) {
+            self.largest_acked = self.largest_acked.max(Some(largest));
             if let Some(delivery) = &mut self.delivery {
                 delivery.note_newest((largest - self.first) as usize);
             }
         }
-        newly
     }
 
     /// Decides about the packets below the largest acknowledged one. Returns the time of the next loss. RFC 9002 §6.1
