@@ -34,7 +34,7 @@ def test_conditions_are_read() -> None:
         ("loss < -2 %", "did you mean 'loss_rate'?"),
         (
             "throughput-per-joule < 1",
-            "there are: efficiency, loss_rate, queue_delay, jain_index, goodput, watch",
+            "there are: efficiency, loss_rate, queue_delay, jain_index, goodput, delay_score, watch",
         ),
         ("newcommer/goodput < -2 %", "no environment is called 'newcommer'; did you mean 'newcomer'?"),
         ("short-flows/jain_index < 0", "no such environment of suite core has jain_index"),

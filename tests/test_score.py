@@ -96,8 +96,8 @@ def test_jain_counts_where_fairness_is_meant() -> None:
         for fairness in (True, False)
     }
     common = ["efficiency", "loss_rate", "queue_delay"]
-    assert [metric.name for metric in names[True]] == [*common, "jain_index", "goodput"]
-    assert [metric.name for metric in names[False]] == [*common, "goodput"]
+    assert [metric.name for metric in names[True]] == [*common, "jain_index", "goodput", "delay_score"]
+    assert [metric.name for metric in names[False]] == [*common, "goodput", "delay_score"]
 
 
 def judged(better: str, ours: list[float], theirs: list[float]) -> str:

@@ -183,7 +183,7 @@ def test_a_search_leaves_tables_page_and_data(suite: Path, tmp_path: Path) -> No
     with (out / "trials.csv").open() as file:
         table = list(csv.DictReader(file))
     assert len(table) == len(document["trials"])
-    assert table[0]["worst_case_efficiency_points"] and table[0]["total_efficiency_high_points"]
+    assert table[0]["worst_case_shares_percent"] and table[0]["total_shares_high_percent"]
     front = [int(row["trial"]) for row in table if row["on_front"] == "true"]
     assert sorted(front) == sorted(document["front"]) != []
     page = (out / "report.html").read_text()
@@ -205,11 +205,16 @@ def test_regret_is_that_of_evaluate(suite: Path, tmp_path: Path) -> None:
     answer = cli(
         "evaluate", "aimd", "--suite", suite, "--seed", "2", "--json", "--out", tmp_path / "evaluate"
     )
-    regrets = json.loads(answer.stdout)["regrets"][0]["metrics"]
-    for regret in found.default.regrets:
+    document = json.loads(answer.stdout)
+    shares, *others = found.default.regrets
+    assert shares.scale.name == "shares"
+    # No environment is capped, so the score is the mean over environments.
+    assert shares.mean == pytest.approx(document["ranking"][0]["score"])
+    regrets = document["regrets"][0]["metrics"]
+    for regret in others:
         assert regret.worst_case.mean == regrets[regret.scale.name]["worst_case"]["mean"]
         assert regret.total.high == regrets[regret.scale.name]["total"]["high"]
-    assert {each.scale.name for each in found.default.regrets} == set(regrets)
+    assert {each.scale.name for each in others} == set(regrets)
 
 
 def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
@@ -222,7 +227,7 @@ def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
     best = stored["best"]["mean"]
     # The panel has the same seed, and aimd in it.
     assert distance == pytest.approx((best - mean) / best)
-    assert Objective.of(loaded, "goodput").scale.heading == "goodput, share"
+    assert Objective.of(loaded, "goodput", {}).scale.heading == "goodput, share"
 
 
 def test_a_search_that_was_stopped_goes_on_and_repeats_nothing(suite: Path, tmp_path: Path) -> None:
@@ -407,4 +412,4 @@ def test_an_objective_needs_its_metric(suite: Path) -> None:
     (suite / "suite.toml").write_text(re.sub(r"\nwatch = .*", "", text))
     assert cli("panel", "--suite", suite).code == 0
     with pytest.raises(InputError, match="no environment has the metric watch"):
-        Objective.of(Suite.load(str(suite)), "watch")
+        Objective.of(Suite.load(str(suite)), "watch", {})

@@ -38,6 +38,8 @@ export interface EvaluateOptions {
   against?: (string | object)[];
   /** The metric of the score, from `METRICS` (default: `shares`). */
   metric?: string;
+  /** Weights of metrics in the default score, such as `{ delay_score: 0 }`. Others weigh 1. */
+  weights?: Record<string, number>;
   /** Changes to every scenario: `KEY=VALUE`, as for `--set`. */
   sets?: string[];
   /** The default is the number of the suite. */

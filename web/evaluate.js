@@ -90,6 +90,7 @@ export async function evaluate({
   rule,
   against,
   metric = METRICS[0],
+  weights = {},
   sets = [],
   replicates,
   quick = false,
@@ -101,7 +102,7 @@ export async function evaluate({
 } = {}) {
   signal?.throwIfAborted();
   const candidates = [...listed(cc).map((each) => ({ cc: each })), ...listed(rule).map((line) => ({ rule: line }))];
-  const asked = { candidates, against: against ?? null, metric, sets };
+  const asked = { candidates, against: against ?? null, metric, weights, sets };
   const pool = [];
   const end = () => pool.splice(0).forEach(({ worker }) => worker.terminate());
   let abort = null;
@@ -130,6 +131,7 @@ function planText({ suite, asked, algorithms, candidates, random, wanted, seed }
     build: suite.build,
     sets: asked.sets,
     metric: asked.metric,
+    weights: asked.weights,
     algorithms: algorithms.map(({ label, cc }) => ({ label, cc })),
     candidates,
     random,

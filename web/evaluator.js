@@ -5,7 +5,7 @@ import { list, load, rule, run, Scenario } from "./ackclock.js";
 import { curvesOf } from "./curves.js";
 import initialiseScores, { measured, Race } from "./module/score.js";
 import { inNode } from "./files.js";
-import { METRICS } from "./suites.js";
+import { METRICS, requireWeights } from "./suites.js";
 
 let suite = null;
 let specifications = [];
@@ -142,8 +142,9 @@ function baseline() {
 }
 
 /** Reads the request: its algorithms, and the environments whose replicates differ. */
-function plan({ candidates, against, metric, sets: changes }) {
+function plan({ candidates, against, metric, weights, sets: changes }) {
   requireMetric(metric);
+  requireWeights(weights, metric);
   if (candidates.length === 0) throw new Error("name an algorithm, or give a rule");
   if (against?.length === 0) throw new Error("name an algorithm to compare with");
   sets = changes;

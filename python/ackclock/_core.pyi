@@ -78,9 +78,12 @@ __all__ = [
     "serve_queue",
     "share_progress",
     "share_text",
+    "share_weights",
     "student_t_quantile",
+    "that_count",
     "values_of_run",
     "verdict",
+    "weighted_metrics",
     "worst_costs",
     "worst_result",
 ]
@@ -810,8 +813,19 @@ def reflected_estimate(point: float, resampled: Sequence[float], count: int) -> 
 def quantile(ordered: Sequence[float], level: float) -> float:
     """The value below which a share of the ordered values lies."""
 
+def that_count(differences: Sequence[tuple[Estimate, float]]) -> list[bool]:
+    """Return which differences are significant after Holm's correction, and at least as large as given."""
+
+def share_weights(
+    environment: str, best: Mapping[str, float], weights: Mapping[str, float]
+) -> list[tuple[str, float]]:
+    """Return the weight of each metric's regret in the default score of one environment, in percent."""
+
+def weighted_metrics() -> list[str]:
+    """Return the names of the metrics of the default score."""
+
 def common_metrics_json() -> tuple[str, str]:
-    """The metrics of every environment that the scoreboard shows, as JSON, and the one that it does not."""
+    """The metrics of every environment that the scoreboard shows, as JSON, and those that it omits."""
 
 def metrics_of_json(environment: str) -> str:
     """The metrics of an environment, as JSON."""

@@ -30,8 +30,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "bench" / "golden"
 HASHES = FOLDER / "hashes.txt"
 #: Keys of a result that do not describe the simulation. The hash of a scenario changes with every new key.
 NOT_PHYSICS = ("scenario", "scenario_hash", "backend", "engine_cpu_s", "events")
-#: Metrics of a flow that are newer than the hashes.
-NEWER = ("rtt_min_s", "congestion_events")
+#: Metrics of flows and of the summary that are newer than the hashes.
+NEWER = ("rtt_min_s", "congestion_events", "delay_score")
 
 
 def scenarios() -> Iterator[tuple[str, Scenario]]:
@@ -61,9 +61,9 @@ def digest(scenario: Scenario) -> str:
 def digest_of(document: dict[str, Any], histograms: str, tables: Sequence[polars.DataFrame]) -> str:
     """The hash of a result: its document, histograms as JSON, samples of flows and of links, and packets."""
     physics = {key: value for key, value in document.items() if key not in NOT_PHYSICS}
-    for flow in physics["flows"]:
+    for row in (*physics["flows"], physics["summary"]):
         for key in NEWER:
-            flow.pop(key, None)
+            row.pop(key, None)
     parts = [json.dumps(physics, sort_keys=True), histograms]
     for frame in tables:
         # Only a trace in which a timer goes off has anything in this column.

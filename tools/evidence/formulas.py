@@ -79,3 +79,11 @@ def spread(shares: Sequence[float]) -> float:
     """(max - min) / mean, or 0 if all shares are zero."""
     average = math.fsum(shares) / len(shares)
     return (max(shares) - min(shares)) / average if average else 0.0
+
+
+def delay_score(base_ns: float, queued_ns: Sequence[int]) -> float | None:
+    """The mean of base / (base + q) over the median and the 95th percentile q of queueing delays."""
+    if not base_ns or not queued_ns:
+        return None
+    at = (percentile(queued_ns, percent) for percent in (50, 95))
+    return math.fsum(base_ns / (base_ns + q) for q in at if q is not None) / 2

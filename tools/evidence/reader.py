@@ -161,6 +161,7 @@ class _Reader:
             "jain_index": self.of_goodputs(flows, formulas.jain_index),
             "spread": self.of_goodputs(flows, formulas.spread),
             **self.waits("queue_delay", flows, "data"),
+            "delay_score": self.mean_delay_score(flows),
             **self.waits("reverse_queue_delay", flows, "ack"),
             "bottleneck_queue_delay_mean_s": bottleneck["queue_delay_mean_s"],
             "bottleneck_queue_delay_p95_s": bottleneck["queue_delay_p95_s"],
@@ -218,6 +219,7 @@ class _Reader:
             waits["queue_delay_p95_s"] = Found(None)
         return {
             **{name: _count(sums[name]) for name in counts},
+            "delay_score": self.delay_score(number, flow),
             "sent_bytes": _count(sums["bytes"]),
             "acks_lost": _count(acks["lost"]),
             "acks_corrupted": _count(acks["corrupted"]),
@@ -350,6 +352,35 @@ class _Reader:
             mean: _mean_s(waits, SMALL_S + slack / NS),
             p95: LeftOut(UNCERTAIN) if packets["uncertain"].any() else _percentile_s(waits, 95, slack / NS),
         }
+
+    def delay_score(self, number: int, flow: Flow) -> Answer:
+        """The delay score of a flow. Flows without an own percentile share the percentiles of their group."""
+        later = self.of("flows")[FLOWS_WITH_PERCENTILE:]
+        members = (
+            [flow] if number < FLOWS_WITH_PERCENTILE else [each for each in later if each.group == flow.group]
+        )
+        packets = self.data(members)
+        if not self.is_certain(packets) or packets["uncertain"].any():
+            return LeftOut(UNCERTAIN)
+        waits = packets.filter(self.arrived)["wait"]
+        if waits.null_count():
+            return LeftOut(NOT_SEEN)
+        base_ns = sum(self.network.links[name].delay_ns for name in (*flow.path, *flow.reverse_path))
+        slack = max(self.rounding_ns(each, "data") for each in members) / max(base_ns, 1)
+        return Found(formulas.delay_score(base_ns, waits.to_list()), slack, PERCENTILE)
+
+    def mean_delay_score(self, flows: Sequence[Flow]) -> Answer:
+        """The mean delay score of flows, weighted by the packets that arrived."""
+        scores = [self.delay_score(number, flow) for number, flow in enumerate(flows)]
+        counts = [self.sums(self.data([flow]))["arrived"] for flow in flows]
+        total = weighted = slack = 0.0
+        for score, count in zip(scores, counts, strict=True):
+            if isinstance(score, LeftOut):
+                return score
+            if score.value is not None:
+                total, weighted = total + count, weighted + score.value * count
+                slack = max(slack, score.absolute)
+        return Found(formulas.ratio(weighted, total), slack, PERCENTILE)
 
     def rounding_ns(self, flow: Flow, kind: str) -> int:
         """How far a wait may be off: access links round transmissions to a nanosecond more or less."""

@@ -16,6 +16,7 @@ const SCORES = {
   queue_delay: "queueing delay",
   jain_index: "Jain's index",
   goodput: "goodput",
+  delay_score: "delay score",
   watch: "the watched metric",
 };
 

@@ -74,13 +74,15 @@ mod _core {
     };
     #[pymodule_export]
     use crate::score::judged::{
-        FoundRegret, costs_of_best, least_difference, noise_floor, regrets, scores, verdict, worst_costs, worst_result,
+        FoundRegret, costs_of_best, least_difference, noise_floor, regrets, scores, that_count, verdict, worst_costs,
+        worst_result,
     };
     #[pymodule_export]
     use crate::score::race::{BudgetError, Race};
     #[pymodule_export]
     use crate::score::runs::{
-        UnderTest, common_metrics_json, cost, is_relative, measured_in_run, metrics_of_json, values_of_run,
+        UnderTest, common_metrics_json, cost, is_relative, measured_in_run, metrics_of_json, share_weights,
+        values_of_run, weighted_metrics,
     };
     #[pymodule_export]
     use crate::table::Table;

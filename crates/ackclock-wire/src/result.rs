@@ -7,8 +7,8 @@ use ackclock::metric::ratio;
 use ackclock::probe::Samples;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
-    DatagramResult, FlowId, FlowMeasures, FlowPlan, FlowResult, Histogram, LinkId, LinkMeasures, LinkResult,
-    OutsideFlow, Plan, QueueingDelay, RunResult, SummaryMeasures, Totals,
+    DatagramResult, DelayPercentiles, FlowId, FlowMeasures, FlowPlan, FlowResult, Histogram, LinkId, LinkMeasures,
+    LinkResult, OutsideFlow, Plan, QueueingDelay, RunResult, SummaryMeasures, Totals,
 };
 use ackclock::units::{Duration, Instant, NANOS_PER_SEC};
 
@@ -113,8 +113,6 @@ impl Ended<'_> {
 
     fn flow(&self, index: usize) -> FlowResult {
         let account = &self.accounts()[index];
-        let own = index < OWN_PERCENTILES && !account.data_delays.histogram().is_empty();
-        let p95 = own.then(|| account.data_delays.histogram().value_at_quantile(0.95));
         let flow = FlowWindow {
             plan: &self.plan.flows[index],
             account,
@@ -125,7 +123,7 @@ impl Ended<'_> {
             window: self.watched.before.at..self.watched.after.at,
         };
         let measures = FlowMeasures {
-            queue_delay_p95_s: p95.map(|nanos| nanos as f64 / NANOS_PER_SEC as f64),
+            queue_delays: DelayPercentiles::new(&account.data_delays.histogram(), index >= OWN_PERCENTILES),
             rtts: (index < OWN_PERCENTILES).then(|| account.rtts.histogram()),
             ..flow.measures()
         };
@@ -255,7 +253,7 @@ impl FlowWindow<'_> {
             congestion_events: last.congestion_events - first.congestion_events,
             ecn_events: last.ecn_events - first.ecn_events,
             queueing_delay: account.data_delay,
-            queue_delay_p95_s: None,
+            queue_delays: None,
             rtt_ns: after.rtt_ns - before.rtt_ns,
             rtt_count: after.rtt_count - before.rtt_count,
             rtts: None,

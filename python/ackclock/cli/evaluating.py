@@ -21,12 +21,14 @@ from ackclock.cli.options import (
     set_option,
     workers_option,
 )
+from ackclock.cli.weighing import weights_option
 from ackclock.evaluation import evaluate
-from ackclock.evaluation.gate import METRICS, Baseline, Check, Condition, gate_json
+from ackclock.evaluation.gate import Baseline, Check, Condition, gate_json
 from ackclock.evaluation.present import ranking_table, rivals_table
 from ackclock.evaluation.ranking import METRICS as RANKED
 from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.report import write_report
+from ackclock.evaluation.score import METRICS
 from ackclock.evaluation.scoreboard import WORST, legend, tables
 from ackclock.evaluation.subject import QUEUE_DISCIPLINE
 from ackclock.evaluation.suite import Suite
@@ -48,6 +50,7 @@ class Options(NamedTuple):
     quick: bool
     budget: str | None
     metric: str
+    weights: dict[str, float]
     seed: int
     sets: tuple[str, ...]
     within_table: bool
@@ -93,6 +96,7 @@ def evaluation_options(suite: str, metavar: str, against: str) -> Callable[..., 
             show_default=True,
             help="Metric that makes the score.",
         ),
+        weights_option,
         first_seed_option,
         set_option,
         click.option(
@@ -158,6 +162,7 @@ def run_evaluation(candidates: list[str], subject: str, options: Options) -> int
             quick=options.quick,
             budget=options.budget,
             metric=options.metric,
+            weights=options.weights,
             seed=options.seed,
             sets=options.sets,
             within_table=options.within_table,

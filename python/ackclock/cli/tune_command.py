@@ -13,8 +13,9 @@ import click
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import first_seed_option, json_option, suite_option, workers_option
+from ackclock.cli.weighing import weights_option
+from ackclock.evaluation.ranking import METRICS
 from ackclock.tuning import DEFAULT_BUDGET, DEFAULT_METRIC, DEFAULT_REPLICATES, tune
-from ackclock.tuning.objective import METRICS
 from ackclock.tuning.page import write_page
 from ackclock.tuning.present import conclusion, finalists_table, others_table, searched, tuning_json
 
@@ -41,6 +42,7 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
     show_default=True,
     help="Metric whose worst-case regret is minimised.",
 )
+@weights_option
 @click.option(
     "--constraints",
     type=click.Choice(["reddy"]),
@@ -78,6 +80,7 @@ def command(
     budget: str,
     over: tuple[str, ...],
     metric: str,
+    weights: dict[str, float],
     constraints: str | None,
     keep: tuple[str, ...],
     replicates: int,
@@ -103,6 +106,7 @@ def command(
             budget=budget,
             over=over,
             metric=metric,
+            weights=weights,
             constrained=constraints is not None,
             keep=keep,
             replicates=replicates,

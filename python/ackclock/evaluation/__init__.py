@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,7 +14,7 @@ from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import distinct
 from ackclock.evaluation.panel import choose_regret_baseline
 from ackclock.evaluation.race import MOST, Limits, Race, Track
-from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric
+from ackclock.evaluation.ranking import SHARES, Entry, Ranking, require_metric, require_weights
 from ackclock.evaluation.reading import Reader
 from ackclock.evaluation.regret import Regret, RegretBaseline
 from ackclock.evaluation.rivals import Competitor
@@ -162,6 +162,7 @@ def evaluate(
     quick: bool = False,
     budget: str | int | None = None,
     metric: str = SHARES,
+    weights: Mapping[str, float] | None = None,
     seed: int = 1,
     sets: Iterable[str] = (),
     within_table: bool = False,
@@ -182,6 +183,7 @@ def evaluate(
     - `budget`: seconds (`30s`) or runs (`2000`). Clearly worse candidates are dropped early. The evaluation
       adds replicates until the budget is used up, or until it has `replicates` of them.
     - `metric`: the metric of the score (docs/learn/how-algorithms-are-compared.md).
+    - `weights`: the weights of metrics in the default score, such as `{"delay_score": 0}`. Others weigh 1.
     - `within_table`: measure regret against the best of this table, and not against the stored scores.
     - `backend`: `sim`, `linux`, the running kernel's TCP in real time, or `kernel`, a kernel in virtual time.
       Kernels have no stored scores, so regret is measured within the table.
@@ -202,6 +204,7 @@ def evaluate(
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
     loaded = Suite.load(suite)
     require_metric(loaded, metric)
+    require_weights(weights := dict(weights or {}), metric)
     others_given = loaded.panel if against is None else tuple(against)
     everyone = distinct([loaded.subject.parse(text) for text in (*given, *others_given)])
     candidates, panel = everyone[: len(given)], everyone[len(given) :]
@@ -222,7 +225,7 @@ def evaluate(
         progress = bar(f"suite {loaded.name}")
     with Store(out) as store:
         track = Track(loaded, sets, seed, store, executor, workers_for(backend, workers), progress, backend)
-        race = Race(track, candidates, panel, baseline, metric, limits)
+        race = Race(track, candidates, panel, baseline, metric, weights, limits)
         made = race.run(samples=len(candidates) <= SHOWN, alone=not several)
         reader = Reader.of(made, race, baseline)
         board = reader.board()

@@ -10,19 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.errors import InputError
-from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, Scoreboard
+from ackclock.evaluation.score import METRICS, WATCH, Scoreboard
 from ackclock.evaluation.suite import Suite
 from ackclock.files.declaration import SETS, ListOf, MapOf, Number, Place, Table, Text, Type, Whole
 from ackclock.files.documents import read_json
 from ackclock.statistics.estimates import Estimate, paired_difference
 
-#: The metrics that a condition may name.
-METRICS = (*(metric.name for metric in COMMON), GOODPUT.name, WATCH)
 _FORM = re.compile(
     r"(?:([\w.-]+)\s*/\s*)?([\w-]+)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)"
 )
 #: The largest possible change of bounded metrics, in their units.
-_MOST_CHANGE = {"loss_rate": 100.0, "jain_index": 1.0}
+_MOST_CHANGE = {"loss_rate": 100.0, "delay_score": 100.0, "jain_index": 1.0}
 _FILE = "scoreboard.json"
 _RENAMED = {"contenders": "candidates", "contender": "candidate"}
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ackclock import _core
 from ackclock.errors import InputError
 from ackclock.evaluation.regret import RegretBaseline
+from ackclock.evaluation.score import metrics_of
 from ackclock.evaluation.suite import Suite
 from ackclock.files.declaration import ListOf, MapOf, Number, Place, Table, Text, Whole
 from ackclock.files.documents import read_json
@@ -106,6 +107,11 @@ class Panel:
         kept = {name: entry["fingerprint"] for name, entry in stored["environments"].items()}
         if kept != {environment.id: suite.fingerprint(environment) for environment in suite.environments}:
             return "the environments differ from the stored scores"
+        for environment in suite.environments:
+            stored_metrics = stored["environments"][environment.id]["metrics"]
+            for metric in metrics_of(environment):
+                if metric.name not in stored_metrics:
+                    return f"the stored scores have no {metric.name}, which `ackclock panel` writes"
         return ""
 
     def regret_baseline(self) -> RegretBaseline:

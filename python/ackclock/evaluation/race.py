@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -184,10 +184,11 @@ class Race:
         panel: Sequence[Candidate],
         baseline: RegretBaseline,
         metric: str,
+        weights: Mapping[str, float],
         limits: Limits,
     ) -> None:
         self.track, self.panel, self._baseline = track, panel, baseline
-        self._metric, self._limits = metric, limits
+        self._metric, self._weights, self._limits = metric, weights, limits
         every = [*candidates, *panel]
         #: Each algorithm once.
         self.runners: list[Runner] = []
@@ -245,6 +246,7 @@ class Race:
             "seed": track.seed,
             "sets": list(track.sets),
             "metric": self._metric,
+            "weights": self._weights,
             "algorithms": [algorithm_data(runner.candidate) for runner in self.runners],
             "candidates": self._candidates,
             "random": [

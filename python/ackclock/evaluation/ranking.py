@@ -6,12 +6,15 @@ The score is the mean regret over replicates, environments and metrics. Differen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ackclock import _core
 from ackclock.errors import ArgumentValueError
 from ackclock.evaluation.candidate import Candidate
-from ackclock.evaluation.score import COMMON, GOODPUT, WATCH, metrics_of
+from ackclock.evaluation.score import METRICS as SCORED
+from ackclock.evaluation.score import metrics_of
 from ackclock.evaluation.suite import Suite
 from ackclock.statistics.estimates import Estimate
 from ackclock.text.suggest import hint
@@ -19,7 +22,11 @@ from ackclock.text.suggest import hint
 #: The default score, which combines all metrics that are shares.
 SHARES = "shares"
 #: The metrics that can define a score.
-METRICS = (SHARES, *(metric.name for metric in COMMON), GOODPUT.name, WATCH)
+METRICS = (SHARES, *SCORED)
+#: The metrics of the default score, each with a weight of 1 by default.
+WEIGHTED = tuple(_core.weighted_metrics())
+#: Those that every environment has.
+_EVERYWHERE = ("efficiency", "loss_rate", "delay_score")
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,19 @@ def require_metric(suite: Suite, metric: str) -> None:
         each.name == metric for environment in suite.environments for each in metrics_of(environment)
     ):
         raise ArgumentValueError("metric", f"no environment of suite {suite.name} has {metric}")
+
+
+def require_weights(weights: Mapping[str, float], metric: str) -> None:
+    """Raise `ArgumentValueError` for weights that cannot define a score."""
+    if weights and metric != SHARES:
+        raise ArgumentValueError("weights", f"belong to the default score, but the metric is {metric}")
+    for name, weight in weights.items():
+        if name not in WEIGHTED:
+            raise ArgumentValueError("weights", f"contain {name!r}; {hint(name, WEIGHTED)}")
+        if not (math.isfinite(weight) and weight >= 0):
+            raise ArgumentValueError("weights", f"contain {name}={weight:g}, but weights begin at 0")
+    if not any(weights.get(name, 1) for name in _EVERYWHERE):
+        raise ArgumentValueError("weights", f"must leave one of these above 0: {', '.join(_EVERYWHERE)}")
 
 
 @dataclass(frozen=True)

@@ -41,17 +41,20 @@ class Metric:
         return _core.cost(self.better, value)
 
 
-def _common() -> tuple[tuple[Metric, ...], Metric]:
-    common, goodput = map(json.loads, _core.common_metrics_json())
-    return tuple(Metric(**row) for row in common), Metric(**goodput)
+def _common() -> tuple[tuple[Metric, ...], Metric, Metric]:
+    common, (goodput, delay_score) = map(json.loads, _core.common_metrics_json())
+    return tuple(Metric(**row) for row in common), Metric(**goodput), Metric(**delay_score)
 
 
-#: The common metrics in the order of the scoreboard, and goodput. Goodput is stored and compared with
-#: baselines. The scoreboard omits it, as it is efficiency times the rate of the bottleneck.
-COMMON, GOODPUT = _common()
+#: The common metrics in the order of the scoreboard, then goodput and the delay score. The last two are
+#: stored and compared with baselines. The scoreboard omits both. Goodput is efficiency times the rate of the
+#: bottleneck. The delay score follows from the queueing delay.
+COMMON, GOODPUT, DELAY_SCORE = _common()
 
 #: The name of the metric that an environment watches in addition to the common ones.
 WATCH = "watch"
+#: The names of all metrics.
+METRICS = (*(metric.name for metric in (*COMMON, GOODPUT, DELAY_SCORE)), WATCH)
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,6 @@ def scales_of(environments: Sequence[Environment]) -> list[Scale]:
         environment.id for environment in environments if _core.is_relative(specification(environment), WATCH)
     )
     return [
-        *(Scale(metric.name, metric.heading, metric.digits) for metric in COMMON),
+        *(Scale(metric.name, metric.heading, metric.digits) for metric in (*COMMON, DELAY_SCORE)),
         Scale(WATCH, "watched metric (relative)", 3, relative),
     ]

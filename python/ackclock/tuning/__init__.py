@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from ackclock.errors import ArgumentValueError, InputError
 from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.constraints import Constraint, constraints
+from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.regret import Regret
 from ackclock.evaluation.suite import Suite
 from ackclock.running.executor import Executor
@@ -25,7 +26,7 @@ from ackclock.tuning.space import Space
 #: Paired seeds per environment while searching.
 DEFAULT_REPLICATES = 2
 DEFAULT_BUDGET = "3000"
-DEFAULT_METRIC = "efficiency"
+DEFAULT_METRIC = SHARES
 #: The best of the search, which are run again with seeds that it did not use.
 _FINALISTS = 3
 #: With fewer settings per searched parameter, a search cannot show that no setting is better. The number is
@@ -140,6 +141,7 @@ def tune(
     budget: str | int = DEFAULT_BUDGET,
     over: Sequence[str] = (),
     metric: str = DEFAULT_METRIC,
+    weights: Mapping[str, float] | None = None,
     constrained: bool = False,
     keep: Sequence[str] = (),
     replicates: int = DEFAULT_REPLICATES,
@@ -152,7 +154,7 @@ def tune(
 ) -> Tuning:
     """Search the parameters of an algorithm for the smallest worst-case regret of a metric over a suite.
 
-    Total regret breaks ties.
+    Total regret breaks ties. `metric` is `shares`, the default score with its `weights`, or a single metric.
 
     `cc` is the same as for `evaluate`, and parameters given with it stay fixed. `budget` is a number of runs
     (`2000`) or a time (`10 min`), including the check of the best with new seeds. `over` is a text
@@ -168,7 +170,7 @@ def tune(
     over = texts("over", over, "increase=0.5..3")
     loaded = Suite.load(suite)
     space = Space.of(cc, over, constrained=constrained, keep=texts("keep", keep, "alpha < beta"))
-    objective = Objective.of(loaded, metric)
+    objective = Objective.of(loaded, metric, weights or {})
     limit = Budget.parse(budget)
     count = check_replicates or loaded.replicates
     search = Search(space, seed)

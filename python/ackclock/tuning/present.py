@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from ackclock import _core
+from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.regret import Regret, Scale
-from ackclock.evaluation.score import COMMON
+from ackclock.evaluation.score import COMMON, DELAY_SCORE
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.statistics.estimates import CONFIDENCE, Estimate
 from ackclock.text.table import Column, Table
@@ -16,7 +17,13 @@ from ackclock.tuning import Finalist, Trial, Tuning
 from ackclock.tuning.space import Axis
 
 #: The unit of regret at the end of a column's name, by metric.
-_UNITS = {metric.name: {"%": "points", "": "index"}.get(metric.unit, metric.unit) for metric in COMMON}
+_UNITS = {
+    SHARES: "percent",
+    **{
+        metric.name: {"%": "points", "": "index"}.get(metric.unit, metric.unit)
+        for metric in (*COMMON, DELAY_SCORE)
+    },
+}
 
 
 def sentence(tuning: Tuning) -> str:

@@ -26,6 +26,13 @@ pub fn scores(
     Ok(found.into_iter().map(|row| row.into_iter().map(told).collect()).collect())
 }
 
+/// Which differences count: significant after Holm's correction for all of them, and at least as large as given.
+#[pyfunction]
+pub fn that_count(differences: Vec<(Estimate, f64)>) -> Vec<bool> {
+    let family: Vec<_> = differences.into_iter().map(|(difference, least)| (difference.into(), least)).collect();
+    score::that_count(&family)
+}
+
 /// The regret of one candidate in one metric. Environments are given by their places.
 #[pyclass(frozen, get_all, module = "ackclock._core")]
 pub struct FoundRegret {

@@ -1,15 +1,43 @@
 //! From documents of runs to the values of metrics.
 
+use std::collections::BTreeMap;
+
 use ackclock::score::{self, Better, Environment};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The metrics of every environment that the scoreboard shows, as JSON, and the one that it does not.
+/// The metrics of every environment that the scoreboard shows, as JSON, and those that it omits.
 #[pyfunction]
 pub fn common_metrics_json() -> PyResult<(String, String)> {
-    Ok((crate::catalog::to_json(&score::common())?, crate::catalog::to_json(&score::goodput())?))
+    Ok((
+        crate::catalog::to_json(&score::common())?,
+        crate::catalog::to_json(&[score::goodput(), score::delay_score()])?,
+    ))
+}
+
+/// The weight of each metric's regret in the default score of one environment, in percent.
+///
+/// `best` are the least costs of the environment by metric, and `weights` the weights of metrics.
+#[pyfunction]
+pub fn share_weights(
+    environment: &str,
+    best: BTreeMap<String, f64>,
+    weights: score::Weights,
+) -> PyResult<Vec<(String, f64)>> {
+    let environment = read::<Environment>(environment)?;
+    let by_place = |(name, cost)| (name, [(environment.id.clone(), cost)].into());
+    let best: score::Best = best.into_iter().map(by_place).collect();
+    let found =
+        score::Objective::new(std::slice::from_ref(&environment), score::SHARES, &weights, &best, &score::Best::new());
+    Ok(found.weights.into_iter().flat_map(|(_, row)| row).collect())
+}
+
+/// The names of the metrics of the default score.
+#[pyfunction]
+pub fn weighted_metrics() -> Vec<String> {
+    score::complete(&score::Weights::new()).into_keys().collect()
 }
 
 /// The metrics of an environment, as JSON.

@@ -65,9 +65,15 @@
 //! ## Limits
 //!
 //! A full drop-tail queue has a constant delay, so the gradient is zero. Losses of up to 10 % do not reduce the
-//! rate, and they are too many for CUBIC. Take 4 Mbit/s, 40 ms and a queue of 300 ms. GCC gets 9 % of the
-//! goodput in the first 40 s, and 68 % in the next 80 s. A queue for each flow, such as `fq-codel`,
-//! separates them.
+//! rate, and they are too many for CUBIC. These commands measure a link of 4 Mbit/s with a queue of 300 ms. GCC
+//! gets 9 % of the goodput in the first 40 s, and 30 % in the next 80 s:
+//!
+//! ```console
+//! $ ackclock run examples/call-against-cubic.toml
+//! $ ackclock run examples/call-against-cubic.toml --set duration=120s --set warmup=40s
+//! ```
+//!
+//! A queue for each flow, such as `fq-codel`, separates them.
 //!
 //! ## Deviations
 //!

@@ -32,6 +32,15 @@ pub fn spread(shares: &[f64]) -> f64 {
     }
 }
 
+/// The delay score of a path, the mean of `base / (base + q)` for two queueing delays q: median and 95th percentile.
+///
+/// It is 1 without queueing, and 0.5 if the queue doubles the RTT. Paths without propagation have no score.
+/// Times are in seconds.
+pub fn delay_score(base_rtt_s: f64, p50_s: f64, p95_s: f64) -> Option<f64> {
+    let at = |queued_s: f64| base_rtt_s / (base_rtt_s + queued_s);
+    (base_rtt_s > 0.0).then(|| (at(p50_s) + at(p95_s)) / 2.0)
+}
+
 /// `part / whole`, or none if the whole is zero.
 pub fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
@@ -60,6 +69,15 @@ mod tests {
         // (1 + 3)^2 / (2 (1 + 9)) = .8; spread (3 - 1) / 2 = 1.
         assert_eq!((jain_index(&[1.0, 3.0]), spread(&[1.0, 3.0])), (0.8, 1.0));
         assert_eq!((jain_index(&[]), spread(&[0.0])), (1.0, 0.0));
+    }
+
+    #[test]
+    fn a_queue_as_long_as_the_path_halves_the_delay_score() {
+        assert_eq!(delay_score(0.1, 0.0, 0.0), Some(1.0));
+        assert_eq!(delay_score(0.1, 0.1, 0.1), Some(0.5));
+        // 100 / 125 and 100 / 400.
+        assert!((delay_score(0.1, 0.025, 0.3).unwrap() - f64::midpoint(0.8, 0.25)).abs() < 1e-12);
+        assert_eq!(delay_score(0.0, 0.0, 0.1), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! QUIC without I/O: a sender of one stream and its receiver, with the loss detection of RFC 9002.
 //!
 //! References: RFC 9002 for recovery and congestion events, RFC 9000 §13 for acknowledgements and ECN, and §19.3 for
-//! ACK frames. Thresholds of the receiver follow draft-ietf-quic-ack-frequency. `transport::numbered` is the part of
-//! the sender that RTP also has: loss detection, RTT, timers, pacing, recovery periods, and the view of the algorithm.
+//! ACK frames. Thresholds of the receiver follow draft-ietf-quic-ack-frequency. `transport::numbered` is the common part
+//! of the senders of QUIC and RTP.
 //!
 //! Deviations: a connection is open when it starts, in the space of application data, and does not end. Windows count
 //! packets of a full frame, as TCP's count segments. A frame that is sent again keeps its bytes. Data packets report

@@ -60,6 +60,11 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// Whether tables and the verdict show it. Goodput repeats efficiency, and the delay score repeats the queueing delay.
+    pub fn is_shown(&self) -> bool {
+        ![GOODPUT, DELAY_SCORE].contains(&self.name.as_str())
+    }
+
     /// The label with its unit.
     pub fn heading(&self) -> String {
         format!("{} {}", self.label, self.unit).trim_end().to_owned()
@@ -70,7 +75,7 @@ impl Metric {
     /// Shares have absolute thresholds. Delays and times depend on the environment, so their threshold is 5 % of the reference.
     pub fn least_effect(&self, reference: f64) -> f64 {
         match self.name.as_str() {
-            "efficiency" => 0.5,
+            "efficiency" | DELAY_SCORE => 0.5,
             "loss_rate" => 0.1,
             QUEUE_DELAY => (0.05 * reference).max(1.0),
             JAIN_INDEX => 0.02,
@@ -122,7 +127,7 @@ impl Environment {
     pub fn metrics(&self) -> Vec<Metric> {
         let mut found = Vec::from(common());
         found.retain(|metric| self.fairness || metric.name != JAIN_INDEX);
-        found.push(goodput());
+        found.extend([goodput(), delay_score()]);
         found.extend(self.watch.as_ref().map(|watch| Metric {
             name: WATCH.to_owned(),
             label: watch.label.clone(),
@@ -135,6 +140,9 @@ impl Environment {
 }
 
 const JAIN_INDEX: &str = "jain_index";
+pub(super) const GOODPUT: &str = "goodput";
+/// The share of the RTT that is not queueing.
+pub(super) const DELAY_SCORE: &str = "delay_score";
 /// The mean queueing delay. Its means over environments are geometric.
 pub(super) const QUEUE_DELAY: &str = "queue_delay";
 
@@ -149,13 +157,15 @@ pub(super) struct OfSummary {
     pub idle: Option<f64>,
 }
 
-/// The last one is goodput. It is stored and compared with baselines, but tables omit it, as it is efficiency times link rate.
-pub(super) const OF_SUMMARY: [OfSummary; 5] = [
+/// The last two are stored and compared with baselines, but tables omit them. Goodput is efficiency times link rate. The delay
+/// score follows from the queueing delay.
+pub(super) const OF_SUMMARY: [OfSummary; 6] = [
     OfSummary { name: "efficiency", of: "efficiency", label: "efficiency", digits: 2, idle: None },
     OfSummary { name: "loss_rate", of: "loss_rate", label: "segments lost", digits: 2, idle: Some(0.0) },
     OfSummary { name: QUEUE_DELAY, of: "queue_delay_mean", label: "queueing delay", digits: 1, idle: Some(0.0) },
     OfSummary { name: JAIN_INDEX, of: "jain_index", label: "Jain", digits: 3, idle: None },
-    OfSummary { name: "goodput", of: "goodput", label: "goodput", digits: 3, idle: None },
+    OfSummary { name: GOODPUT, of: "goodput", label: "goodput", digits: 3, idle: None },
+    OfSummary { name: DELAY_SCORE, of: DELAY_SCORE, label: "delay score", digits: 2, idle: Some(1.0) },
 ];
 
 impl OfSummary {
@@ -176,7 +186,12 @@ pub fn common() -> [Metric; 4] {
     [0, 1, 2, 3].map(|at: usize| OF_SUMMARY[at].metric())
 }
 
-/// The common metric that tables omit.
+/// The goodput, which tables omit.
 pub fn goodput() -> Metric {
     OF_SUMMARY[4].metric()
+}
+
+/// The delay score, which tables omit.
+pub fn delay_score() -> Metric {
+    OF_SUMMARY[5].metric()
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::board::{Board, EnvironmentResult, Score, scores};
-use super::environment::{Metric, WATCH, common};
+use super::environment::{Metric, WATCH, common, delay_score};
 use super::estimate::CONFIDENCE;
-use super::objective::{ALPHA, least_difference};
+use super::objective::{ALPHA, SHARES, complete, least_difference};
 use super::race::{Difference, Measure, Place, Race, Round, place_of};
 use super::regret::{Regret, Table, regrets};
 use super::rivals::{Algorithm, Contender, Rival, band, rivals, starves};
@@ -86,6 +86,7 @@ impl Evaluation {
             "environments": self.environments(),
             "score": {
                 "metric": plan.metric, "heading": self.measure.objective.heading, "better": "lower", "alpha": ALPHA,
+                "weights": (plan.metric == SHARES).then(|| complete(&plan.weights)),
                 "budget": plan.limits.budget.as_ref().map(|budget| &budget.text), "ended": self.race.ended(),
             },
             "ranking": self.ranking.iter().map(|place| self.entry(place)).collect::<Value>(),
@@ -295,6 +296,7 @@ impl Scale {
         let common = common();
         let scale = |name: &str, heading: String| Scale { name: name.to_owned(), heading, places: Vec::new() };
         let mut found: Vec<Scale> = common.iter().map(|metric| scale(&metric.name, metric.heading())).collect();
+        found.push(scale(&delay_score().name, delay_score().heading()));
         found.push(scale(WATCH, "watched metric (relative)".to_owned()));
         found
     }

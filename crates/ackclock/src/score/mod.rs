@@ -31,13 +31,13 @@ mod verdict;
 
 pub use board::{Board, EnvironmentResult, Score, scores};
 pub use bootstrap::{Bootstrap, RESAMPLES, quantile, reflected_estimate};
-pub use environment::{Better, Environment, Metric, WATCH, Watch, common, goodput};
+pub use environment::{Better, Environment, Metric, WATCH, Watch, common, delay_score, goodput};
 pub use estimate::{
     CONFIDENCE, Estimate, Judgement, against_stored, compared, estimate, paired_difference, student_t_quantile,
 };
 pub use evaluation::Evaluation;
-pub use multiple::holm;
-pub use objective::{ALPHA, Best, Costs, Objective, SHARES, Scored, Stored, least_difference};
+pub use multiple::{holm, that_count};
+pub use objective::{ALPHA, Best, Costs, Objective, SHARES, Scored, Stored, Weights, complete, least_difference};
 pub use race::{Race, paired_bound};
 pub use regret::{NoiseFloor, Regret, Table, noise_floor, regrets};
 pub use rivals::{

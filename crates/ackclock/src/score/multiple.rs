@@ -20,7 +20,7 @@ pub fn holm(p_values: &[f64]) -> Vec<bool> {
 }
 
 /// The differences of a family that count: Holm's procedure rejects them, and they reach their least effect.
-pub(super) fn that_count(differences: &[(Estimate, f64)]) -> Vec<bool> {
+pub fn that_count(differences: &[(Estimate, f64)]) -> Vec<bool> {
     let p_values: Vec<f64> = differences.iter().map(|(difference, _)| difference.p_value()).collect();
     let sizes = differences.iter().map(|(difference, least)| difference.mean.abs() >= *least);
     holm(&p_values).into_iter().zip(sizes).map(|(rejected, is_large)| rejected && is_large).collect()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::board::by_replicate;
-use super::environment::{Environment, Metric, WATCH, common};
+use super::environment::{DELAY_SCORE, Environment, GOODPUT, Metric, WATCH, common, delay_score};
 use super::estimate::{CONFIDENCE, Estimate, against_stored, estimate};
 use super::regret::largest;
 use super::sum::{mean, sum};
@@ -12,12 +12,13 @@ use super::sum::{mean, sum};
 pub const SHARES: &str = "shares";
 /// The probability, over all rounds of an evaluation, that the best candidate is dropped.
 pub const ALPHA: f64 = 0.05;
-const GOODPUT: &str = "goodput";
 /// The largest contribution of one environment to the score, as a multiple of the median contribution.
 ///
-/// The contributions are taken from the panel's worst algorithm. With 26 environments the cap is 12 % of the sum. Without it, random
-/// loss alone contributes a third.
+/// The contributions are taken from the panel's worst algorithm.
 const CAP: f64 = 3.0;
+
+/// The weights of metrics in the combined score, by name. Absent metrics weigh 1.
+pub type Weights = BTreeMap<String, f64>;
 
 /// The least mean cost, by metric and environment.
 pub type Best = BTreeMap<String, BTreeMap<String, f64>>;
@@ -36,21 +37,23 @@ pub struct Objective {
 impl Objective {
     /// Takes a metric that some environment scores, or `SHARES`.
     ///
-    /// `worst`: the largest mean costs of the panel. They bound the contribution of each environment. With `SHARES` they cap its
+    /// `shares`: the weights of metrics if `metric` is `SHARES`. `worst`: the largest mean costs of the panel. They bound the contribution of each environment. With `SHARES` they cap its
     /// weight.
-    pub fn new(environments: &[Environment], metric: &str, best: &Best, worst: &Best) -> Self {
+    pub fn new(environments: &[Environment], metric: &str, shares: &Weights, best: &Best, worst: &Best) -> Self {
         let mut weights = Vec::new();
         for environment in environments {
             let parts: Vec<Metric> =
                 environment.metrics().into_iter().filter(|each| is_part(&each.name, metric)).collect();
+            let importance = |part: &Metric| if metric == SHARES { weight_of(shares, &part.name) } else { 1.0 };
+            let total = sum(parts.iter().map(importance));
             let weight = |part: &Metric| {
                 let best = best[&part.name][&environment.id].abs();
                 let is_relative = part.name == GOODPUT || environment.is_relative(&part.name);
                 let unit = if is_relative && best != 0.0 { best } else { 1.0 };
                 let unit = if metric == SHARES { unit * whole(&part.name).unwrap_or(1.0) / 100.0 } else { unit };
-                1.0 / unit / parts.len() as f64
+                importance(part) / unit / total
             };
-            if !parts.is_empty() {
+            if total > 0.0 {
                 let row: Vec<_> = parts.iter().map(|part| (part.name.clone(), weight(part))).collect();
                 weights.push((environment.id.clone(), row));
             }
@@ -104,12 +107,24 @@ fn cap(weights: &mut [(String, Vec<(String, f64)>)], best: &Best, worst: &Best) 
     }
 }
 
+/// The weight of a metric in the combined score.
+fn weight_of(weights: &Weights, name: &str) -> f64 {
+    weights.get(name).copied().unwrap_or(1.0)
+}
+
+/// The weights of all metrics in the combined score.
+pub fn complete(weights: &Weights) -> Weights {
+    let names = common().map(|metric| metric.name).into_iter().chain([DELAY_SCORE.to_owned(), WATCH.to_owned()]);
+    names.filter(|name| is_part(name, SHARES)).map(|name| (name.clone(), weight_of(weights, &name))).collect()
+}
+
 /// The smallest difference of scores that the verdict mentions, in the unit of the score.
 pub fn least_difference(metric: &str) -> f64 {
     match metric {
         SHARES => 0.2,
         "efficiency" => 0.5,
         "loss_rate" => 0.1,
+        DELAY_SCORE => 0.5,
         "queue_delay" => 1.0,
         "jain_index" => 0.02,
         GOODPUT => 0.01,
@@ -135,7 +150,7 @@ pub(super) fn is_part(name: &str, metric: &str) -> bool {
 /// The maximum of a metric that is a share, such as the capacity, the sent segments or a perfect index.
 fn whole(name: &str) -> Option<f64> {
     match name {
-        "efficiency" | "loss_rate" => Some(100.0),
+        "efficiency" | "loss_rate" | DELAY_SCORE => Some(100.0),
         "jain_index" | WATCH => Some(1.0),
         _ => None,
     }
@@ -147,7 +162,7 @@ fn heading(metric: &str) -> (String, usize) {
         GOODPUT => ("mean regret: goodput, share".to_owned(), 4),
         WATCH => ("mean regret: watched metric".to_owned(), 4),
         name => {
-            let found = common().into_iter().find(|each| each.name == name);
+            let found = common().into_iter().chain([delay_score()]).find(|each| each.name == name);
             let metric = found.expect("the metric of a score is a common one");
             (format!("mean regret: {}", metric.heading()), metric.digits + 1)
         }

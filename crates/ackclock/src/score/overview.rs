@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::board::{EnvironmentResult, Score, by_replicate};
-use super::environment::{Metric, WATCH, common};
+use super::environment::{GOODPUT, Metric, WATCH, common};
 use super::estimate::{CONFIDENCE, Estimate, compared, estimate};
 use super::evaluation::Evaluation;
 use super::objective::Objective;
@@ -16,7 +16,6 @@ use super::verdict::worst;
 
 /// The largest number of algorithms in the table of wins and losses.
 const OTHERS: usize = 6;
-const GOODPUT: &str = "goodput";
 /// Significant differences below this part of the metric are small.
 const SMALL: f64 = 0.01;
 /// Delays below this one count as this one in geometric means, in ms.
@@ -215,7 +214,7 @@ impl Evaluation {
             let result = &self.board.results[place];
             let costs = |metric: &Metric, at: usize, row: usize| metric.better.costs(&result.scores[row][at].values);
             let (mut better, mut worse) = (Vec::new(), Vec::new());
-            for (at, metric) in result.metrics.iter().enumerate().filter(|(_, metric)| metric.name != GOODPUT) {
+            for (at, metric) in result.metrics.iter().enumerate().filter(|(_, metric)| metric.is_shown()) {
                 let found = compared(&costs(metric, at, 0), &costs(metric, at, other), result.exact);
                 match found.map_or("", |difference| difference.judgement().word()) {
                     "better" => better.push(&metric.label),

@@ -276,7 +276,7 @@ impl Race {
             let costs: Vec<Costs> = every.iter().map(|at| costs_of(&self.environments, &self.values_of(*at))).collect();
             (best_of(costs.iter()), worst_of(costs.iter()))
         };
-        let objective = Objective::new(&self.environments, &self.plan.metric, &best, &worst);
+        let objective = Objective::new(&self.environments, &self.plan.metric, &self.plan.weights, &best, &worst);
         let stored = stored_parts(baseline, &objective, &best, self.plan.seed);
         Measure { objective, best, stored }
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::objective::Scored;
+use super::objective::{Scored, Weights};
 use super::rivals::Algorithm;
 
 /// Simulated events that count as one second of one core.
@@ -18,6 +18,9 @@ pub struct Plan {
     pub(super) sets: Vec<String>,
     /// The metric of the score.
     pub(super) metric: String,
+    /// The weights of metrics in the combined score.
+    #[serde(default)]
+    pub(super) weights: Weights,
     /// The algorithms of the runs, without duplicates.
     pub(super) algorithms: Vec<Algorithm>,
     /// The places of the candidates among `algorithms`, in the order of the command.

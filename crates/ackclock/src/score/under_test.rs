@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::document::{number, numbers, of_groups, pooled, rows};
 use super::sum::sum;
-use crate::metric::{jain_index, spread};
+use crate::metric::{jain_index, ratio, spread};
 
 /// The flows of some groups in the document of a run.
 pub struct UnderTest<'a> {
@@ -51,11 +51,20 @@ impl<'a> UnderTest<'a> {
 
     /// The mean queueing delay of data packets on their paths, 0 if no packet arrived.
     pub fn queue_delay_mean_s(&self) -> f64 {
-        let pairs =
-            self.flows.iter().filter_map(|flow| Some((number(flow, "arrived")?, number(flow, "queue_delay_mean_s")?)));
-        let waited: Vec<(f64, f64)> = pairs.collect();
-        let arrived = sum(numbers(&self.flows, "arrived"));
-        if arrived == 0.0 { 0.0 } else { sum(waited.iter().map(|(count, delay_s)| count * delay_s)) / arrived }
+        self.by_arrived("queue_delay_mean_s").unwrap_or(0.0)
+    }
+
+    /// The mean delay score of data packets, 1 if no packet arrived.
+    pub fn delay_score(&self) -> f64 {
+        self.by_arrived("delay_score").unwrap_or(1.0)
+    }
+
+    /// The mean of a metric of flows, weighted by the packets that arrived.
+    fn by_arrived(&self, key: &str) -> Option<f64> {
+        let pairs: Vec<(f64, f64)> =
+            self.flows.iter().filter_map(|flow| Some((number(flow, "arrived")?, number(flow, key)?))).collect();
+        let arrived = sum(pairs.iter().map(|(count, _)| *count));
+        ratio(sum(pairs.iter().map(|(count, value)| count * value)), arrived)
     }
 
     /// Jain's index of the goodputs, 1 if all are zero.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::document::{number, numbers, of_groups, pooled, rows};
-use super::environment::{Environment, OF_SUMMARY, OfSummary, WATCH, Watch};
+use super::environment::{DELAY_SCORE, Environment, GOODPUT, OF_SUMMARY, OfSummary, WATCH, Watch};
 use super::sum::{mean, sum};
 use super::under_test::UnderTest;
 use crate::metric::ratio;
@@ -58,7 +58,8 @@ impl OfSummary {
             }
             "loss_rate" => 100.0 * flows.loss_rate(),
             "queue_delay" => 1e3 * flows.queue_delay_mean_s(),
-            "goodput" => 1e-6 * flows.delivered_bps(),
+            GOODPUT => 1e-6 * flows.delivered_bps(),
+            DELAY_SCORE => 100.0 * flows.delay_score(),
             _ => flows.jain_index(),
         })
     }

@@ -9,8 +9,6 @@ use super::text::{general, joined, share_text};
 
 /// The verdict omits ratios that are within 5 % of one.
 const RATIO_OF_NOTE: f64 = 1.05;
-/// Goodput is stored and compared with a baseline, but the verdict omits it.
-const GOODPUT: &str = "goodput";
 
 /// These words mark a verdict without a large and significant difference.
 pub const SILENT: &str = "shows no large and significant difference";
@@ -112,7 +110,7 @@ fn worst_of(board: &Board, found: &[Difference]) -> Option<(usize, usize)> {
 fn differences(board: &Board) -> (Vec<Difference>, usize) {
     let of = |(place, result): (usize, &EnvironmentResult)| {
         let rows = result.metrics.iter().zip(&result.scores[0]).enumerate();
-        rows.filter(|(_, (metric, _))| metric.name != GOODPUT)
+        rows.filter(|(_, (metric, _))| metric.is_shown())
             .filter_map(|(at, (metric, score))| {
                 let reference = result.scores[board.reference][at].value.mean;
                 Some((place, at, score.cost_difference?, metric.least_effect(reference)))

@@ -5,7 +5,9 @@ use typed_index_collections::TiVec;
 
 use super::index::FlowId;
 use super::plan::Plan;
+use super::result::seconds;
 use crate::link::SojournTimes;
+use crate::metric::delay_score;
 use crate::units::Duration;
 
 /// The number of flows, and of groups of arrivals, with their own histogram. More histograms do not fit into the
@@ -40,6 +42,30 @@ impl QueueingDelay {
     }
 }
 
+/// Percentiles of the queueing delays of a flow's data packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayPercentiles {
+    /// The median in seconds.
+    pub p50_s: f64,
+    /// The 95th percentile in seconds.
+    pub p95_s: f64,
+    /// Whether they cover the data of several flows.
+    pub is_shared: bool,
+}
+
+impl DelayPercentiles {
+    /// Takes them from a histogram in nanoseconds. None without packets.
+    pub fn new(delays: &Histogram<u64>, is_shared: bool) -> Option<Self> {
+        let at = |quantile: f64| seconds(delays.value_at_quantile(quantile) as f64);
+        (!delays.is_empty()).then(|| DelayPercentiles { p50_s: at(0.5), p95_s: at(0.95), is_shared })
+    }
+
+    /// The delay score of a path with this base RTT, or none without propagation.
+    pub fn score(self, base_rtt: Duration) -> Option<f64> {
+        delay_score(base_rtt.as_secs_f64(), self.p50_s, self.p95_s)
+    }
+}
+
 /// Queueing delays of packets since the window of measurement began.
 #[derive(Debug)]
 pub(super) struct PathDelays {
@@ -47,18 +73,19 @@ pub(super) struct PathDelays {
     acks: QueueingDelay,
     /// Of those that were delayed at all.
     ack_histogram: SojournTimes,
-    /// Histograms of the first flows, the other flows together, the first groups of arrivals, and the other groups.
+    /// Histograms of the first flows, of the first groups of the other flows, and of the remaining flows together. Then
+    /// histograms of arrivals: of the first groups, and of the other groups together.
     histograms: Vec<SojournTimes>,
     /// How many of them are of flows.
     of_flows: usize,
-    /// Round-trip times that senders measured: of the first flows of the plan, and of its other flows together.
+    /// Round-trip times that senders measured, in the order of the flows' histograms.
     rtts: Vec<SojournTimes>,
 }
 
 impl PathDelays {
     pub(super) fn new(plan: &Plan) -> Self {
-        let of_flows = histograms_of(plan.flows.len());
-        let of_groups = histograms_of(plan.arrivals.len());
+        let of_flows = flow_places(plan).max().map_or(0, |last| last + 1);
+        let of_groups = plan.arrivals.len().min(OWN + 1);
         PathDelays {
             acks: QueueingDelay::default(),
             ack_histogram: SojournTimes::default(),
@@ -70,14 +97,13 @@ impl PathDelays {
 
     /// The histogram of each TCP flow of a plan, in its order.
     pub(super) fn places(plan: &Plan) -> TiVec<FlowId, u32> {
-        let of_flows = histograms_of(plan.flows.len());
-        let flows = (0..plan.flows.len()).map(|flow| flow.min(OWN));
+        let of_flows = flow_places(plan).max().map_or(0, |last| last + 1);
         let slots = plan
             .arrivals
             .iter()
             .enumerate()
             .flat_map(|(group, arrivals)| std::iter::repeat_n(of_flows + group.min(OWN), arrivals.slots.len()));
-        flows.chain(slots).map(|place| place as u32).collect()
+        flow_places(plan).chain(slots).map(|place| place as u32).collect()
     }
 
     /// Adds the delay of data of a flow whose histogram is at `place`.
@@ -149,6 +175,12 @@ impl PathDelays {
         is_own.then(|| sum(flows.iter().map(|flow| &self.histograms[flow.number()])))
     }
 
+    /// The percentiles of the data of each flow's histogram, in the order of the histograms.
+    pub(super) fn percentiles(&self) -> Vec<Option<DelayPercentiles>> {
+        let parts = self.histograms[..self.of_flows].iter().enumerate();
+        parts.map(|(place, part)| DelayPercentiles::new(&part.histogram(), place >= OWN)).collect()
+    }
+
     /// The histogram of the data of a group of arrivals, or none if it has no histogram of its own.
     pub(super) fn group(&self, index: usize) -> Option<Histogram<u64>> {
         (index < OWN).then(|| self.histograms[self.of_flows + index].histogram())
@@ -167,9 +199,23 @@ impl PathDelays {
     }
 }
 
-/// The number of histograms for this many flows or groups. Each of the first has one, and all others share one.
-fn histograms_of(count: usize) -> usize {
-    count.min(OWN + 1)
+/// The place of each flow's histogram. Each of the first flows has one. The others share one by group, and flows of later groups
+/// share the last.
+fn flow_places(plan: &Plan) -> impl Iterator<Item = usize> {
+    let mut groups: Vec<&str> = Vec::new();
+    plan.flows.iter().enumerate().map(move |(flow, flow_plan)| {
+        if flow < OWN {
+            return flow;
+        }
+        let known = groups.iter().position(|group| *group == &*flow_plan.group);
+        OWN + known.unwrap_or_else(|| {
+            if groups.len() < OWN {
+                groups.push(&flow_plan.group);
+                return groups.len() - 1;
+            }
+            OWN
+        })
+    })
 }
 
 fn sum<'a>(parts: impl IntoIterator<Item = &'a SojournTimes>) -> Histogram<u64> {

@@ -1,7 +1,7 @@
 //! From counters to metrics: the counts at the end less the counts at the end of the warm-up.
 
 use super::counters::FlowCounters;
-use super::delays::QueueingDelay;
+use super::delays::{DelayPercentiles, QueueingDelay};
 use super::ends::Ends;
 use super::flow::Flow;
 use typed_index_collections::{TiSlice, TiVec};
@@ -140,7 +140,12 @@ impl Measurement {
         let end = Instant::ZERO + plan.duration;
         let in_flight = run.network.ledger.in_flight(end);
         let begun: Vec<_> = plan.flow_ids().filter(|index| run.ends.flow(*index).has_begun()).collect();
-        let flows: Vec<_> = begun.into_iter().map(|index| self.flow(&mut run, index, &in_flight, end)).collect();
+        let delays = run.ends.delays.percentiles();
+        let row = |index: FlowId| {
+            let delays = delays[run.ends.flows[run.ends.flow_rank[index]].place as usize];
+            self.flow(&mut run, index, delays, &in_flight, end)
+        };
+        let flows: Vec<_> = begun.into_iter().map(row).collect();
         let shared = plan.link_ids().filter(|index| plan.reports(*index));
         let links = shared.map(|index| self.link(&run, index, end)).collect();
         let bottleneck = run.network.link_rank[plan.bottleneck];
@@ -222,7 +227,14 @@ impl Measurement {
         rows.into_iter().map(|(group, transfers, _)| transfers.result(group, secs)).collect()
     }
 
-    fn flow(&self, run: &mut Run, index: FlowId, in_flight: &TiSlice<FlowRank, u64>, end: Instant) -> FlowResult {
+    fn flow(
+        &self,
+        run: &mut Run,
+        index: FlowId,
+        delays: Option<DelayPercentiles>,
+        in_flight: &TiSlice<FlowRank, u64>,
+        end: Instant,
+    ) -> FlowResult {
         let flow_plan = &run.plan.flows[index];
         let rank = run.ends.flow_rank[index];
         let fates = run.network.ledger.fates(rank);
@@ -232,7 +244,7 @@ impl Measurement {
         let (queueing_delay, started, after) = (flow.queueing_delay, flow.started, FlowCounters::read(flow, end));
         if let Some(outside) = &flow.outside {
             let measures = FlowMeasures {
-                queue_delay_p95_s: run.ends.delays.flows(&[index]).as_ref().and_then(p95_s),
+                queue_delays: delays,
                 rtts: run.ends.delays.rtts(index),
                 colours,
                 ..outside.measures.clone()
@@ -263,7 +275,7 @@ impl Measurement {
             congestion_events: after.sender.congestion_events - before.sender.congestion_events,
             ecn_events: after.sender.ecn_events - before.sender.ecn_events,
             queueing_delay,
-            queue_delay_p95_s: run.ends.delays.flows(&[index]).as_ref().and_then(p95_s),
+            queue_delays: delays,
             rtt_ns: after.rtt_ns - before.rtt_ns,
             rtt_count: after.rtt_count - before.rtt_count,
             rtts: run.ends.delays.rtts(index),

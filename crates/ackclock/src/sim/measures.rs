@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hdrhistogram::Histogram as Recorded;
 
-use super::delays::QueueingDelay;
+use super::delays::{DelayPercentiles, QueueingDelay};
 use super::index::FlowId;
 use super::plan::{FlowPlan, LinkPlan, Plan, Traffic};
 use super::result::{
@@ -97,6 +97,12 @@ fn impairments(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts 
     }
 }
 
+/// The mean delay score of flows, weighted by the packets that arrived.
+fn delay_score(flows: &[FlowResult]) -> Option<f64> {
+    let scored = || flows.iter().filter_map(|flow| Some((flow.arrived as f64, flow.delay_score?)));
+    ratio(scored().map(|(arrived, score)| arrived * score).sum(), scored().map(|(arrived, _)| arrived).sum())
+}
+
 /// The 95th percentile of times in seconds, or none without values.
 pub(super) fn p95_s(times: &Recorded<u64>) -> Option<f64> {
     quantile_s(times, 0.95)
@@ -147,8 +153,8 @@ pub struct FlowMeasures {
     pub ecn_events: u64,
     /// Data packets that arrived, and their queueing delays.
     pub queueing_delay: QueueingDelay,
-    /// 95th percentile of them, seconds.
-    pub queue_delay_p95_s: Option<f64>,
+    /// Percentiles of them, or none without packets.
+    pub queue_delays: Option<DelayPercentiles>,
     /// Sum of the round-trip times measured, nanoseconds.
     pub rtt_ns: u64,
     /// How many there are.
@@ -206,7 +212,8 @@ impl FlowMeasures {
             ecn_events: self.ecn_events,
             access_drops: self.access_drops,
             queue_delay_mean_s: self.queueing_delay.mean_ns().map(seconds),
-            queue_delay_p95_s: self.queue_delay_p95_s,
+            queue_delay_p95_s: self.queue_delays.filter(|delays| !delays.is_shared).map(|delays| delays.p95_s),
+            delay_score: self.queue_delays.and_then(|delays| delays.score(plan.base_rtt)),
             rtt_mean_s: (measurements > 0).then(|| self.rtt_ns as f64 / measurements as f64 / NANOS_PER_SEC as f64),
             rtt_p50_s: self.rtts.as_ref().and_then(|rtts| quantile_s(rtts, 0.5)),
             rtt_p95_s: self.rtts.as_ref().and_then(p95_s),
@@ -295,6 +302,7 @@ impl SummaryMeasures<'_> {
             spread: has_flows.then(|| spread(&goodputs)),
             queue_delay_mean_s: self.queueing_delay.mean_ns().map(seconds),
             queue_delay_p95_s: p95_s(&self.queue_delays),
+            delay_score: delay_score(flows),
             reverse_queue_delay_mean_s: self.ack_delay_mean_ns.map(seconds),
             reverse_queue_delay_p95_s: p95_s(&self.ack_delays),
             bottleneck_queue_delay_mean_s: bottleneck.queue_delay_mean_s,

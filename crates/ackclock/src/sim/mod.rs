@@ -44,7 +44,7 @@ mod view;
 pub use crate::link::{AfterFailure, ChannelState, Countdown, Dcf, Script};
 pub use crate::qdisc::{Limit as QueueLimit, QueuePlan};
 pub use capture::CaptureError;
-pub use delays::QueueingDelay;
+pub use delays::{DelayPercentiles, QueueingDelay};
 pub use distribution::{Distribution, DistributionKind};
 pub use document::{Drawn, ResultDocument, RunOf, SojournTimes};
 pub use error::RunError;

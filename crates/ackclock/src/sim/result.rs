@@ -123,6 +123,8 @@ rows! {
         queue_delay_mean_s: Option<f64> = Time, Lower, "queueing delay, mean" / "queue", none "no arrivals";
         /// 95th percentile of the same.
         queue_delay_p95_s: Option<f64> = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals";
+        /// Mean of the flows' delay scores, weighted by the packets that arrived. It is 1 without queueing.
+        delay_score: Option<f64> = Share, Higher, "delay score", none "no arrivals";
         /// Queueing delay of ACKs on the reverse path, mean.
         reverse_queue_delay_mean_s: Option<f64>
             = Time, Lower, "queueing delay of ACKs, mean" / "ACK queue", none "no arrivals";
@@ -211,6 +213,9 @@ rows! {
         /// 95th percentile of the same. Only the first 8 flows report it.
         queue_delay_p95_s: Option<f64>
             = Time, Lower, "queueing delay, 95 %" / "queue 95 %", none "no arrivals, or not among the first 8";
+        /// `(b / (b + q50) + b / (b + q95)) / 2`, with the base RTT b and two percentiles of the queueing delay: the median
+        /// q50 and the 95th q95. Flows after the first 8 share the percentiles of their group.
+        delay_score: Option<f64> = Share, Higher, "delay score", none "no arrivals";
         /// Mean of the round-trip times measured. Each ACK of data that was sent once yields one. With timestamps, each
         /// ACK of new data does.
         rtt_mean_s: Option<f64> = Time, Lower, "round-trip time, mean" / "RTT", none "nothing measured";

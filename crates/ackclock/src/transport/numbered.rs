@@ -449,7 +449,7 @@ impl<P> NumberedSender<P> {
         self.cc.cwnd()
     }
 
-    /// The counters so far. Timeouts are those of [`Timer::Probe`].
+    /// The counters so far. The timer [`Timer::Probe`] gives the timeouts.
     pub fn counters(&self) -> SenderCounters {
         self.counters
     }

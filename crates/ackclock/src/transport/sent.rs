@@ -170,8 +170,8 @@ impl SentPackets {
         number
     }
 
-    /// Processes a range of an ACK, of which `newly` has the ranges before. `on_acked` gets the newly acknowledged
-    /// packets with their numbers.
+    /// Processes a range of an ACK. `newly` has the earlier ranges, and `on_acked` gets the newly acknowledged packets with
+    /// their numbers.
     pub fn acknowledge(
         &mut self,
         (start, end): (u64, u64),

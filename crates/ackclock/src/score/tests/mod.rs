@@ -81,8 +81,11 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     let suite = json!({
         "name": "s", "version": 1, "environments": [environment], "panel": [algorithm("p")], "baseline": baseline,
     });
-    // Efficiency, segments lost, mean queueing delay, goodput and queueing delay p95 of two replicates. A run of `c` failed.
-    let values = |efficiency: f64| json!([[efficiency, 1.0, 5.0, 9.0, 20.0], [efficiency + 1.0, 2.0, 6.0, 8.0, 30.0]]);
+    // Efficiency, segments lost, mean queueing delay, goodput, delay score and queueing delay p95 of two replicates. A run of
+    // `c` failed.
+    let values = |efficiency: f64| {
+        json!([[efficiency, 1.0, 5.0, 9.0, 80.0, 20.0], [efficiency + 1.0, 2.0, 6.0, 8.0, 70.0, 30.0]])
+    };
     let algorithms = json!(["a", "b", "c", "p"].map(algorithm));
     let plan = json!({
         "build": "b", "seed": 1, "sets": [], "metric": "efficiency",
@@ -91,7 +94,7 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     });
     let results = json!({
         "values": [
-            [0, 0, values(90.0)], [0, 1, values(80.0)], [0, 2, [[70.0, 1.0, 5.0, 9.0, 20.0]]], [0, 3, values(95.0)],
+            [0, 0, values(90.0)], [0, 1, values(80.0)], [0, 2, [[70.0, 1.0, 5.0, 9.0, 80.0, 20.0]]], [0, 3, values(95.0)],
         ],
         "failures": [{ "environment": 0, "algorithm": 2, "replicate": 1, "message": "too much" }],
     });
@@ -191,13 +194,14 @@ fn no_environment_adds_more_than_three_times_the_median() {
         .collect();
     let of = |efficiencies: [f64; 3]| -> Best {
         let row = |values: [f64; 3]| ["a", "b", "c"].map(str::to_owned).into_iter().zip(values).collect();
-        [("efficiency".to_owned(), row(efficiencies)), ("loss_rate".to_owned(), row([0.0; 3]))].into_iter().collect()
+        let others = ["loss_rate", "delay_score"].map(|name| (name.to_owned(), row([0.0; 3])));
+        others.into_iter().chain([("efficiency".to_owned(), row(efficiencies))]).collect()
     };
     let (best, worst) = (of([-90.0; 3]), of([-88.0, -86.0, -30.0]));
     // The worst algorithm loses 2, 4 and 60 points: the last counts as 3 x 4.
     let weight = |objective: &Objective, at: usize| objective.weights[at].1[0].1;
-    let plain = Objective::new(&environments, SHARES, &best, &Best::new());
-    let capped = Objective::new(&environments, SHARES, &best, &worst);
+    let plain = Objective::new(&environments, SHARES, &Weights::new(), &best, &Best::new());
+    let capped = Objective::new(&environments, SHARES, &Weights::new(), &best, &worst);
     for (at, factor) in [(0, 1.0), (1, 1.0), (2, 0.2)] {
         assert!((weight(&capped, at) / weight(&plain, at) - factor).abs() < 1e-12);
     }

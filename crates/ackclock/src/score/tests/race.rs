@@ -3,7 +3,7 @@
 use serde_json::{from_value, json};
 
 use super::super::mersenne::Mersenne;
-use super::super::objective::{ALPHA, Best, Costs, Objective, SHARES, Scored};
+use super::super::objective::{ALPHA, Best, Costs, Objective, SHARES, Scored, Weights};
 use super::super::{Environment, estimate, paired_bound, student_t_quantile};
 
 fn environments() -> Vec<Environment> {
@@ -24,6 +24,7 @@ fn best() -> Best {
         "queue_delay": { "shared": 10.0, "short": 5.0 },
         "jain_index": { "shared": -1.0 },
         "goodput": { "shared": -9.0, "short": -8.0 },
+        "delay_score": { "shared": -90.0, "short": -95.0 },
         "watch": { "short": 4.0 },
     }))
     .unwrap()
@@ -35,16 +36,22 @@ fn costs() -> Costs {
         "shared": {
             "efficiency": [-87.0, -84.0], "loss_rate": [1.0, 4.0], "queue_delay": [12.0, 16.0],
             "jain_index": [-0.97, -0.94], "goodput": [-4.5, -9.0],
+            "delay_score": [-86.0, -82.0],
         },
         "short": {
             "efficiency": [-79.0], "loss_rate": [2.0], "queue_delay": [6.0], "goodput": [-8.0], "watch": [5.0],
+            "delay_score": [-93.0],
         },
     }))
     .unwrap()
 }
 
 fn scored(metric: &str) -> Scored {
-    let objective = Objective::new(&environments(), metric, &best(), &Best::new());
+    weighted(metric, &Weights::new())
+}
+
+fn weighted(metric: &str, weights: &Weights) -> Scored {
+    let objective = Objective::new(&environments(), metric, weights, &best(), &Best::new());
     let parts: Vec<Vec<f64>> = objective.parts(&costs(), &best()).into_iter().map(|(_, values)| values).collect();
     Scored::new(&parts, None)
 }
@@ -56,12 +63,25 @@ fn assert_close(found: &[f64], expected: &[f64]) {
 
 #[test]
 fn a_score_is_the_mean_lost_share() {
-    // In `shared` (3 + 0 + 3) / 3 and (6 + 3 + 6) / 3 percent. In `short` (1 + 0 + 25) / 3.
+    // In `shared` (3 + 0 + 4 + 3) / 4 and (6 + 3 + 8 + 6) / 4 percent. In `short` (1 + 0 + 2 + 25) / 4.
     let found = scored(SHARES);
-    assert_close(&found.values, &[f64::midpoint(2.0, 26.0 / 3.0), f64::midpoint(5.0, 26.0 / 3.0)]);
-    assert_close(&found.by_environment, &[3.5 / 2.0, 26.0 / 6.0]);
-    assert_close(&[found.value.mean], &[f64::midpoint(3.5, 26.0 / 3.0)]);
+    assert_close(&found.values, &[f64::midpoint(2.5, 7.0), f64::midpoint(5.75, 7.0)]);
+    assert_close(&found.by_environment, &[4.125 / 2.0, 3.5]);
+    assert_close(&[found.value.mean], &[f64::midpoint(4.125, 7.0)]);
     assert_eq!(found.worst, 1);
+}
+
+#[test]
+fn weights_change_the_parts_of_a_score() {
+    // Without delay (3 + 0 + 3) / 3 and (6 + 3 + 6) / 3, and (1 + 0 + 25) / 3.
+    let found = weighted(SHARES, &[("delay_score".to_owned(), 0.0)].into());
+    assert_close(&found.values, &[f64::midpoint(2.0, 26.0 / 3.0), f64::midpoint(5.0, 26.0 / 3.0)]);
+    // Delay counts twice: (3 + 0 + 8 + 3) / 5 and (6 + 3 + 16 + 6) / 5, and (1 + 0 + 4 + 25) / 5.
+    let found = weighted(SHARES, &[("delay_score".to_owned(), 2.0)].into());
+    assert_close(&found.values, &[f64::midpoint(2.8, 6.0), f64::midpoint(6.2, 6.0)]);
+    // The score of a single metric has no weights.
+    let found = weighted("efficiency", &[("efficiency".to_owned(), 0.0)].into());
+    assert_close(&found.values, &scored("efficiency").values);
 }
 
 #[test]
@@ -71,6 +91,7 @@ fn a_score_of_one_metric_is_its_mean_regret() {
         ("queue_delay", vec![1.5, 3.5]),
         ("jain_index", vec![0.03, 0.06]),
         ("goodput", vec![0.25, 0.0]),
+        ("delay_score", vec![3.0, 5.0]),
         ("watch", vec![0.25]),
     ] {
         assert_close(&scored(metric).values, &values);
