@@ -19,7 +19,18 @@ from markdown_table import table
 
 #: The names of the Python reference, by section.
 NAMES = {
-    "Functions": ("run", "study", "evaluate", "tune", "query", "queue", "model", "check_cc", "include_dir"),
+    "Functions": (
+        "run",
+        "study",
+        "evaluate",
+        "coexist",
+        "tune",
+        "query",
+        "queue",
+        "model",
+        "check_cc",
+        "include_dir",
+    ),
     "Scenarios and results": ("Scenario", "RunResult", "StudyResult"),
     "Algorithms": ("CongestionControl", "Event", "Ack", "Congestion", "Loss", "Recovery", "Sent", "Finding"),
     "Executors": ("Executor", "dask_executor"),
@@ -33,8 +44,11 @@ SUITES = {
     "environments-drr": "environments",
     "tcpeval": "tcpeval",
     "rfc9743": "rfc9743",
-    "bufferbloat": "bufferbloat",
+    "coexist": "coexist",
+    "random-loss": "random-loss",
     "shallow": "shallow",
+    "bufferbloat": "bufferbloat",
+    "ecn-bulk": "ecn-bulk",
     "policed": "policed",
     "aqm": "aqm",
     "l4s": "l4s",
