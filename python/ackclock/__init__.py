@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ackclock._core import VERSION as __version__
     from ackclock._core import Ack, Congestion, CongestionControl, Event, Loss, Recovery, Sent
+    from ackclock.coexistence.matrix import coexist
     from ackclock.contract import Finding, check_cc
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
@@ -50,6 +51,7 @@ _HOME = {
     "StudyResult": "ackclock.studies.results",
     "__version__": "ackclock._core",
     "check_cc": "ackclock.contract",
+    "coexist": "ackclock.coexistence.matrix",
     "dask_executor": "ackclock.running.cluster",
     "evaluate": "ackclock.evaluation",
     "include_dir": "ackclock.foreign",
@@ -82,6 +84,7 @@ __all__ = [
     "StudyResult",
     "__version__",
     "check_cc",
+    "coexist",
     "dask_executor",
     "evaluate",
     "include_dir",

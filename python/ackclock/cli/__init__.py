@@ -41,6 +41,7 @@ _COMMANDS = {
     "exchange": "Run packetdrill scripts against the simulated TCP or a kernel.",
     "queue": "Run a queue alone: sojourn times, drops, and its state over time.",
     "response": "Compare response functions: goodput over the loss rate, RTT, buffer or rate.",
+    "coexist": "Measure how algorithms share a bottleneck, and the harm that they do to each other.",
     "model": "Compare closed forms of the synchronous model with computed figures.",
     "list": "List algorithms, queues, suites and other names that files and commands take.",
     "schema": "Print the JSON Schema of scenario or study files, of evaluations or evidence.",
@@ -49,7 +50,17 @@ _COMMANDS = {
 #: The groups of commands in the help text. Each command is in one group.
 GROUPS = {
     "Run and look": ("run", "play", "queue", "sequence", "plot", "check", "list", "schema"),
-    "Evaluate": ("new", "check-cc", "evaluate", "evaluate-queue", "response", "evidence", "panel", "tune"),
+    "Evaluate": (
+        "new",
+        "check-cc",
+        "evaluate",
+        "evaluate-queue",
+        "coexist",
+        "response",
+        "evidence",
+        "panel",
+        "tune",
+    ),
     "Studies": ("study", "query", "reproduce"),
     "Kernel": ("cc", "kernel"),
     "Validate": ("exchange", "compare-capture", "model"),

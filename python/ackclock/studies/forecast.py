@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from ackclock.running.cost import spread, tried
 from ackclock.running.executor import default_workers
-from ackclock.running.job import Job, execute
 from ackclock.running.store import Store
-from ackclock.studies.grid import Grid, Point
-
-#: The number of tried points, spread over the study.
-_TRIED = 5
+from ackclock.studies.grid import Grid
 
 
 @dataclass(frozen=True)
@@ -41,9 +37,9 @@ def forecast(grid: Grid, store: Store | None, *, least: int, workers: int | None
     least_runs = sum(min(least, point.most) for point in grid.points)
     most_runs = sum(point.most for point in grid.points)
     stored = 0 if store is None else _stored(grid, store, least)
-    tried = [_try(next(grid.jobs(point))) for point in _spread(grid.points)]
-    seconds = sum(time_s for time_s, _ in tried) / len(tried)
-    size = sum(size for _, size in tried) / len(tried)
+    samples = [tried(next(grid.jobs(point))) for point in spread(grid.points)]
+    seconds = sum(time_s for time_s, _ in samples) / len(samples)
+    size = sum(size for _, size in samples) / len(samples)
     return Forecast(
         points=len(grid.points),
         least_runs=least_runs,
@@ -55,20 +51,6 @@ def forecast(grid: Grid, store: Store | None, *, least: int, workers: int | None
         least_bytes=round(size * (least_runs - stored)),
         most_bytes=round(size * (most_runs - stored)),
     )
-
-
-def _spread(points: tuple[Point, ...]) -> list[Point]:
-    last = len(points) - 1
-    return [
-        points[number] for number in sorted({round(last * step / (_TRIED - 1)) for step in range(_TRIED)})
-    ]
-
-
-def _try(job: Job) -> tuple[float, int]:
-    """Return seconds and bytes of a run without samples, as most replicates store none."""
-    started = time.perf_counter()
-    outcome = execute(replace(job, samples=False))
-    return time.perf_counter() - started, len(outcome.result_json) + len(outcome.histograms_json)
 
 
 def _stored(grid: Grid, store: Store, least: int) -> int:
