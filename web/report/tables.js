@@ -209,10 +209,13 @@ export function board({ document: { suite, environments }, overview: { metrics }
 }
 
 /** The distance of each algorithm to the best score. */
-export function regret({ document: { suite, regrets, environments }, overview: { maps } }, { named, linkOf }) {
+export function regret(
+  { document: { suite, regrets, environments }, overview: { maps, metrics: scored } },
+  { named, linkOf },
+) {
   const names = Object.keys(regrets[0].metrics).sort((one, other) => order(maps, one) - order(maps, other));
   const bodies = names.map((name) => {
-    const { digits } = maps.find((map) => map.name === name);
+    const { digits } = scored.flat().find((metric) => metric.name === name);
     const { heading, noise_floor: floor } = regrets[0].metrics[name];
     const told =
       floor === null
@@ -241,7 +244,8 @@ export function regret({ document: { suite, regrets, environments }, overview: {
   );
 }
 
-const order = (maps, name) => maps.findIndex((map) => map.name === name);
+/** The place of a metric in the order of the heat maps. Metrics without one are last. */
+const order = (maps, name) => (maps.findIndex((map) => map.name === name) + maps.length + 1) % (maps.length + 1);
 
 /** The scores of all algorithms in one environment. */
 export function scores({ document: { suite, environments }, overview: { metrics } }, place, { named }) {

@@ -209,9 +209,9 @@ def panel_text(document: dict[str, Any]) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a document with numbers of 13 digits, more than any table shows."""
+    """Return a document with numbers of nine digits, more than any table shows."""
     if isinstance(value, float):
-        return float(f"{value:.13g}")
+        return float(f"{value:.9g}")
     if isinstance(value, dict):
         return {key: _rounded(each) for key, each in value.items()}
     return [_rounded(each) for each in value] if isinstance(value, list) else value
