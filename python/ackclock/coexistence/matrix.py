@@ -191,7 +191,8 @@ def coexist(
     - `algorithms`: names, labels or files, as for `evaluate`.
     - `grid`: `six` networks for all pairs of the algorithms, or the `full` grid. There each of them meets
       Reno, CUBIC, BBRv1, BBRv3 and Prague.
-    - `networks`: ids of networks of the full grid, by default all of `grid`. `sets`: changes to every scenario.
+    - `networks`: ids of networks of the full grid, by default all of `grid`. `sets`: changes to every
+      scenario.
     - `backend`, `kernel`, `out`, `executor`, `workers`: as for `evaluate`.
     - `announce`: gets the cost before the first run.
 
