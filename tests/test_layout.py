@@ -39,13 +39,15 @@ USES = {
     "evaluation": "_core errors text metrics statistics page arguments files foreign scenario queues running",
     "responses": "errors text metrics page files scenario evaluation studies",
     "coexistence": "_core errors text page arguments files running scenario statistics evaluation",
+    "leagues": "_core errors text metrics page arguments files running scenario statistics evaluation",
     "evidence": "_core errors text page files running scenario statistics evaluation",
     "tuning": "_core errors text metrics statistics page arguments files foreign running evaluation",
     "gym": "_core errors text arguments scenario running",
     "reproduce": "_core errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "_core errors text metrics statistics page files captures contract kernel kernels starters "
-    "scenario running synchronous queues studies evaluation responses coexistence evidence tuning reproduce",
+    "scenario running synchronous queues studies evaluation responses coexistence leagues evidence tuning "
+    "reproduce",
     "__main__": "text cli",
 }
 TOOLS = ROOT / "tools"

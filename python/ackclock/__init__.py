@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.foreign import include_dir
+    from ackclock.leagues.scores import league
     from ackclock.queues.alone import queue
     from ackclock.responses.response import response
     from ackclock.results import RunResult, run
@@ -55,6 +56,7 @@ _HOME = {
     "dask_executor": "ackclock.running.cluster",
     "evaluate": "ackclock.evaluation",
     "include_dir": "ackclock.foreign",
+    "league": "ackclock.leagues.scores",
     "model": "ackclock.synchronous.model",
     "query": "ackclock.studies.results",
     "queue": "ackclock.queues.alone",
@@ -88,6 +90,7 @@ __all__ = [
     "dask_executor",
     "evaluate",
     "include_dir",
+    "league",
     "model",
     "query",
     "queue",

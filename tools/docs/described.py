@@ -24,6 +24,7 @@ NAMES = {
         "study",
         "evaluate",
         "coexist",
+        "league",
         "tune",
         "query",
         "queue",

@@ -157,7 +157,7 @@ def evaluate(
     cc: Algorithm | Sequence[Algorithm],
     *,
     against: Iterable[str] | None = None,
-    suite: str = "core",
+    suite: str | Suite = "core",
     replicates: int | None = None,
     quick: bool = False,
     budget: str | int | None = None,
@@ -179,6 +179,7 @@ def evaluate(
       `{ kind = "aimd", increase = 2 }`, rule text, or the dict of an algorithm. A subclass of
       `CongestionControl` runs in this process. A list of these is ranked.
     - `against`: the panel, by default the panel of the suite. Its first algorithm is the reference.
+    - `suite`: a name, a folder with a `suite.toml`, or a loaded suite.
     - `sets`: changes to every scenario.
     - `budget`: seconds (`30s`) or runs (`2000`). Clearly worse candidates are dropped early. The evaluation
       adds replicates until the budget is used up, or until it has `replicates` of them.
@@ -202,7 +203,7 @@ def evaluate(
     given = cast("Sequence[Algorithm]", cc if several else (cc,))
     if not given:
         raise ArgumentValueError("cc", "is empty, but must name a candidate")
-    loaded = Suite.load(suite)
+    loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
     require_metric(loaded, metric)
     require_weights(weights := dict(weights or {}), metric)
     others_given = loaded.panel if against is None else tuple(against)

@@ -1,0 +1,212 @@
+"""Runs a league: every suite once, with all algorithms."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock import _core
+from ackclock.arguments import optional_number, whole_number
+from ackclock.errors import ArgumentValueError, RunError
+from ackclock.evaluation import Evaluation, evaluate
+from ackclock.evaluation.candidate import Candidate, distinct
+from ackclock.evaluation.ranking import Entry
+from ackclock.evaluation.report import write_report
+from ackclock.evaluation.suite import Suite
+from ackclock.leagues.roster import QUICK_REPLICATES, REPLICATES, SUITES, TEN, everyone, shortened
+from ackclock.running.executor import Executor
+from ackclock.scenario import Algorithm
+from ackclock.statistics.estimates import Estimate, estimate
+from ackclock.text.suggest import hint
+
+#: The version of the data.
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class SuiteScores:
+    """A suite with the scores of all algorithms."""
+
+    suite: Suite
+    evaluation: Evaluation
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The algorithms, best first and failed ones last."""
+        return self.evaluation.ranking.entries
+
+    def entry(self, label: str) -> Entry:
+        """Return the entry of an algorithm."""
+        return next(each for each in self.entries if each.candidate.label == label)
+
+
+@dataclass(frozen=True)
+class AlgorithmScores:
+    """An algorithm over all suites."""
+
+    label: str
+    #: The mean of its scores over the suites. None if it failed in one of them.
+    score: Estimate | None
+    #: The entry in each suite, by name of the suite.
+    entries: dict[str, Entry]
+
+
+@dataclass(frozen=True)
+class League:
+    """Scores of algorithms over suites."""
+
+    suites: tuple[SuiteScores, ...]
+    #: The algorithms, best first. Algorithms without a score are last.
+    algorithms: tuple[AlgorithmScores, ...]
+    seed: int
+    is_quick: bool
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything as JSON. Scores are mean regrets in percent, and less is better."""
+        return {
+            "schema": SCHEMA,
+            "build": _core.BUILD,
+            "seed": self.seed,
+            "quick": self.is_quick,
+            "suites": [
+                {
+                    "name": each.suite.name,
+                    "version": each.suite.version,
+                    "environments": [environment.id for environment in each.suite.environments],
+                }
+                for each in self.suites
+            ],
+            "algorithms": [
+                {
+                    "algorithm": place.label,
+                    "cc": next(iter(place.entries.values())).candidate.resolved,
+                    "score": _interval(place.score),
+                    "suites": {name: _entry(entry) for name, entry in place.entries.items()},
+                }
+                for place in self.algorithms
+            ],
+        }
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give a row for each algorithm, environment and metric, with the mean over replicates."""
+        for each in self.suites:
+            for entry in each.entries:
+                for environment, metrics in entry.means.items():
+                    for metric, value in metrics.items():
+                        yield {
+                            "suite": each.suite.name,
+                            "version": each.suite.version,
+                            "environment": environment,
+                            "algorithm": entry.candidate.label,
+                            "metric": metric,
+                            "mean": value,
+                            "regret": entry.regrets[environment][metric],
+                            "replicates": entry.replicates,
+                            "scenario_hash": entry.hashes[environment],
+                            "build": _core.BUILD,
+                        }
+
+
+def _interval(value: Estimate | None) -> dict[str, float | None] | None:
+    return None if value is None else {"mean": value.mean, "low": value.low, "high": value.high}
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    score, failure = entry.score, entry.failure
+    return {
+        "rank": entry.rank,
+        "score": None if score is None else _interval(score.value),
+        "worst": None if score is None else score.worst,
+        "by_environment": {} if score is None else dict(score.by_environment),
+        "failure": None if failure is None else f"{failure.environment}: {failure.message}",
+    }
+
+
+def league(
+    *candidates: Algorithm,
+    algorithms: Sequence[str] | None = None,
+    suites: Sequence[str] | None = None,
+    quick: bool = False,
+    replicates: int | None = None,
+    seed: int = 1,
+    out: str | Path = "ackclock-out/league",
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Callable[[str], Callable[[int, int], None]] | None = None,
+) -> League:
+    """Run all algorithms over all suites, and write a report of each suite.
+
+    - `candidates`: algorithms in addition to the roster, as for `evaluate`.
+    - `algorithms`: the roster, by default every algorithm over TCP, or ten of them with `quick`.
+    - `suites`: names, by default all suites of algorithms over TCP.
+    - `quick`: ten algorithms, three environments of each suite, rates of at most 100 Mbit/s, two replicates.
+    - `out`: the folder of the site and of the runs. A second league reuses them.
+    - `progress`: takes the name of a suite, and returns the function that is told of its runs.
+
+    An algorithm that fails in a suite has no score there. Raises `AckclockError`.
+    """
+    replicates, seed = optional_number("replicates", replicates, least=1), whole_number("seed", seed)
+    roster = list(algorithms if algorithms is not None else TEN if quick else everyone())
+    for name in suites or ():
+        if name not in SUITES and not Path(name).is_dir():
+            raise ArgumentValueError("suites", f"contain {name!r}; {hint(name, SUITES)}")
+    named = distinct([Candidate.parse(each) for each in (*roster, *candidates)])
+    for one, other in itertools.combinations(named, 2):
+        if one.resolved == other.resolved:
+            raise ArgumentValueError("candidates", f"contain {other.label}, which is in the league already")
+    every = [Suite.load(name) for name in suites or SUITES]
+    if quick:
+        every = [shortened(suite) for suite in every]
+    found = tuple(
+        _of_suite(suite, named, quick, replicates, seed, Path(out), executor, workers, progress)
+        for suite in every
+    )
+    places = [_place(each.label, found) for each in named]
+    places.sort(key=lambda each: (each.score is None, 0.0 if each.score is None else each.score.mean))
+    return League(found, tuple(places), seed, quick)
+
+
+def _of_suite(
+    suite: Suite,
+    named: Sequence[Candidate],
+    quick: bool,
+    replicates: int | None,
+    seed: int,
+    out: Path,
+    executor: Executor | None,
+    workers: int | None,
+    progress: Callable[[str], Callable[[int, int], None]] | None,
+) -> SuiteScores:
+    folder = out / suite.name
+    found = evaluate(
+        [each.text for each in named],
+        against=[],
+        suite=suite,
+        replicates=replicates or (QUICK_REPLICATES if quick else REPLICATES),
+        seed=seed,
+        # The best of all algorithms is the baseline of regret.
+        within_table=True,
+        out=folder,
+        executor=executor,
+        workers=workers,
+        progress=None if progress is None else progress(suite.name),
+    )
+    if found.best is None:
+        raise RunError(f"suite {suite.name}: every algorithm failed")
+    write_report(found, folder, command=f"ackclock league --suites {suite.name}{' --quick' * quick}")
+    return SuiteScores(suite, found)
+
+
+def _place(label: str, suites: Sequence[SuiteScores]) -> AlgorithmScores:
+    entries = {each.suite.name: each.entry(label) for each in suites}
+    scores = [entry.score for entry in entries.values() if entry.score is not None]
+    if len(scores) < len(entries):
+        return AlgorithmScores(label, None, entries)
+    # Replicates of different suites share their random draws, so each replicate has a mean over suites.
+    rows = zip(*(score.values for score in scores), strict=True)
+    return AlgorithmScores(label, estimate([math.fsum(row) / len(row) for row in rows]), entries)
