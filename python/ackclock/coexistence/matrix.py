@@ -298,8 +298,9 @@ class _Table:
         key, is_swapped = self._key(network, None if first is None else first.label, second.label)
         if key in self._studies:
             return
-        assert not is_swapped or first is not None, "an algorithm alone has no other order"
-        scenario = network.scenario(*((second, first) if is_swapped and first else (first, second)), sets)
+        if is_swapped and first is not None:
+            first, second = second, first
+        scenario = network.scenario(first, second, sets)
         study = Study.of(
             scenario, seed=self._seed, replicates=self._replicates, samples=False, backend=self._backend
         )
@@ -372,10 +373,10 @@ class _Table:
             for first, second in self._pairs
             if (network.id, first.label, second.label) not in without
         ]
-        counts = _core.that_count([(each.excess, LEAST_EXCESS) for each in found])
+        significant = _core.that_count([(each.excess, LEAST_EXCESS) for each in found])
         return [
-            _judged(each, ("more" if each.excess.mean > 0 else "less") if counts_ else "")
-            for each, counts_ in zip(found, counts, strict=True)
+            replace(each, judgement="more" if each.excess.mean > 0 else "less") if is_significant else each
+            for each, is_significant in zip(found, significant, strict=True)
         ]
 
     def _pair(self, network: Network, first: str, second: str) -> Pair:
@@ -400,10 +401,6 @@ class _Table:
             "",
             self._cell(self._key(network, first, second)[0]),
         )
-
-
-def _judged(pair: Pair, judgement: str) -> Pair:
-    return replace(pair, judgement=judgement)
 
 
 def _mean(values: Sequence[float | None]) -> Estimate | None:
