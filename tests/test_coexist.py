@@ -11,6 +11,7 @@ from helpers import cli
 import ackclock
 from ackclock.coexistence.matrix import Coexistence, Measured
 from ackclock.coexistence.networks import FULL, SIX
+from ackclock.coexistence.report import sentences
 from ackclock.coexistence.ware import bbr_share
 from ackclock.errors import ArgumentError
 
@@ -103,6 +104,15 @@ def test_mistakes_are_named(algorithms: tuple[str, ...], options: dict[str, obje
     with pytest.raises(ArgumentError) as error:
         ackclock.coexist(*algorithms, **options)  # type: ignore[arg-type]
     assert message in str(error.value)
+
+
+def test_one_replicate_shows_no_significance() -> None:
+    networks = ["0.25-bdp-40-ms", "start-1-bdp"]
+    found = ackclock.coexist("bbr1", grid="full", networks=networks, replicates=1, sets=SHORT)
+    # Each of four opponents, in both directions.
+    assert len(found.pairs) == 16
+    assert {each.judgement for each in found.pairs} == {""} and found.worst[0].excess.mean > 0.2
+    assert sentences(found) == ["One replicate shows no significant difference. Use --replicates 2 or more."]
 
 
 def test_a_failing_algorithm_leaves_the_other_pairs(tmp_path: Path) -> None:

@@ -373,7 +373,10 @@ class _Table:
             for first, second in self._pairs
             if (network.id, first.label, second.label) not in without
         ]
-        significant = _core.that_count([(each.excess, LEAST_EXCESS) for each in found])
+        # A single random replicate shows no significance.
+        significant = [False] * len(found)
+        if self._replicates > 1:
+            significant = _core.that_count([(each.excess, LEAST_EXCESS) for each in found])
         return [
             replace(each, judgement="more" if each.excess.mean > 0 else "less") if is_significant else each
             for each, is_significant in zip(found, significant, strict=True)

@@ -102,7 +102,9 @@ def sentences(found: Coexistence) -> list[str]:
             f"The worst is “{worst.network.title}”, with a harm of {worst.harm.mean:.2f} instead of "
             f"{worst.own_harm.mean:.2f}."
         )
-    if not told:
+    if found.replicates == 1:
+        told.append("One replicate shows no significant difference. Use --replicates 2 or more.")
+    elif not told:
         told.append("No algorithm harms another significantly more than the other harms itself.")
     if found.failed:
         told.append(f"{len(found.failed)} pairs have no figures, because a run failed.")
