@@ -209,6 +209,21 @@ def test_algorithms_of_the_kernel_run_by_name_with_parameters_and_sysctls(scenar
     assert held["flows"][0]["cwnd_mean_segments"] < 0.9 * plain["flows"][0]["cwnd_mean_segments"]
 
 
+def test_both_ends_of_dctcp_agree_to_ecn(scenario: str) -> None:
+    """Without ECN the queue is not marked, and it fills to its limit."""
+    sets = [
+        "--set", "flows.test.cc=dctcp", "--set", "flows.test.ecn=dctcp", "--set", "topology.rate=100 Mbit/s",
+        "--set", "topology.delay=1 ms", "--set", "duration=3 s",
+        "--set", "topology.queue={ kind = 'codel', ce_threshold = '1 ms', limit = '200 packets', "
+        "target = '1 s', ecn = true }",
+    ]  # fmt: skip
+    kernel = documents(scenario, *sets)
+    simulated = json.loads(cli("run", scenario, *sets, "--json").stdout)
+    for document in (kernel, simulated):
+        assert document["summary"]["mark_rate"] > 0.01 and document["flows"][0]["lost"] == 0
+    assert kernel["summary"]["efficiency"] == pytest.approx(simulated["summary"]["efficiency"], rel=0.05)
+
+
 def test_a_feature_that_the_backend_lacks_is_one_message(scenario: str) -> None:
     for key, value, message in (
         (

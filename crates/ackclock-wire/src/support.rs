@@ -141,18 +141,23 @@ pub fn largest_packet(plan: &Plan) -> u32 {
 /// The common settings of the flows of a supported plan, as sysctls below `net`.
 ///
 /// A scenario has no send buffers, so none limits a flow. Applications bound their unsent data.
-pub fn sysctls(plan: &Plan) -> [(&'static str, String); 6] {
+pub fn sysctls(plan: &Plan) -> Vec<(&'static str, String)> {
     let (_, flow) = kernels_flows(plan).next().expect("invariant: a supported plan has a flow of the kernel");
     let transport = &flow.transport;
     let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
-    [
+    let mut found = vec![
         ("ipv4.tcp_no_metrics_save", switch(true)),
         ("ipv4.tcp_rmem", format!("4096 131072 {MOST_BUFFER}")),
         ("ipv4.tcp_wmem", format!("4096 {MOST_BUFFER} {MOST_BUFFER}")),
         ("ipv4.tcp_timestamps", switch(transport.timestamps)),
         ("ipv4.tcp_sack", switch(has_sack(transport))),
         ("ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),
-    ]
+    ];
+    // A SYN of DCTCP is ECN-capable. Only a listener of DCTCP then agrees to ECN, and its sockets give DCTCP's feedback.
+    if transport.ecn == EcnMode::Dctcp {
+        found.push(("ipv4.tcp_congestion_control", "dctcp".to_owned()));
+    }
+    found
 }
 
 #[cfg(test)]
