@@ -162,51 +162,40 @@ def league(
     every = [Suite.load(name) for name in suites or SUITES]
     if quick:
         every = [shortened(suite) for suite in every]
-    found = tuple(
-        _of_suite(suite, named, quick, replicates, seed, Path(out), executor, workers, progress)
-        for suite in every
-    )
-    places = [_place(each.label, found) for each in named]
+
+    def scored(suite: Suite) -> SuiteScores:
+        found = evaluate(
+            [each.text for each in named],
+            against=[],
+            suite=suite,
+            replicates=replicates or (QUICK_REPLICATES if quick else REPLICATES),
+            seed=seed,
+            # The best of all algorithms is the baseline of regret.
+            within_table=True,
+            out=Path(out) / suite.name,
+            executor=executor,
+            workers=workers,
+            progress=None if progress is None else progress(suite.name),
+        )
+        if found.best is None:
+            raise RunError(f"suite {suite.name}: every algorithm failed")
+        command = f"ackclock league --suites {suite.name}{' --quick' * quick}"
+        write_report(found, Path(out) / suite.name, command=command)
+        return SuiteScores(suite, found)
+
+    found = tuple(map(scored, every))
+    places = [_overall(each.label, found) for each in named]
     places.sort(key=lambda each: (each.score is None, 0.0 if each.score is None else each.score.mean))
     return League(found, tuple(places), seed, quick)
 
 
-def _of_suite(
-    suite: Suite,
-    named: Sequence[Candidate],
-    quick: bool,
-    replicates: int | None,
-    seed: int,
-    out: Path,
-    executor: Executor | None,
-    workers: int | None,
-    progress: Callable[[str], Callable[[int, int], None]] | None,
-) -> SuiteScores:
-    folder = out / suite.name
-    found = evaluate(
-        [each.text for each in named],
-        against=[],
-        suite=suite,
-        replicates=replicates or (QUICK_REPLICATES if quick else REPLICATES),
-        seed=seed,
-        # The best of all algorithms is the baseline of regret.
-        within_table=True,
-        out=folder,
-        executor=executor,
-        workers=workers,
-        progress=None if progress is None else progress(suite.name),
-    )
-    if found.best is None:
-        raise RunError(f"suite {suite.name}: every algorithm failed")
-    write_report(found, folder, command=f"ackclock league --suites {suite.name}{' --quick' * quick}")
-    return SuiteScores(suite, found)
-
-
-def _place(label: str, suites: Sequence[SuiteScores]) -> AlgorithmScores:
+def _overall(label: str, suites: Sequence[SuiteScores]) -> AlgorithmScores:
     entries = {each.suite.name: each.entry(label) for each in suites}
     scores = [entry.score for entry in entries.values() if entry.score is not None]
     if len(scores) < len(entries):
         return AlgorithmScores(label, None, entries)
-    # Replicates of different suites share their random draws, so each replicate has a mean over suites.
-    rows = zip(*(score.values for score in scores), strict=True)
+    # Replicates of different suites share their random draws, so each replicate has a mean over suites. A suite
+    # without randomness has one replicate, which counts for all.
+    count = max(len(score.values) for score in scores)
+    rows = zip(*(score.values * (count // len(score.values)) for score in scores), strict=True)
     return AlgorithmScores(label, estimate([math.fsum(row) / len(row) for row in rows]), entries)
