@@ -194,8 +194,8 @@ def _overall(label: str, suites: Sequence[SuiteScores]) -> AlgorithmScores:
     scores = [entry.score for entry in entries.values() if entry.score is not None]
     if len(scores) < len(entries):
         return AlgorithmScores(label, None, entries)
-    # Replicates of different suites share their random draws, so each replicate has a mean over suites. A suite
-    # without randomness has one replicate, which counts for all.
+    # Replicates of different suites share their random draws, so each replicate has a mean over suites.
+    # A suite without randomness has one replicate, which counts for all.
     count = max(len(score.values) for score in scores)
     rows = zip(*(score.values * (count // len(score.values)) for score in scores), strict=True)
     return AlgorithmScores(label, estimate([math.fsum(row) / len(row) for row in rows]), entries)
