@@ -97,10 +97,12 @@ fn impairments(before: &LinkCounters, after: &LinkCounters) -> ImpairmentCounts 
     }
 }
 
-/// The mean delay score of flows, weighted by the packets that arrived.
+/// The mean delay score of flows, weighted by the packets that arrived. It does not depend on their order.
 fn delay_score(flows: &[FlowResult]) -> Option<f64> {
-    let scored = || flows.iter().filter_map(|flow| Some((flow.arrived as f64, flow.delay_score?)));
-    ratio(scored().map(|(arrived, score)| arrived * score).sum(), scored().map(|(arrived, _)| arrived).sum())
+    let scored = || flows.iter().filter_map(|flow| Some((flow.arrived, flow.delay_score?)));
+    let mut parts: Vec<f64> = scored().map(|(arrived, score)| arrived as f64 * score).collect();
+    parts.sort_unstable_by(f64::total_cmp);
+    ratio(parts.iter().sum(), scored().map(|(arrived, _)| arrived).sum::<u64>() as f64)
 }
 
 /// The 95th percentile of times in seconds, or none without values.
