@@ -225,8 +225,8 @@ def test_goodput_is_measured_as_a_share_of_the_best(suite: Path) -> None:
     costs = stored["costs"]["aimd"][: loaded.replicates]
     mean = -sum(costs) / len(costs)
     best = stored["best"]["mean"]
-    # The panel has the same seed, and aimd in it.
-    assert distance == pytest.approx((best - mean) / best)
+    # The panel has the same seed, and aimd in it. Its scores have nine digits.
+    assert distance == pytest.approx((best - mean) / best, abs=1e-8)
     assert Objective.of(loaded, "goodput", {}).scale.heading == "goodput, share"
 
 

@@ -814,15 +814,16 @@ def quantile(ordered: Sequence[float], level: float) -> float:
     """The value below which a share of the ordered values lies."""
 
 def that_count(differences: Sequence[tuple[Estimate, float]]) -> list[bool]:
-    """Return which differences are significant after Holm's correction, and at least as large as given."""
+    """Which differences count: significant after Holm's correction for all of them, and at least as large as
+    given."""
 
 def share_weights(
     environment: str, best: Mapping[str, float], weights: Mapping[str, float]
 ) -> list[tuple[str, float]]:
-    """Return the weight of each metric's regret in the default score of one environment, in percent."""
+    """The weight of each metric's regret in the default score of one environment, in percent."""
 
 def weighted_metrics() -> list[str]:
-    """Return the names of the metrics of the default score."""
+    """The names of the metrics of the default score."""
 
 def common_metrics_json() -> tuple[str, str]:
     """The metrics of every environment that the scoreboard shows, as JSON, and those that it omits."""
