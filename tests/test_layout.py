@@ -37,7 +37,7 @@ USES = {
     "queues": "_core errors text metrics page arguments files scenario",
     "studies": "_core errors text metrics statistics page arguments files scenario running",
     "evaluation": "_core errors text metrics statistics page arguments files foreign scenario queues running",
-    "responses": "errors text metrics page files scenario evaluation studies",
+    "responses": "errors text metrics page scenario evaluation studies",
     "coexistence": "_core errors text page arguments files running scenario statistics evaluation",
     "leagues": "_core errors text metrics page arguments files running scenario statistics evaluation",
     "evidence": "_core errors text page files running scenario statistics evaluation",

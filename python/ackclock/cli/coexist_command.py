@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 from ackclock.cli.console import emit, progress, say, show, span, talk
 from ackclock.cli.emulating import backend_of, backend_option
 from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
-from ackclock.files.labels import split_list
+from ackclock.files.labels import slug, split_list
 
 if TYPE_CHECKING:
     from ackclock.coexistence.matrix import Coexistence
@@ -82,7 +81,7 @@ def command(
     if picture is not None:
         check_picture_file(picture, "--plot")
     names = [name for text in algorithms for name in split_list(text)]
-    folder = Path(out or f"ackclock-out/coexist-{_slug(names)}")
+    folder = Path(out or f"ackclock-out/coexist-{slug('-'.join(names))[:_LONGEST]}")
     with progress("running") as tell:
         found = coexist(
             *names,
@@ -158,7 +157,3 @@ def _mean(value: Estimate | None) -> str:
 def _interval(value: Estimate) -> str:
     half = value.half_width
     return _mean(value) if half is None else f"{_mean(value)} +- {half:.2f}"
-
-
-def _slug(names: list[str]) -> str:
-    return re.sub(r"[^a-z0-9+]+", "-", "-".join(names).lower()).strip("-")[:_LONGEST]

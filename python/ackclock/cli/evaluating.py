@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -32,7 +31,7 @@ from ackclock.evaluation.score import METRICS
 from ackclock.evaluation.scoreboard import WORST, legend, tables
 from ackclock.evaluation.subject import QUEUE_DISCIPLINE
 from ackclock.evaluation.suite import Suite
-from ackclock.files.labels import split_list
+from ackclock.files.labels import slug, split_list
 from ackclock.page.embedded import web
 from ackclock.running.backend import prepare
 from ackclock.running.job import SIM, kind_of
@@ -214,7 +213,7 @@ def _again() -> str:
 
 def _name(candidates: Sequence[str]) -> str:
     """Return the name of a folder for candidates."""
-    first, others = _slug(candidates[0])[:MOST_OF_A_NAME], len(candidates) - 1
+    first, others = slug(candidates[0])[:MOST_OF_A_NAME], len(candidates) - 1
     return f"{first}-and-{others}-more" if others else first
 
 
@@ -226,7 +225,3 @@ def _tell(checks: Sequence[Check]) -> int:
     if checks and not failed:
         talk(f"gate: passed, {len(checks)} checks")
     return 1 if failed else 0
-
-
-def _slug(cc: str) -> str:
-    return re.sub(r"[^a-z0-9+]+", "-", cc.lower()).strip("-")

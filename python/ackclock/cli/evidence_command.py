@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from ackclock.cli.options import first_seed_option, json_option, set_option, wor
 from ackclock.evidence import gather
 from ackclock.evidence.present import evidence_json, sentences, summary_table
 from ackclock.evidence.report import write_report
-from ackclock.files.labels import split_list
+from ackclock.files.labels import slug, split_list
 
 #: Characters of an algorithm in the name of a folder.
 _LONGEST = 100
@@ -63,7 +62,7 @@ def command(
     is met. It writes evidence.html, evidence.md and evidence.json. Runs that are already in the folder are
     not repeated.
     """
-    folder = Path(out or f"ackclock-out/evidence-{_slug(cc)[:_LONGEST]}")
+    folder = Path(out or f"ackclock-out/evidence-{slug(cc)[:_LONGEST]}")
     with progress("running") as tell:
         evidence = gather(
             cc,
@@ -86,7 +85,3 @@ def command(
         say(" ".join(sentences(evidence)))
     talk(f"report: {report}")
     return 0
-
-
-def _slug(cc: str) -> str:
-    return re.sub(r"[^a-z0-9+]+", "-", cc.lower()).strip("-")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import first_seed_option, json_option, suite_option, workers_option
 from ackclock.cli.weighing import weights_option
 from ackclock.evaluation.ranking import METRICS
+from ackclock.files.labels import slug
 from ackclock.tuning import DEFAULT_BUDGET, DEFAULT_METRIC, DEFAULT_REPLICATES, tune
 from ackclock.tuning.page import write_page
 from ackclock.tuning.present import conclusion, finalists_table, others_table, searched, tuning_json
@@ -98,7 +98,7 @@ def command(
     not use. Runs that are already in the folder are not repeated, so the same command continues a search
     that was stopped.
     """
-    folder = Path(out or f"ackclock-out/tune-{_slug(cc)}-{_slug(Path(suite).name)}")
+    folder = Path(out or f"ackclock-out/tune-{slug(cc)}-{slug(Path(suite).name)}")
     with executor_of(dask, workers) as executor, progress("running") as tell:
         tuning = tune(
             cc,
@@ -125,7 +125,3 @@ def command(
         show(others_table(tuning))
         say(conclusion(tuning))
     talk(f"report: {report}")
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9+]+", "-", text.lower()).strip("-")

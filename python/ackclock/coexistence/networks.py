@@ -10,7 +10,6 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.evaluation.candidate import Candidate
-from ackclock.files.documents import toml_of
 from ackclock.scenario import SCHEMA, Scenario
 
 #: The names of both groups of flows.
@@ -85,11 +84,10 @@ class Network:
         return {"kind": self.queue, "limit": f"{self.buffer_bdp:g} BDP"}
 
     def _group(self, name: str, candidate: Candidate, place: int) -> dict[str, Any]:
-        text = candidate.text
         group: dict[str, Any] = {
             "name": name,
             "count": self.counts[place],
-            "cc": toml_of(f"cc = {text}")["cc"] if text.startswith("{") else text,
+            "cc": candidate.written,
             "rtt": f"{self.rtts_ms[place]:g} ms",
             "ecn": "accecn" if candidate.kind in scalable() else "classic",
             "start": {"uniform": ["0 s", "5 s"]},

@@ -11,8 +11,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.coexistence.matrix import Coexistence, Pair
 from ackclock.coexistence.networks import DEPTHS, Network
-from ackclock.errors import writing_error
-from ackclock.files.writing import write_whole
+from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.page import render
 from ackclock.page.lines import Axes, Line, lines
 from ackclock.page.notebook import alone, drawer
@@ -32,14 +31,10 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def write_report(found: Coexistence, folder: Path, *, command: str) -> Path:
     """Write page, data and cells into the folder of the runs, and return the path of the page."""
     path = folder / PAGE
-    try:
+    with keeping_runs(path):
         write_cells(folder, found.cells)
         write_whole(folder / DATA, (json.dumps(document(found), indent=2) + "\n").encode())
         write_whole(path, page(found, folder, command).encode())
-    except OSError as error:
-        raise writing_error(
-            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
-        ) from None
     return path
 
 

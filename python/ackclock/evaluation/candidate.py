@@ -67,9 +67,14 @@ class Candidate:
 
     def _with_content(self) -> Candidate:
         """Return the algorithm with the contents of its file."""
-        written = toml_of(f"cc = {self.text}")["cc"] if self.text.startswith("{") else {}
+        written = self.written if isinstance(self.written, dict) else {}
         keys = [key for key in (*OWN_KEYS[self.kind], *written) if key in self.resolved]
         return Candidate(as_toml({key: self.resolved[key] for key in keys}))
+
+    @property
+    def written(self) -> str | dict[str, Any]:
+        """The value of `cc` in a scenario: a name, or a table."""
+        return toml_of(f"cc = {self.text}")["cc"] if self.text.startswith("{") else self.text
 
     @property
     def kind(self) -> str:

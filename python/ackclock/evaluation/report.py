@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import writing_error
 from ackclock.evaluation import Evaluation
 from ackclock.evaluation.distributions import completion_curves, delay_curves
 from ackclock.evaluation.explanation import explain, group_rows
@@ -23,7 +22,7 @@ from ackclock.evaluation.score import Result, Score
 from ackclock.evaluation.scoreboard import missing_scores
 from ackclock.evaluation.series import Drawn, lines_of, points_per_line, run_series, runs_drawn
 from ackclock.evaluation.verdict import worst_result
-from ackclock.files.writing import write_whole
+from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.page import render
 from ackclock.page.embedded import RENDERER, bundle
 from ackclock.page.interactive import Kept, interactive, packed
@@ -51,7 +50,7 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_inter
         runs = list(stored_runs(evaluation, store))
         frames = tables(evaluation, store)
         again = _kept(evaluation, cells, store) if is_interactive else {}
-    try:
+    with keeping_runs(path):
         write_whole(
             folder / "scoreboard.json",
             (json.dumps(evaluation.document, indent=2) + "\n").encode(),
@@ -64,10 +63,6 @@ def write_report(evaluation: Evaluation, folder: Path, *, command: str, is_inter
         own = own_page(evaluation, folder)
         text = page(evaluation, runs, folder, own=own, command=command, is_interactive=is_interactive)
         write_whole(path, (interactive(text, again) if is_interactive else text).encode())
-    except OSError as error:
-        raise writing_error(
-            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
-        ) from None
     return path
 
 

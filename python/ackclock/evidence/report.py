@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ackclock.errors import writing_error
 from ackclock.evidence import Evidence
 from ackclock.evidence.present import (
     DATA,
@@ -18,7 +17,7 @@ from ackclock.evidence.present import (
     runs_text,
     sentences,
 )
-from ackclock.files.writing import write_whole
+from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.page import render
 from ackclock.running.cells import command as cell_command
 from ackclock.running.cells import write_cells
@@ -32,15 +31,11 @@ def write_report(evidence: Evidence, folder: Path, *, command: str) -> Path:
     Raises `StoreError`.
     """
     path = folder / PAGE
-    try:
+    with keeping_runs(path):
         write_cells(folder, evidence.cells)
         write_whole(folder / MARKDOWN, markdown(evidence, folder, command).encode())
         write_whole(folder / DATA, (json.dumps(evidence_json(evidence, folder), indent=2) + "\n").encode())
         write_whole(path, page(evidence, folder, command).encode())
-    except OSError as error:
-        raise writing_error(
-            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
-        ) from None
     return path
 
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from ackclock import _core
+
+
+def slug(text: str) -> str:
+    """Return a text as a part of a file name: lower-case letters, digits, plus signs and hyphens."""
+    return re.sub(r"[^a-z0-9+]+", "-", text.lower()).strip("-")
 
 
 def parts(text: str) -> list[str]:

@@ -11,8 +11,11 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from ackclock.errors import writing_error
 
 #: Ends the name of a file that is being written, after the process and random digits.
 _PARTIAL = ".partial"
@@ -20,6 +23,17 @@ _PARTIAL_NAME = re.compile(r"\.ackclock-(?P<process>\d+)-[0-9a-f]{32}\.partial")
 #: A name that is there, or a link, is an error.
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+@contextlib.contextmanager
+def keeping_runs(path: Path) -> Iterator[None]:
+    """Raise `StoreError` for a report that cannot be written. The message says that its runs are kept."""
+    try:
+        yield
+    except OSError as error:
+        raise writing_error(
+            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
+        ) from None
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import writing_error
 from ackclock.evaluation.ranking import Entry
-from ackclock.files.writing import write_whole
+from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.leagues.scores import AlgorithmScores, League
 from ackclock.metrics.frames import frame_of
 from ackclock.page import render
@@ -29,16 +28,12 @@ def write_site(league: League, folder: Path, *, command: str) -> Path:
     path = folder / FRONT
     table = io.BytesIO()
     frame_of(list(league.rows())).write_parquet(table)
-    try:
+    with keeping_runs(path):
         write_whole(folder / DATA, (json.dumps(league.document, indent=1) + "\n").encode())
         write_whole(folder / TABLE, table.getvalue())
         for place in league.algorithms:
             write_whole(folder / page_name(place.label), _algorithm(league, place, folder, command).encode())
         write_whole(path, _front(league, command).encode())
-    except OSError as error:
-        raise writing_error(
-            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
-        ) from None
     return path
 
 

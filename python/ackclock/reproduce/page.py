@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import writing_error
-from ackclock.files.writing import write_whole
+from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.page import render
 from ackclock.page.interactive import interactive
 from ackclock.reproduce import Reproduction
@@ -75,12 +74,8 @@ def write_page(
             page = interactive(page, kept(store, reproduction.cells))
     path = folder / "report.html"
     document = json.dumps(reproduction_json(reproduction), indent=2) + "\n"
-    try:
+    with keeping_runs(path):
         write_cells(folder, reproduction.cells)
         write_whole(folder / "reproduction.json", document.encode())
         write_whole(path, page.encode())
-    except OSError as error:
-        raise writing_error(
-            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
-        ) from None
     return path

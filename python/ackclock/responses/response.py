@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ackclock.errors import ArgumentValueError
 from ackclock.evaluation.candidate import Candidate
-from ackclock.files.documents import toml_of
 from ackclock.metrics.quantities import number_of, part_of
 from ackclock.page.lines import Axes, Line, lines
 from ackclock.page.notebook import alone, drawer
@@ -263,7 +262,7 @@ def _study(
             "flows": [{"name": "test", "cc": "cubic"}],
         },
         "grid": {
-            "flows.test.cc": [_algorithm(candidate) for candidate in candidates],
+            "flows.test.cc": [candidate.written for candidate in candidates],
             f"topology.{_KEYS[axis.key]}": values,
         },
     }
@@ -281,11 +280,6 @@ def _value(key: str, number: float, loss_kind: str) -> Any:
     if loss_kind == "periodic":
         return {"kind": "periodic", "period": max(1, round(1 / number))}
     return {"kind": "bernoulli", "probability": number}
-
-
-def _algorithm(candidate: Candidate) -> Any:
-    text = candidate.text
-    return toml_of(f"cc = {text}")["cc"] if text.startswith("{") else text
 
 
 def _closed_form(candidate: Candidate, over: str, network: dict[str, float]) -> float | None:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import writing_error
-from ackclock.files.writing import write_whole
+from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.metrics.declared import Metric
 from ackclock.page import render
 from ackclock.page.interactive import interactive
@@ -42,13 +41,9 @@ def write_report(
         with Store.reading(folder) as store:
             named = {name: cell for name, cell in cells.items() if name in shown}
             text = interactive(text, kept(store, named, grid.backend))
-    try:
+    with keeping_runs(path):
         write_cells(folder, cells)
         write_whole(path, text.encode())
-    except OSError as error:
-        raise writing_error(
-            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
-        ) from None
     return path
 
 

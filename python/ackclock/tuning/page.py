@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock.errors import writing_error
 from ackclock.evaluation.scoreboard import interval_text
-from ackclock.files.writing import write_whole
+from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.metrics.frames import frame_of
 from ackclock.page import render
 from ackclock.page.scatter import Dots, scatter
@@ -37,14 +36,10 @@ def write_page(tuning: Tuning, folder: Path, *, command: str) -> Path:
     )
     path = folder / "report.html"
     document = json.dumps(tuning_json(tuning), indent=2) + "\n"
-    try:
+    with keeping_runs(path):
         write_whole(folder / "tuning.json", document.encode())
         write_whole(folder / "trials.csv", csv_text(frame_of(trial_rows(tuning))).encode())
         write_whole(path, text.encode())
-    except OSError as error:
-        raise writing_error(
-            f"{path}: cannot be written: {error.strerror}; the runs are kept", error
-        ) from None
     return path
 
 

@@ -14,7 +14,7 @@ from ackclock import _core
 from ackclock.errors import ArgumentValueError, ScenarioError
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.constraints import Linear, meets_printed
-from ackclock.files.documents import as_toml, toml_of
+from ackclock.files.documents import as_toml
 from ackclock.foreign.describe import Parameter
 from ackclock.text.suggest import hint
 from ackclock.tuning.relation import Relation
@@ -91,7 +91,7 @@ class Space:
         """
         candidate = Candidate.parse(cc)
         kind = str(candidate.resolved["kind"])
-        written = toml_of(f"cc = {candidate.text}")["cc"] if candidate.text.startswith("{") else {}
+        written = candidate.written if isinstance(candidate.written, dict) else {}
         fixed = {name: value for name, value in written.items() if name != "kind"}
         title = candidate.label.partition("(")[0] if candidate.is_foreign else kind
         if constrained and Linear.of(candidate.resolved) is None:
