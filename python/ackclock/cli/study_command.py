@@ -22,6 +22,7 @@ from ackclock.metrics.declared import Metric
 from ackclock.running.backend import prepare, workers_for
 from ackclock.running.job import LINUX, SIM, kernel_of, kind_of
 from ackclock.running.store import Store
+from ackclock.statistics.estimates import estimate_json
 from ackclock.studies.campaign import PointSummary, metrics_of, run_grid, summaries
 from ackclock.studies.charts import shown_of
 from ackclock.studies.forecast import Forecast, forecast
@@ -245,10 +246,7 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
                     else {"until_met": summary.met, "replicates_needed": summary.needed}
                 ),
                 "metrics": {
-                    metric.key: None
-                    if (value := summary.metrics.get(metric.name)) is None
-                    else {"mean": value.mean, "low": value.low, "high": value.high}
-                    for metric in metrics
+                    metric.key: estimate_json(summary.metrics.get(metric.name)) for metric in metrics
                 },
             }
             for summary in found

@@ -19,7 +19,7 @@ from ackclock.page.plots import Plot
 from ackclock.running.backend import title as backend_title
 from ackclock.running.cells import command as cell_command
 from ackclock.running.cells import write_cells
-from ackclock.statistics.estimates import CONFIDENCE, Estimate
+from ackclock.statistics.estimates import CONFIDENCE, Estimate, estimate_json
 
 PAGE, DATA = "coexist.html", "coexist.json"
 _SCHEMA = 1
@@ -54,14 +54,14 @@ def document(found: Coexistence) -> dict[str, Any]:
                 "network": each.network.id,
                 "first": each.first,
                 "second": each.second,
-                "fair_share_ratio": _interval(each.share),
+                "fair_share_ratio": estimate_json(each.share),
                 "model_fair_share_ratio": found.model_share(each),
-                "harm": _interval(each.harm),
-                "own_harm": _interval(each.own_harm),
-                "excess_harm": _interval(each.excess),
-                "delay_harm": _interval(each.delay_harm),
-                "loss_rate": _interval(each.loss_rate),
-                "completion_time_s": _interval(each.completion_s),
+                "harm": estimate_json(each.harm),
+                "own_harm": estimate_json(each.own_harm),
+                "excess_harm": estimate_json(each.excess),
+                "delay_harm": estimate_json(each.delay_harm),
+                "loss_rate": estimate_json(each.loss_rate),
+                "completion_time_s": estimate_json(each.completion_s),
                 "judgement": each.judgement,
                 "cell": each.cell,
             }
@@ -77,10 +77,6 @@ def document(found: Coexistence) -> dict[str, Any]:
             for each in found.failed
         ],
     }
-
-
-def _interval(value: Estimate | None) -> dict[str, float | None] | None:
-    return None if value is None else {"mean": value.mean, "low": value.low, "high": value.high}
 
 
 def sentences(found: Coexistence) -> list[str]:

@@ -143,8 +143,3 @@ def estimate_text(value: Estimate, digits: int) -> str:
     if value.half_width is None:
         return f"{value.mean:.{digits}f}"
     return f"{value.mean:.{digits}f} ±{value.half_width:.{digits}f}"
-
-
-def estimate_json(value: Estimate) -> dict[str, float | None]:
-    """Return mean and interval."""
-    return {"mean": value.mean, "low": value.low, "high": value.high}

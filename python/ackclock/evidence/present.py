@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import _core
-from ackclock.evaluation.scoreboard import estimate_json, figure
+from ackclock.evaluation.scoreboard import figure
 from ackclock.evidence import Answer, Evidence, Row
 from ackclock.evidence.criteria import VERDICTS
 from ackclock.running.cells import command as cell_command
-from ackclock.statistics.estimates import CONFIDENCE
+from ackclock.statistics.estimates import CONFIDENCE, estimate_json
 from ackclock.text.table import Column, Table
 
 #: The version of the JSON. It increases when a key is removed or changes its meaning.
@@ -197,7 +197,7 @@ def _criterion_json(evidence: Evidence, answer: Answer, folder: Path) -> dict[st
                         "label": algorithm.label,
                         **estimate_json(found.score.value),
                         "values": list(found.score.values),
-                        "difference": None if found.difference is None else estimate_json(found.difference),
+                        "difference": estimate_json(found.difference),
                         "judgement": found.judgement,
                         "command": cell_command(folder, found.cell),
                     }

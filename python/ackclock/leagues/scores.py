@@ -20,7 +20,7 @@ from ackclock.evaluation.suite import Suite
 from ackclock.leagues.roster import QUICK_REPLICATES, REPLICATES, SUITES, TEN, everyone, shortened
 from ackclock.running.executor import Executor
 from ackclock.scenario import Algorithm
-from ackclock.statistics.estimates import Estimate, estimate
+from ackclock.statistics.estimates import Estimate, estimate, estimate_json
 from ackclock.text.suggest import hint
 
 #: The version of the data.
@@ -85,7 +85,7 @@ class League:
                 {
                     "algorithm": place.label,
                     "cc": next(iter(place.entries.values())).candidate.resolved,
-                    "score": _interval(place.score),
+                    "score": estimate_json(place.score),
                     "suites": {name: _entry(entry) for name, entry in place.entries.items()},
                 }
                 for place in self.algorithms
@@ -112,15 +112,11 @@ class League:
                         }
 
 
-def _interval(value: Estimate | None) -> dict[str, float | None] | None:
-    return None if value is None else {"mean": value.mean, "low": value.low, "high": value.high}
-
-
 def _entry(entry: Entry) -> dict[str, Any]:
     score, failure = entry.score, entry.failure
     return {
         "rank": entry.rank,
-        "score": None if score is None else _interval(score.value),
+        "score": estimate_json(None if score is None else score.value),
         "worst": None if score is None else score.worst,
         "by_environment": {} if score is None else dict(score.by_environment),
         "failure": None if failure is None else f"{failure.environment}: {failure.message}",

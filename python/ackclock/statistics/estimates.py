@@ -6,6 +6,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Sequence
+from typing import overload
 
 from ackclock._core import CONFIDENCE, Estimate, compared, estimate, paired_difference, student_t_quantile
 
@@ -14,11 +15,23 @@ __all__ = [
     "Estimate",
     "compared",
     "estimate",
+    "estimate_json",
     "kendall_tau_b",
     "paired_difference",
     "spearman",
     "student_t_quantile",
 ]
+
+
+@overload
+def estimate_json(value: Estimate) -> dict[str, float | None]: ...
+@overload
+def estimate_json(value: None) -> None: ...
+@overload
+def estimate_json(value: Estimate | None) -> dict[str, float | None] | None: ...
+def estimate_json(value: Estimate | None) -> dict[str, float | None] | None:
+    """Return mean and interval for JSON. None for a missing estimate."""
+    return None if value is None else {"mean": value.mean, "low": value.low, "high": value.high}
 
 
 def kendall_tau_b(first: Sequence[float], second: Sequence[float]) -> float:

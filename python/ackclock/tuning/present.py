@@ -11,7 +11,7 @@ from ackclock.evaluation.ranking import SHARES
 from ackclock.evaluation.regret import Regret, Scale
 from ackclock.evaluation.score import COMMON, DELAY_SCORE
 from ackclock.evaluation.scoreboard import interval_text
-from ackclock.statistics.estimates import CONFIDENCE, Estimate
+from ackclock.statistics.estimates import CONFIDENCE, Estimate, estimate_json
 from ackclock.text.table import Column, Table
 from ackclock.tuning import Finalist, Trial, Tuning
 from ackclock.tuning.space import Axis
@@ -211,13 +211,9 @@ def _columns(scale: Scale, trial: Trial) -> Mapping[str, float | None]:
 
 
 def _regret_json(regret: Regret) -> dict[str, Any]:
-    worst_case, total = (
-        {"mean": value.mean, "low": value.low, "high": value.high}
-        for value in (regret.worst_case, regret.total)
-    )
     return {
-        "worst_case": worst_case,
-        "total": total,
+        "worst_case": estimate_json(regret.worst_case),
+        "total": estimate_json(regret.total),
         "worst": regret.worst,
         "by_environment": dict(regret.by_environment),
     }
