@@ -8,11 +8,14 @@ import pytest
 TOOLS = Path(__file__).resolve().parents[1] / "tools" / "linux"
 sys.path.append(str(TOOLS))
 
+import bbr_buffers  # noqa: E402
 import emulations  # noqa: E402
 import episodes  # noqa: E402
 import fidelity  # noqa: E402
 import shares  # noqa: E402
 import slow_start  # noqa: E402
+from ackclock.errors import InputError  # noqa: E402
+from ackclock.kernels import store  # noqa: E402
 from cells import CELLS, LONG  # noqa: E402
 
 KNOWN, EXPLAINED = slow_start.known(), slow_start.explanations()
@@ -100,3 +103,21 @@ def test_fidelity_has_ten_cells_with_narrow_bounds() -> None:
     assert len({each.title for each in fidelity.CELLS}) == 10
     bounds = {measure.name: measure.bound for measure in fidelity.MEASURES}
     assert bounds == {"goodput, Mbit/s": 0.005, "mean cwnd, segments": 0.02, "recoveries": 0.1}
+
+
+def test_shares_of_bbr1_over_the_buffer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        store.find()
+        store.check_host()
+    except InputError as error:
+        pytest.skip(str(error))
+    short = ("topology.rate=10 Mbit/s", "duration=40 s", "warmup=10 s")
+    monkeypatch.setattr(bbr_buffers, "SETS", short)
+    assert bbr_buffers.main(["--buffers", "1", "--replicates", "1"]) == 0
+    *_, row = capsys.readouterr().out.splitlines()
+    buffer, closed_form, *shares_of = (cell.strip() for cell in row.strip("|").split("|"))
+    assert (buffer, closed_form) == ("1 BDP", "0.97")
+    # BBRv1 takes most of a shallow buffer, in the simulator and in Linux.
+    assert len(shares_of) == 2 and all(0.6 < float(share) < 1 for share in shares_of)
