@@ -80,6 +80,9 @@ def test_the_command_writes_a_site_and_a_candidate_joins_it(tiny_suite: Path, tm
     front = (tmp_path / "out/index.html").read_text()
     assert 'href="cc-vegas.html"' in front and "no such state" in front
     page = (tmp_path / "out/cc-vegas.html").read_text()
+    # Every page contains the command that writes the site.
+    for name in ("index.html", "cc-vegas.html", "tiny/report.html"):
+        assert "ackclock league --algorithms reno,vegas" in (tmp_path / "out" / name).read_text()
     cell = f"{next(iter(document['algorithms'][0]['suites'].values()))['worst']}/vegas"
     assert f"ackclock run --from out/tiny {cell}" in page
     assert cli("run", "--from", "out/tiny", cell, cwd=tmp_path).code == 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("league")
 @click.argument("candidates", nargs=-1, metavar="[CC]...")
-@click.option(
-    "--algorithms", metavar="CC,...", help="Only these algorithms, and CUBIC. Default: all over TCP."
-)
+@click.option("--algorithms", metavar="CC,...", help="Only these algorithms. Default: all over TCP.")
 @click.option("--suites", metavar="NAME,...", help="Only these suites. Default: all for algorithms over TCP.")
 @click.option(
     "--quick",
@@ -67,12 +63,7 @@ def command(
     from ackclock.leagues.site import write_site
 
     folder = Path(out)
-    with ExitStack() as stack:
-        executor = stack.enter_context(executor_of(dask, workers))
-
-        def telling(suite: str) -> Callable[[int, int], None]:
-            return stack.enter_context(progress(suite))
-
+    with executor_of(dask, workers) as executor:
         found = league(
             *(name for text in candidates for name in split_list(text)),
             algorithms=None if algorithms is None else split_list(algorithms),
@@ -82,7 +73,7 @@ def command(
             seed=seed,
             out=folder,
             executor=executor,
-            progress=telling,
+            progress=progress,
         )
     path = write_site(found, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:

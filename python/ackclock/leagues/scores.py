@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from ackclock.errors import ArgumentValueError, RunError
 from ackclock.evaluation import Evaluation, evaluate
 from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.ranking import Entry
-from ackclock.evaluation.report import write_report
 from ackclock.evaluation.suite import Suite
 from ackclock.leagues.roster import QUICK_REPLICATES, REPLICATES, SUITES, TEN, everyone, shortened
 from ackclock.running.executor import Executor
@@ -133,16 +133,17 @@ def league(
     out: str | Path = "ackclock-out/league",
     executor: Executor | None = None,
     workers: int | None = None,
-    progress: Callable[[str], Callable[[int, int], None]] | None = None,
+    progress: Callable[[str], AbstractContextManager[Callable[[int, int], None]]] | None = None,
 ) -> League:
-    """Run all algorithms over all suites, and write a report of each suite.
+    """Run all algorithms over all suites.
 
     - `candidates`: algorithms in addition to the roster, as for `evaluate`.
     - `algorithms`: the roster, by default every algorithm over TCP, or ten of them with `quick`.
     - `suites`: names, by default all suites of algorithms over TCP.
     - `quick`: ten algorithms, three environments of each suite, rates of at most 100 Mbit/s, two replicates.
-    - `out`: the folder of the site and of the runs. A second league reuses them.
-    - `progress`: takes the name of a suite, and returns the function that is told of its runs.
+    - `out`: the folder of the runs. A second league reuses them.
+    - `progress`: takes the name of a suite, and returns a context manager. That gives a function of finished
+      runs and all runs.
 
     An algorithm that fails in a suite has no score there. Raises `AckclockError`.
     """
@@ -160,23 +161,22 @@ def league(
         every = [shortened(suite) for suite in every]
 
     def scored(suite: Suite) -> SuiteScores:
-        found = evaluate(
-            [each.text for each in named],
-            against=[],
-            suite=suite,
-            replicates=replicates or (QUICK_REPLICATES if quick else REPLICATES),
-            seed=seed,
-            # The best of all algorithms is the baseline of regret.
-            within_table=True,
-            out=Path(out) / suite.name,
-            executor=executor,
-            workers=workers,
-            progress=None if progress is None else progress(suite.name),
-        )
+        with nullcontext() if progress is None else progress(suite.name) as tell:
+            found = evaluate(
+                [each.text for each in named],
+                against=[],
+                suite=suite,
+                replicates=replicates or (QUICK_REPLICATES if quick else REPLICATES),
+                seed=seed,
+                # The best of all algorithms is the baseline of regret.
+                within_table=True,
+                out=Path(out) / suite.name,
+                executor=executor,
+                workers=workers,
+                progress=tell,
+            )
         if found.best is None:
             raise RunError(f"suite {suite.name}: every algorithm failed")
-        command = f"ackclock league --suites {suite.name}{' --quick' * quick}"
-        write_report(found, Path(out) / suite.name, command=command)
         return SuiteScores(suite, found)
 
     found = tuple(map(scored, every))

@@ -1,22 +1,23 @@
-"""Writes the static site of a league: a front page, a page for each algorithm, and the data."""
+"""Writes the static site of a league: a front page, pages of algorithms, reports of suites, and the data."""
 
 from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ackclock.evaluation.ranking import Entry
+from ackclock.evaluation.report import cell_names, labels_of, write_report
+from ackclock.evaluation.scoreboard import interval_text
+from ackclock.files.labels import slug
 from ackclock.files.writing import keeping_runs, write_whole
-from ackclock.leagues.scores import AlgorithmScores, League
+from ackclock.leagues.scores import AlgorithmScores, League, SuiteScores
 from ackclock.metrics.frames import frame_of
 from ackclock.page import render
 from ackclock.page.scatter import Dots, scatter
 from ackclock.running.cells import command as cell_command
-from ackclock.running.cells import short
 from ackclock.statistics.estimates import Estimate
 
 FRONT, DATA, TABLE = "index.html", "league.json", "league.parquet"
@@ -26,6 +27,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def write_site(league: League, folder: Path, *, command: str) -> Path:
     """Write pages and data into the folder of the runs, and return the path of the front page."""
     path = folder / FRONT
+    for each in league.suites:
+        write_report(each.evaluation, folder / each.suite.name, command=command)
     table = io.BytesIO()
     frame_of(list(league.rows())).write_parquet(table)
     with keeping_runs(path):
@@ -39,7 +42,7 @@ def write_site(league: League, folder: Path, *, command: str) -> Path:
 
 def page_name(label: str) -> str:
     """Return the file name of an algorithm's page."""
-    return f"cc-{re.sub(r'[^a-z0-9+]+', '-', label.lower()).strip('-')[:80]}.html"
+    return f"cc-{slug(label)[:80]}.html"
 
 
 def _front(league: League, command: str) -> str:
@@ -49,7 +52,7 @@ def _front(league: League, command: str) -> str:
         page_name=page_name,
         tone=_tones(league),
         text=text,
-        charts=[(each.suite.name, _plane(league, each.suite.name)) for each in league.suites],
+        charts=[(each.suite.name, _plane(each)) for each in league.suites],
         command=command,
     )
 
@@ -70,8 +73,7 @@ def _rows(league: League, place: AlgorithmScores, folder: Path) -> Iterator[dict
     """Give a row for each environment, the worst of each suite first."""
     for each in league.suites:
         entry = place.entries[each.suite.name]
-        labels = [every["label"] for every in each.evaluation.overview["algorithms"]]
-        name = short(place.label, labels.index(place.label))
+        at = labels_of(each.evaluation).index(place.label)
         titles = {environment.id: environment.title for environment in each.suite.environments}
         parts = {} if entry.score is None else entry.score.by_environment
         yield {
@@ -82,7 +84,9 @@ def _rows(league: League, place: AlgorithmScores, folder: Path) -> Iterator[dict
                     "title": titles[environment],
                     "score": parts[environment],
                     "metrics": entry.means[environment],
-                    "command": cell_command(folder / each.suite.name, f"{environment}/{name}"),
+                    "command": cell_command(
+                        folder / each.suite.name, cell_names(each.evaluation, environment)[at]
+                    ),
                 }
                 for environment in sorted(parts, key=lambda environment: -parts[environment])
             ],
@@ -100,12 +104,11 @@ def _tones(league: League) -> dict[str, dict[str, float]]:
     return found
 
 
-def _plane(league: League, suite: str) -> str:
+def _plane(scores: SuiteScores) -> str:
     """Draw mean efficiency over mean queueing delay of each algorithm in a suite."""
-    found = next(each for each in league.suites if each.suite.name == suite)
     spots = [
         (entry.candidate.label, _mean(entry, "queue_delay"), _mean(entry, "efficiency"))
-        for entry in found.entries
+        for entry in scores.entries
         if entry.score is not None
     ]
     titles = [f"{label}: {delay:.1f} ms, {efficiency:.1f} %" for label, delay, efficiency in spots]
@@ -120,8 +123,4 @@ def _mean(entry: Entry, metric: str) -> float:
 
 def text(value: Estimate | None) -> str:
     """Return a score with its interval."""
-    if value is None:
-        return "\N{EN DASH}"
-    # Zero has no sign.
-    mean = f"{round(value.mean, 2) + 0.0:.2f}"
-    return mean if value.low is None else f"{mean} [{value.low:.2f}, {value.high:.2f}]"
+    return "\N{EN DASH}" if value is None else interval_text(value, 2)
