@@ -92,9 +92,9 @@ def test_the_grids_have_distinct_names() -> None:
         (
             ("cubic",),
             {},
-            "algorithms: are 1, but a pair needs two; with one, use the full grid",
+            "algorithms: are 1, but a pair needs two. With one, use the full grid",
         ),
-        (("cubic", "cubic"), {}, "algorithms: name cubic twice; every table contains the harm"),
+        (("cubic", "cubic"), {}, "algorithms: name cubic twice. Every table contains its harm to itself"),
         ((), {"grid": "full"}, "algorithms: is empty"),
         (("cubic", "reno"), {"networks": ["2-bdp"]}, "networks: contain '2-bdp'"),
         (("cubic", "reno"), {"grid": "ful"}, "grid: is 'ful'"),
@@ -150,4 +150,14 @@ def test_a_plot_needs_depths(tmp_path: Path) -> None:
     words = ("coexist", "cubic", "reno", "--networks", "0.25-bdp-40-ms", "--quick", "--plot", "a.svg")
     sets = [word for change in SHORT for word in ("--set", change)]
     answer = cli(*words, *sets, cwd=tmp_path)
-    assert answer.code == 2 and "use --grid full" in answer.stderr
+    assert answer.code == 2 and "Use --grid full" in answer.stderr
+    # The mistake is named before the first run.
+    assert "runs" not in answer.stderr and not (tmp_path / "ackclock-out").exists()
+
+
+def test_the_model_is_silent_in_a_changed_network() -> None:
+    options = {"grid": "six", "networks": ["1-bdp-40-ms"], "replicates": 1}
+    for sets, is_told in ((SHORT, True), ((*SHORT, "topology.rate=10 Mbit/s"), False)):
+        found = ackclock.coexist("bbr1", "cubic", sets=sets, **options)  # type: ignore[arg-type]
+        pair = found.find(found.networks[0], "bbr1", "cubic")
+        assert pair is not None and (found.model_share(pair) is not None) is is_told

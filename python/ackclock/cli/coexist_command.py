@@ -13,6 +13,7 @@ import click
 from ackclock.cli.console import emit, progress, say, show, span, talk
 from ackclock.cli.emulating import backend_of, backend_option
 from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
+from ackclock.errors import RunError
 from ackclock.files.labels import slug, split_list
 
 if TYPE_CHECKING:
@@ -75,18 +76,22 @@ def command(
     harm that the same flows do to each other.
     """
     from ackclock.cli.plotting import check_picture_file, write_picture_file
-    from ackclock.coexistence.matrix import QUICK_REPLICATES, REPLICATES, coexist
+    from ackclock.coexistence.matrix import QUICK_REPLICATES, REPLICATES, coexist, networks_of
+    from ackclock.coexistence.networks import series
     from ackclock.coexistence.report import Picture, document, sentences, write_report
 
+    wanted = [] if networks is None else [name.strip() for name in networks.split(",")]
     if picture is not None:
         check_picture_file(picture, "--plot")
+        if not series(networks_of(grid, wanted)):
+            raise click.UsageError("--plot needs several depths of the buffer. Use --grid full.")
     names = [name for text in algorithms for name in split_list(text)]
     folder = Path(out or f"ackclock-out/coexist-{slug('-'.join(names))[:_LONGEST]}")
     with progress("running") as tell:
         found = coexist(
             *names,
             grid=grid,
-            networks=[] if networks is None else [name.strip() for name in networks.split(",")],
+            networks=wanted,
             replicates=replicates or (QUICK_REPLICATES if quick else REPLICATES),
             seed=seed,
             sets=sets,
@@ -97,11 +102,6 @@ def command(
             announce=_announce,
         )
     report = write_report(found, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
-    if picture is not None:
-        drawn = Picture(found)
-        if drawn.is_empty:
-            raise click.UsageError("--plot needs several depths of the buffer; use --grid full")
-        write_picture_file(picture, drawn)
     if as_json:
         emit(json.dumps(document(found), indent=2))
     else:
@@ -112,6 +112,11 @@ def command(
         for sentence in told if full else told[:_SENTENCES]:
             say(sentence)
     talk(f"report: {report}")
+    if picture is not None:
+        drawn = Picture(found)
+        if drawn.is_empty:
+            raise RunError("--plot: no pair has figures for several depths, because runs failed")
+        write_picture_file(picture, drawn)
     return 0
 
 

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,8 @@ LEAST_EXCESS = 0.05
 REPLICATES, QUICK_REPLICATES = 5, 2
 #: Loss-based opponents, for which the model of Ware et al. holds.
 LOSS_BASED = frozenset({"reno", "cubic"})
+#: The keys of a scenario that leave the network as it is.
+_TIMES = ("duration", "warmup")
 #: Bytes of a full packet on the wire.
 _PACKET = 1500
 
@@ -129,6 +132,8 @@ class Coexistence:
     networks: tuple[Network, ...]
     seed: int
     replicates: int
+    #: The changes to every scenario.
+    sets: tuple[str, ...]
     backend: str
     pairs: tuple[Pair, ...]
     failed: tuple[Failed, ...] = ()
@@ -136,19 +141,19 @@ class Coexistence:
 
     def find(self, network: Network, first: str, second: str) -> Pair | None:
         """Return a pair in a network."""
-        return next(
-            (
-                each
-                for each in self.pairs
-                if (each.network.id, each.first, each.second) == (network.id, first, second)
-            ),
-            None,
-        )
+        return self._by_names.get((network.id, first, second))
 
     def own_harm(self, network: Network, label: str) -> Estimate | None:
         """Return the harm of an algorithm to itself."""
-        rows = (each for each in self.pairs if (each.network.id, each.second) == (network.id, label))
-        return next((each.own_harm for each in rows), None)
+        return self._own_harms.get((network.id, label))
+
+    @cached_property
+    def _by_names(self) -> dict[tuple[str, str, str], Pair]:
+        return {(each.network.id, each.first, each.second): each for each in self.pairs}
+
+    @cached_property
+    def _own_harms(self) -> dict[tuple[str, str], Estimate]:
+        return {(each.network.id, each.second): each.own_harm for each in self.pairs}
 
     @property
     def worst(self) -> list[Pair]:
@@ -160,6 +165,8 @@ class Coexistence:
         network = each.network
         one_rtt = network.rtts_ms[0] == network.rtts_ms[1]
         if each.first not in ("bbr1", "bbr") or each.second not in LOSS_BASED or not one_rtt:
+            return None
+        if any(not change.strip().startswith(_TIMES) for change in self.sets):
             return None
         if network.queue != "drop-tail" or network.size is not None or network.is_late:
             return None
@@ -199,8 +206,8 @@ def coexist(
     A pair with a failed run has no figures, and `failed` contains the message. Raises `AckclockError`.
     """
     replicates, seed = whole_number("replicates", replicates, least=1), whole_number("seed", seed)
-    sets = texts("sets", sets, "topology.rate=10 Mbit/s")
-    found = _networks(grid, networks)
+    sets = tuple(texts("sets", sets, "topology.rate=10 Mbit/s"))
+    found = networks_of(grid, networks)
     given, pairs = _pairs(algorithms, grid)
     backend = chosen(backend, kernel)
     table = _Table(found, given, pairs, sets, (seed, replicates), backend)
@@ -214,6 +221,7 @@ def coexist(
         found,
         seed,
         replicates,
+        sets,
         backend,
         tuple(table.judged()),
         tuple(table.failed()),
@@ -221,7 +229,8 @@ def coexist(
     )
 
 
-def _networks(grid: str, wanted: Sequence[str]) -> tuple[Network, ...]:
+def networks_of(grid: str, wanted: Sequence[str]) -> tuple[Network, ...]:
+    """Return the wanted networks, by default all of a grid. Raises `ArgumentValueError`."""
     if grid not in GRIDS:
         raise ArgumentValueError("grid", f"is {grid!r}; {hint(grid, GRIDS)}")
     known = {network.id: network for network in FULL}
@@ -239,18 +248,18 @@ def _pairs(
     for one, other in itertools.combinations(named, 2):
         if one.resolved == other.resolved:
             raise ArgumentValueError(
-                "algorithms", f"name {one.label} twice; every table contains the harm that it does to itself"
+                "algorithms", f"name {one.label} twice. Every table contains its harm to itself"
             )
     if grid == "six":
         if len(named) < 2:
             raise ArgumentValueError(
                 "algorithms",
-                f"are {len(named)}, but a pair needs two; with one, use the full grid against "
+                f"are {len(named)}, but a pair needs two. With one, use the full grid against "
                 f"{', '.join(OPPONENTS)}",
             )
         return named, list(itertools.permutations(named, 2))
     if not named:
-        raise ArgumentValueError("algorithms", "is empty; name at least one, such as 'bbr3'")
+        raise ArgumentValueError("algorithms", "is empty. Name at least one, such as 'bbr3'")
     opponents = [Candidate.parse(each) for each in OPPONENTS]
     pairs = [
         pair

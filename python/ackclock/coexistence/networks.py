@@ -140,6 +140,20 @@ def _short(size_kb: int, depth: float) -> Network:
     )
 
 
+def series(networks: Iterable[Network]) -> dict[float, list[Network]]:
+    """Return networks that differ in the depth of a drop-tail buffer alone, by RTT in ms.
+
+    A series contains at least `LEAST_DEPTHS` depths.
+    """
+    found: dict[float, list[Network]] = {}
+    for network in networks:
+        if network.is_symmetric and network.queue == "drop-tail":
+            found.setdefault(network.rtts_ms[0], []).append(network)
+    return {rtt: found[rtt] for rtt in sorted(found) if len(found[rtt]) >= LEAST_DEPTHS}
+
+
+#: The smallest number of depths of a chart.
+LEAST_DEPTHS = 4
 #: The depths of the buffer in the full grid.
 DEPTHS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 16)
 #: The networks of all pairs: a shallow and a deep buffer, unequal numbers, short transfers, two AQMs.

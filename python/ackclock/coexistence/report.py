@@ -10,7 +10,7 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.coexistence.matrix import Coexistence, Pair
-from ackclock.coexistence.networks import DEPTHS, Network
+from ackclock.coexistence.networks import LEAST_DEPTHS, series
 from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.page import render
 from ackclock.page.lines import Axes, Line, lines
@@ -23,8 +23,6 @@ from ackclock.statistics.estimates import CONFIDENCE, Estimate, estimate_json
 
 PAGE, DATA = "coexist.html", "coexist.json"
 _SCHEMA = 1
-#: The smallest number of depths of a chart.
-_DEPTHS = 4
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -45,6 +43,7 @@ def document(found: Coexistence) -> dict[str, Any]:
         "build": _core.BUILD,
         "seed": found.seed,
         "replicates": found.replicates,
+        "sets": list(found.sets),
         "backend": found.backend,
         "confidence": CONFIDENCE,
         "algorithms": list(found.algorithms),
@@ -119,7 +118,6 @@ def page(found: Coexistence, folder: Path, command: str) -> str:
             for at, (title, drawn) in enumerate(charts(found))
         ],
         cell=found.find,
-        model=found.model_share,
         text=_text,
         again=lambda each: cell_command(folder, each.cell, found.backend),
         backend=backend_title(found.backend),
@@ -141,18 +139,14 @@ def charts(found: Coexistence) -> Iterator[tuple[str, list[Line]]]:
     """Return the share of each pair over the depth of the buffer, with a line per RTT and the model's."""
     for first in found.algorithms:
         for second in found.algorithms:
-            rows = [each for each in found.pairs if (each.first, each.second) == (first, second)]
-            drawn = []
-            for rtt in sorted({each.network.rtts_ms[0] for each in rows}):
-                over = [each for each in rows if _is_depth(each.network) and each.network.rtts_ms[0] == rtt]
-                if len(over) >= _DEPTHS:
+            drawn: list[Line] = []
+            for rtt, networks in series(found.networks).items():
+                pairs = (found.find(network, first, second) for network in networks)
+                over = [each for each in pairs if each is not None]
+                if len(over) >= LEAST_DEPTHS:
                     drawn += list(_lines(found, over, f"{rtt:g} ms"))
             if drawn:
                 yield f"{first} against {second}", drawn
-
-
-def _is_depth(network: Network) -> bool:
-    return network.is_symmetric and network.queue == "drop-tail" and network.buffer_bdp in DEPTHS
 
 
 def _lines(found: Coexistence, over: list[Pair], name: str) -> Iterator[Line]:
@@ -197,5 +191,5 @@ class Picture:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no pair has several depths of the buffer."""
+        """Whether no pair has figures for several depths of the buffer."""
         return not self._charts
