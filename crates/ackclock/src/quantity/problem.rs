@@ -353,7 +353,7 @@ pub enum Problem {
     #[error("RED needs the rate of its link, and this one has none")]
     RedWithoutRate,
     /// Thresholds of RED in the wrong order.
-    #[error("the lower threshold, {min}, is not below the upper one, {max}")]
+    #[error("the lower threshold, {min}, is above the upper one, {max}")]
     Thresholds {
         /// The lower one.
         min: String,

@@ -199,7 +199,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         r#"kind = "drop-tail", limit = "100 packets""#,
         r#"kind = "red", limit = "100 packets", min = "0.5 limit", max = "20 packets""#,
-        r#"11: topology.queue.max: the lower threshold, 50 packets, is not below the upper one, 20 packets"#,
+        r#"11: topology.queue.max: the lower threshold, 50 packets, is above the upper one, 20 packets"#,
     ),
     (
         r#"kind = "drop-tail", limit = "100 packets""#,

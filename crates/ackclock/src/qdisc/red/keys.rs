@@ -134,7 +134,10 @@ impl RedKeys {
             let min = given_min.unwrap_or(target.max(5.0) * mean / bytes_per_unit);
             (min, given_max.unwrap_or(3.0 * min))
         };
-        if min >= max {
+        if max <= 0.0 {
+            return Err(("min", out_of_range(min, "above 0")));
+        }
+        if min > max {
             let key = if self.max.is_some() { "max" } else { "min" };
             let unit = if mode == RedMode::Bytes { "B" } else { "packets" };
             return Err((key, Problem::Thresholds { min: format!("{min} {unit}"), max: format!("{max} {unit}") }));
@@ -318,14 +321,15 @@ mod tests {
             let (key, problem) = red(text).parameters_at(&PLACE).unwrap_err();
             (key, problem.to_string())
         };
-        let crossed = "the lower threshold, 20 packets, is not below the upper one, 10 packets";
+        let crossed = "the lower threshold, 20 packets, is above the upper one, 10 packets";
         assert_eq!(problem(r#"{"min": "20 packets", "max": "10 packets"}"#), ("max", crossed.to_owned()));
         assert_eq!(
             problem(r#"{"limit": "40 packets", "min": "0.5 limit", "max": "0.25 limit"}"#),
             ("max", crossed.to_owned())
         );
-        let equal = problem(r#"{"limit": "40 packets", "min": "10 packets", "max": "0.25 limit"}"#);
-        assert_eq!(equal.1, "the lower threshold, 10 packets, is not below the upper one, 10 packets");
+        // Equal thresholds are a step, as for DCTCP.
+        let step = red(r#"{"limit": "40 packets", "min": "10 packets", "max": "0.25 limit"}"#);
+        assert!(step.parameters_at(&PLACE).is_ok());
         assert_eq!(problem(r#"{"min": "0 limit"}"#).0, "min");
     }
 }

@@ -34,7 +34,7 @@ pub struct RedParameters {
     pub mode: RedMode,
     /// Average from which packets are dropped, in the unit of the mode.
     pub min: f64,
-    /// The average at which the probability is `max_p`, in the unit of the mode. It is above `min`.
+    /// The average at which the probability is `max_p`, in the unit of the mode. It is not below `min`.
     pub max: f64,
     /// Probability at `max`, above 0 and at most 1.
     pub max_p: f64,

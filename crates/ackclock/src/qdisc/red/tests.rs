@@ -100,6 +100,19 @@ fn the_probability_rises_to_max_p_then_gently_or_at_once_to_one() {
     assert_eq!(probability(true, 9.0), 1.0);
 }
 
+/// The marking of DCTCP (Alizadeh et al. 2010, section 3.1): one threshold, for the queue of the moment.
+#[test]
+fn equal_thresholds_are_a_step() {
+    let mut queue = red(|parameters| {
+        (parameters.min, parameters.max, parameters.weight) = (3.0, 3.0, 1.0);
+        (parameters.ecn, parameters.hard_drop) = (true, false);
+    });
+    let capable = Item { ecn: Ecn::Ect0, ..FRAME };
+    let seen: Vec<Verdict> = (0..6).map(|_| offer(&mut queue, Instant::ZERO, capable)).collect();
+    assert_eq!(seen[..3], [Verdict::Queued; 3]);
+    assert_eq!(seen[3..], [Verdict::Marked(Reason::Forced); 3]);
+}
+
 #[test]
 fn bytes_are_averaged_in_byte_mode() {
     let mut queue = red(|parameters| (parameters.mode, parameters.min, parameters.max) = (RedMode::Bytes, 1e6, 2e6));
