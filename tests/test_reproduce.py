@@ -7,7 +7,10 @@ import math
 import re
 import sqlite3
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from itertools import chain, repeat, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -174,30 +177,35 @@ def test_the_kernels_tcp_is_a_column_of_its_own(tiny_paper: Path, tmp_path: Path
 # --- Papers as data ---
 
 
+def hashes(paper: Paper, reading: Reading) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Yield place and hash of each cell, one of each grid in turn."""
+    grids = [zip(repeat(grid.name), scenarios_of(paper, grid, reading)) for grid in paper.grids]
+    for name, (values, scenario) in filter(None, chain.from_iterable(zip_longest(*grids))):
+        yield (name, *values.values()), scenario.hash
+
+
+@cache
+def chosen_hashes(name: str) -> list[tuple[tuple[Any, ...], str]]:
+    """Return place and hash of each cell under the chosen interpretation."""
+    return list(hashes(Paper.load(name), CHOSEN))
+
+
 @pytest.mark.parametrize("name", paper_names())
 def test_papers_are_valid(name: str) -> None:
     paper = Paper.load(name)
     claims = claims_of(paper)
     assert paper.name == name and claims and paper.choices and paper.tables and paper.figures
     assert all(claim.statement and claim.region.low < claim.region.high for claim in claims)
-    for grid in paper.grids:
-        cells = list(scenarios_of(paper, grid, CHOSEN))
-        assert len(cells) == math.prod(len(axis.values) for axis in grid.axes)
+    cells = Counter(grid for (grid, *_), _ in chosen_hashes(name))
+    assert cells == {grid.name: math.prod(len(axis.values) for axis in grid.axes) for grid in paper.grids}
 
 
 @pytest.mark.parametrize("name", paper_names())
 def test_every_alternative_changes_something(name: str) -> None:
-    paper = Paper.load(name)
-
-    def cells(reading: Reading) -> Iterator[tuple[tuple[Any, ...], str]]:
-        for grid in paper.grids:
-            for values, scenario in scenarios_of(paper, grid, reading):
-                yield (grid.name, *values.values()), scenario.hash
-
-    chosen = dict(cells(CHOSEN))
+    chosen, paper = dict(chosen_hashes(name)), Paper.load(name)
     for other in singles(paper.choices):
         # The first changed cell is enough. All cells of a large paper take minutes.
-        assert any(chosen[at] != found for at, found in cells(other)) or other.metrics, other.name
+        assert any(chosen[at] != found for at, found in hashes(paper, other)) or other.metrics, other.name
 
 
 def test_scenarios_of_papers_name_their_transport() -> None:
