@@ -14,6 +14,7 @@ import episodes  # noqa: E402
 import fidelity  # noqa: E402
 import shares  # noqa: E402
 import slow_start  # noqa: E402
+import suite_cells  # noqa: E402
 from ackclock.errors import InputError  # noqa: E402
 from ackclock.kernels import store  # noqa: E402
 from cells import CELLS, LONG  # noqa: E402
@@ -105,14 +106,19 @@ def test_fidelity_has_ten_cells_with_narrow_bounds() -> None:
     assert bounds == {"goodput, Mbit/s": 0.005, "mean cwnd, segments": 0.02, "recoveries": 0.1}
 
 
-def test_shares_of_bbr1_over_the_buffer(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def require_kernel() -> None:
+    """Skip the test where no kernel in virtual time can run."""
     try:
         store.find()
         store.check_host()
     except InputError as error:
         pytest.skip(str(error))
+
+
+def test_shares_of_bbr1_over_the_buffer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require_kernel()
     short = ("topology.rate=10 Mbit/s", "duration=40 s", "warmup=10 s")
     monkeypatch.setattr(bbr_buffers, "SETS", short)
     assert bbr_buffers.main(["--buffers", "1", "--replicates", "1"]) == 0
@@ -121,3 +127,16 @@ def test_shares_of_bbr1_over_the_buffer(
     assert (buffer, closed_form) == ("1 BDP", "0.97")
     # BBRv1 takes most of a shallow buffer, in the simulator and in Linux.
     assert len(shares_of) == 2 and all(0.6 < float(share) < 1 for share in shares_of)
+
+
+def test_environments_of_suites_agree_with_linux(capsys: pytest.CaptureFixture[str]) -> None:
+    require_kernel()
+    assert suite_cells.main(["wireless/handover=cubic", "--replicates", "1"]) == 0
+    rows = [row.strip("|").split("|") for row in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[2].strip() for row in rows] == ["goodput Mbit/s", "queue ms", "loss %"]
+    assert all(float(row[3]) > 0 and float(row[4]) > 0 for row in rows[:2])
+
+
+def test_linux_gets_the_feedback_that_it_has() -> None:
+    scenario = suite_cells.scenario_of("datacentre/short-beside-long=dctcp")
+    assert {flow["ecn"] for flow in scenario.resolved["flows"]} == {"dctcp"}

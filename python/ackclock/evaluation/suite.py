@@ -33,10 +33,17 @@ _OF_FLOWS = (
 )
 _BETTER = ("higher", "lower", "near-one", "reach-one")
 #: The metrics that can be watched in flow arrivals, which have no fair share.
-_OF_ARRIVALS = ("group-goodput", "completion-time", "segments-sent", "loss-rate", "queue-delay")
+_OF_ARRIVALS = (
+    "group-goodput",
+    "completion-time",
+    "completion-p95",
+    "segments-sent",
+    "loss-rate",
+    "queue-delay",
+)
 _ARRIVALS = ("arrivals", "web")
 #: The metrics that can be watched in flows whose data a client plays.
-_OF_PLAYED = (*_OF_FLOWS, "late-rate")
+_OF_PLAYED = (*_OF_FLOWS, "completion-p95", "late-rate", "stalled-time")
 _PLAYED = ("chunks", "video")
 #: The metrics that can be watched in datagrams, without and with a deadline.
 _OF_DATAGRAMS = ("loss-rate", "packets-lost", "delay-p99")

@@ -82,6 +82,7 @@ impl Watch {
             "late-rate" => largest(
                 of_groups(rows(run, "transfers"), &groups).iter().map(|row| number(row, "late_rate").unwrap_or(1.0)),
             ),
+            "stalled-time" => mean(&numbers(&of_groups(rows(run, "transfers"), &groups), "stalled_s")),
             "lost-or-late-rate" => largest(kept.iter().map(|row| number(row, "lost_or_late_rate").unwrap_or(0.0))),
             // If no packet arrived, the duration of the run is a lower bound.
             "delay-p99" => largest(kept.iter().map(|row| number(row, "delay_p99_s").unwrap_or(duration_s(run)))),
@@ -96,7 +97,7 @@ impl Watch {
         // A web client's responses have completion times, and its connection has none.
         let answers = of_groups(rows(run, "transfers"), groups);
         let answers = answers.iter().any(|row| row.get("traffic").is_none_or(|traffic| traffic != "transfer"));
-        if flows.is_empty() || (answers && self.metric == "completion-time") {
+        if flows.is_empty() || (answers && self.metric.starts_with("completion-")) {
             return self.of_transfers(run, groups);
         }
         let goodput_bps = sum(numbers(&flows, "delivered_bps"));
@@ -125,6 +126,7 @@ impl Watch {
             ("group-goodput", Some(row)) => Ok(number(row, "goodput_bps").unwrap_or(0.0)),
             // If no flow finished, the duration of the run is a lower bound.
             ("completion-time", Some(row)) => Ok(number(row, "fct_mean_s").unwrap_or(duration_s(run))),
+            ("completion-p95", Some(row)) => Ok(number(row, "fct_p95_s").unwrap_or(duration_s(run))),
             (metric, _) => {
                 Err(format!("watch.metric: {metric} does not apply to '{}', which is not a group of flows", self.group))
             }
