@@ -16,6 +16,7 @@ import pytest
 
 from ackclock import _core, kernel
 from ackclock.errors import InputError
+from ackclock.kernels import store as kernels
 from ackclock.page.embedded import web
 
 ROOT = Path(__file__).parents[1]
@@ -128,6 +129,15 @@ loads = pytest.mark.skipif(
     bool(no_emulation() or no_programs()),
     reason=f"no programs in the kernel here: {no_emulation() or no_programs()}",
 )
+
+
+def require_kernel() -> None:
+    """Skip the test where no kernel in virtual time can run."""
+    try:
+        kernels.find()
+        kernels.check_host()
+    except InputError as error:
+        pytest.skip(str(error))
 
 
 def require_web() -> None:

@@ -8,6 +8,8 @@ import pytest
 TOOLS = Path(__file__).resolve().parents[1] / "tools" / "linux"
 sys.path.append(str(TOOLS))
 
+from helpers import require_kernel  # noqa: E402
+
 import bbr_buffers  # noqa: E402
 import emulations  # noqa: E402
 import episodes  # noqa: E402
@@ -15,8 +17,6 @@ import fidelity  # noqa: E402
 import shares  # noqa: E402
 import slow_start  # noqa: E402
 import suite_cells  # noqa: E402
-from ackclock.errors import InputError  # noqa: E402
-from ackclock.kernels import store  # noqa: E402
 from cells import CELLS, LONG  # noqa: E402
 
 KNOWN, EXPLAINED = slow_start.known(), slow_start.explanations()
@@ -104,15 +104,6 @@ def test_fidelity_has_ten_cells_with_narrow_bounds() -> None:
     assert len({each.title for each in fidelity.CELLS}) == 10
     bounds = {measure.name: measure.bound for measure in fidelity.MEASURES}
     assert bounds == {"goodput, Mbit/s": 0.005, "mean cwnd, segments": 0.02, "recoveries": 0.1}
-
-
-def require_kernel() -> None:
-    """Skip the test where no kernel in virtual time can run."""
-    try:
-        store.find()
-        store.check_host()
-    except InputError as error:
-        pytest.skip(str(error))
 
 
 def test_shares_of_bbr1_over_the_buffer(

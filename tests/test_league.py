@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars
 import pytest
-from helpers import cli
+from helpers import cli, require_kernel
 
 import ackclock
 from ackclock.errors import ArgumentError
@@ -33,6 +33,8 @@ def test_a_quick_league_has_three_environments_of_each_suite_and_no_fast_links()
     for name in SUITES:
         suite = shortened(Suite.load(name))
         assert len(suite.environments) == 3
+        # At the lower rate each scenario is valid.
+        assert all(each.scenario("cubic", suite.subject).hash for each in suite.environments)
     rates = [each.base.resolved["topology"]["rate"] for each in shortened(Suite.load("shallow")).environments]
     assert rates == ["100 Mbit/s", "200 Mbit/s", "200 Mbit/s"] or set(rates) == {"100 Mbit/s"}
 
@@ -103,3 +105,24 @@ def test_mistakes_are_named(options: dict[str, object], message: str, tmp_path: 
     with pytest.raises(ArgumentError) as error:
         ackclock.league(out=tmp_path / "out", **options)  # type: ignore[arg-type]
     assert message in str(error.value)
+
+
+def test_a_part_of_the_league_runs_in_the_kernel(tiny_suite: Path, tmp_path: Path) -> None:
+    require_kernel()
+    out = tmp_path / "out"
+    words = (
+        "--algorithms",
+        "reno,cubic",
+        "--suites",
+        str(tiny_suite),
+        "--replicates",
+        "1",
+        "--out",
+        str(out),
+    )
+    answer = cli("league", *words, "--backend", "kernel", "--json")
+    assert answer.code == 0, answer.stderr
+    document = json.loads(answer.stdout)
+    assert document["backend"].startswith("kernel:")
+    assert all(each["score"] for each in document["algorithms"])
+    assert "--backend kernel" in (out / "cc-reno.html").read_text()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ackclock.cli.console import emit, progress, show, talk
+from ackclock.cli.emulating import backend_of, backend_option
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import first_seed_option, json_option, workers_option
 from ackclock.files.labels import split_list
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option("--replicates", type=click.IntRange(1), help="Replicates per environment. Default: 5.")
 @first_seed_option
+@backend_option
 @workers_option
 @dask_option
 @click.option(
@@ -48,6 +50,8 @@ def command(
     quick: bool,
     replicates: int | None,
     seed: int,
+    backend: str,
+    kernel: str | None,
     workers: int | None,
     dask: str | None,
     out: str,
@@ -71,6 +75,7 @@ def command(
             quick=quick,
             replicates=replicates,
             seed=seed,
+            backend=backend_of(backend, kernel),
             out=folder,
             executor=executor,
             progress=progress,

@@ -18,7 +18,9 @@ from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.ranking import Entry
 from ackclock.evaluation.suite import Suite
 from ackclock.leagues.roster import QUICK_REPLICATES, REPLICATES, SUITES, TEN, everyone, shortened
+from ackclock.running.backend import chosen
 from ackclock.running.executor import Executor
+from ackclock.running.job import SIM
 from ackclock.scenario import Algorithm
 from ackclock.statistics.estimates import Estimate, estimate, estimate_json
 from ackclock.text.suggest import hint
@@ -64,6 +66,7 @@ class League:
     algorithms: tuple[AlgorithmScores, ...]
     seed: int
     is_quick: bool
+    backend: str = SIM
 
     @property
     def document(self) -> dict[str, Any]:
@@ -73,6 +76,7 @@ class League:
             "build": _core.BUILD,
             "seed": self.seed,
             "quick": self.is_quick,
+            "backend": self.backend,
             "suites": [
                 {
                     "name": each.suite.name,
@@ -130,6 +134,8 @@ def league(
     quick: bool = False,
     replicates: int | None = None,
     seed: int = 1,
+    backend: str = SIM,
+    kernel: str | None = None,
     out: str | Path = "ackclock-out/league",
     executor: Executor | None = None,
     workers: int | None = None,
@@ -141,6 +147,7 @@ def league(
     - `algorithms`: the roster, by default every algorithm over TCP, or ten of them with `quick`.
     - `suites`: names, by default all suites of algorithms over TCP.
     - `quick`: ten algorithms, three environments of each suite, rates of at most 100 Mbit/s, two replicates.
+    - `backend`, `kernel`: as for `evaluate`. A kernel runs its own algorithm of a name.
     - `out`: the folder of the runs. A second league reuses them.
     - `progress`: takes the name of a suite, and returns a context manager. That gives a function of finished
       runs and all runs.
@@ -156,6 +163,7 @@ def league(
     for one, other in itertools.combinations(named, 2):
         if one.resolved == other.resolved:
             raise ArgumentValueError("candidates", f"contain {other.label}, which is in the league already")
+    backend = chosen(backend, kernel)
     every = [Suite.load(name) for name in suites or SUITES]
     if quick:
         every = [shortened(suite) for suite in every]
@@ -170,6 +178,7 @@ def league(
                 seed=seed,
                 # The best of all algorithms is the baseline of regret.
                 within_table=True,
+                backend=backend,
                 out=Path(out) / suite.name,
                 executor=executor,
                 workers=workers,
@@ -182,7 +191,7 @@ def league(
     found = tuple(map(scored, every))
     places = [_overall(each.label, found) for each in named]
     places.sort(key=lambda each: (each.score is None, 0.0 if each.score is None else each.score.mean))
-    return League(found, tuple(places), seed, quick)
+    return League(found, tuple(places), seed, quick, backend)
 
 
 def _overall(label: str, suites: Sequence[SuiteScores]) -> AlgorithmScores:

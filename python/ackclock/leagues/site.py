@@ -85,7 +85,7 @@ def _rows(league: League, place: AlgorithmScores, folder: Path) -> Iterator[dict
                     "score": parts[environment],
                     "metrics": entry.means[environment],
                     "command": cell_command(
-                        folder / each.suite.name, cell_names(each.evaluation, environment)[at]
+                        folder / each.suite.name, cell_names(each.evaluation, environment)[at], league.backend
                     ),
                 }
                 for environment in sorted(parts, key=lambda environment: -parts[environment])

@@ -105,7 +105,7 @@ fn the_probability_rises_to_max_p_then_gently_or_at_once_to_one() {
 fn equal_thresholds_are_a_step() {
     let mut queue = red(|parameters| {
         (parameters.min, parameters.max, parameters.weight) = (3.0, 3.0, 1.0);
-        (parameters.ecn, parameters.hard_drop) = (true, false);
+        (parameters.gentle, parameters.ecn, parameters.hard_drop) = (false, true, false);
     });
     let capable = Item { ecn: Ecn::Ect0, ..FRAME };
     let seen: Vec<Verdict> = (0..6).map(|_| offer(&mut queue, Instant::ZERO, capable)).collect();
