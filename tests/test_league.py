@@ -125,4 +125,6 @@ def test_a_part_of_the_league_runs_in_the_kernel(tiny_suite: Path, tmp_path: Pat
     document = json.loads(answer.stdout)
     assert document["backend"].startswith("kernel:")
     assert all(each["score"] for each in document["algorithms"])
+    for page in ("index.html", "cc-reno.html"):
+        assert ", Linux kernel in virtual time (" in (out / page).read_text()
     assert "--backend kernel" in (out / "cc-reno.html").read_text()

@@ -15,6 +15,7 @@ from ackclock.cli.emulating import backend_of, backend_option
 from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
 from ackclock.errors import RunError
 from ackclock.files.labels import slug, split_list
+from ackclock.running.backend import prepare
 
 if TYPE_CHECKING:
     from ackclock.coexistence.matrix import Coexistence
@@ -87,6 +88,8 @@ def command(
             raise click.UsageError("--plot needs several depths of the buffer. Use --grid full.")
     names = [name for text in algorithms for name in split_list(text)]
     folder = Path(out or f"ackclock-out/coexist-{slug('-'.join(names))[:_LONGEST]}")
+    backend = backend_of(backend, kernel)
+    prepare(backend)
     with progress("running") as tell:
         found = coexist(
             *names,
@@ -97,7 +100,7 @@ def command(
             sets=sets,
             out=folder,
             workers=workers,
-            backend=backend_of(backend, kernel),
+            backend=backend,
             progress=tell,
             announce=_announce,
         )

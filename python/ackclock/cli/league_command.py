@@ -15,6 +15,7 @@ from ackclock.cli.emulating import backend_of, backend_option
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import first_seed_option, json_option, workers_option
 from ackclock.files.labels import split_list
+from ackclock.running.backend import prepare, workers_for
 
 if TYPE_CHECKING:
     from ackclock.leagues.scores import League
@@ -66,8 +67,9 @@ def command(
     from ackclock.leagues.scores import league
     from ackclock.leagues.site import write_site
 
-    folder = Path(out)
-    with executor_of(dask, workers) as executor:
+    backend, folder = backend_of(backend, kernel), Path(out)
+    prepare(backend)
+    with executor_of(dask, workers_for(backend, workers)) as executor:
         found = league(
             *(name for text in candidates for name in split_list(text)),
             algorithms=None if algorithms is None else split_list(algorithms),
@@ -75,7 +77,7 @@ def command(
             quick=quick,
             replicates=replicates,
             seed=seed,
-            backend=backend_of(backend, kernel),
+            backend=backend,
             out=folder,
             executor=executor,
             progress=progress,

@@ -66,7 +66,7 @@ class League:
     algorithms: tuple[AlgorithmScores, ...]
     seed: int
     is_quick: bool
-    backend: str = SIM
+    backend: str
 
     @property
     def document(self) -> dict[str, Any]:

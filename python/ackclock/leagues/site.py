@@ -17,6 +17,7 @@ from ackclock.leagues.scores import AlgorithmScores, League, SuiteScores
 from ackclock.metrics.frames import frame_of
 from ackclock.page import render
 from ackclock.page.scatter import Dots, scatter
+from ackclock.running.backend import title as backend_title
 from ackclock.running.cells import command as cell_command
 from ackclock.statistics.estimates import Estimate
 
@@ -53,6 +54,7 @@ def _front(league: League, command: str) -> str:
         tone=_tones(league),
         text=text,
         charts=[(each.suite.name, _plane(each)) for each in league.suites],
+        backend=backend_title(league.backend),
         command=command,
     )
 
@@ -65,6 +67,7 @@ def _algorithm(league: League, place: AlgorithmScores, folder: Path, command: st
         rank=league.algorithms.index(place) + 1,
         text=text,
         rows=list(_rows(league, place, folder)),
+        backend=backend_title(league.backend),
         command=command,
     )
 
