@@ -134,11 +134,11 @@ impl RedKeys {
             let min = given_min.unwrap_or(target.max(5.0) * mean / bytes_per_unit);
             (min, given_max.unwrap_or(3.0 * min))
         };
+        let key = if self.max.is_some() { "max" } else { "min" };
         if max <= 0.0 {
-            return Err(("min", out_of_range(min, "above 0")));
+            return Err((key, out_of_range(max, "above 0")));
         }
         if min > max {
-            let key = if self.max.is_some() { "max" } else { "min" };
             let unit = if mode == RedMode::Bytes { "B" } else { "packets" };
             return Err((key, Problem::Thresholds { min: format!("{min} {unit}"), max: format!("{max} {unit}") }));
         }
@@ -331,5 +331,6 @@ mod tests {
         let step = red(r#"{"limit": "40 packets", "min": "10 packets", "max": "0.25 limit"}"#);
         assert!(step.parameters_at(&PLACE).is_ok());
         assert_eq!(problem(r#"{"min": "0 limit"}"#).0, "min");
+        assert_eq!(problem(r#"{"min": "0 limit", "max": "0 limit"}"#).0, "max");
     }
 }
