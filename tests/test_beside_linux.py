@@ -129,5 +129,12 @@ def test_environments_of_suites_agree_with_linux(capsys: pytest.CaptureFixture[s
 
 
 def test_linux_gets_the_feedback_that_it_has() -> None:
-    scenario = suite_cells.scenario_of("datacentre/short-beside-long=dctcp")
+    scenario = suite_cells.scenario_of("datacentre/short-beside-long", "dctcp")
     assert {flow["ecn"] for flow in scenario.resolved["flows"]} == {"dctcp"}
+
+
+def test_a_missing_environment_is_one_message(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        suite_cells.main(["wireless/handovr=cubic"])
+    assert ended.value.code == 2
+    assert "no environment is called 'handovr'; did you mean 'handover'?" in capsys.readouterr().err
