@@ -42,4 +42,5 @@ def test_every_flow_of_every_environment_balances(name: str) -> None:
             sent = sum(flow["sent"] for flow in run.flows)
             rate = sum(flow["lost"] for flow in run.flows) / sent
             assert run.summary["loss_rate"] == pytest.approx(rate, abs=1e-12)
-    assert signals > 100, "a suite without losses and marks shows nothing"
+    # A call and one competitor lose little in a minute.
+    assert signals > (100 if name == "call" else 1000), "a suite without losses and marks shows nothing"

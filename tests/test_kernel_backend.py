@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import cli
+from helpers import cli, require_kernel
 
-from ackclock.errors import InputError
 from ackclock.kernels import store
 
 SCENARIO = """
@@ -34,14 +33,7 @@ send_jitter = "1 packet"
 
 @pytest.fixture(autouse=True)
 def _built() -> None:
-    try:
-        store.find()
-    except InputError:
-        pytest.skip("no kernel is built: make kernel")
-    try:
-        store.check_host()
-    except InputError as error:
-        pytest.skip(str(error))
+    require_kernel()
 
 
 @pytest.fixture

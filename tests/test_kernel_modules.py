@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import ROOT, cli
+from helpers import ROOT, cli, require_kernel
 
-from ackclock.errors import InputError
 from ackclock.kernels import store
 
 EXAMPLE = ROOT / "examples" / "own" / "tcp_gentle.c"
@@ -39,11 +38,8 @@ def scenario(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def _built() -> None:
-    try:
-        kernel = store.find()
-        store.check_host()
-    except InputError as error:
-        pytest.skip(f"{error}")
+    require_kernel()
+    kernel = store.find()
     if kernel.tree is None:
         pytest.skip(f"{kernel.name} has no build tree: make kernel")
 

@@ -329,8 +329,8 @@ def test_rows_of_a_group_are_watched_whatever_it_sends() -> None:
     run["transfers"] = [
         {"group": "mice", "sent": 50, "lost": 5, "queue_delay_mean_s": 0.03},
         # A web client has rows in both lists: its segments count once.
-        {"group": "far", "traffic": "web", "sent": 100, "lost": 10, "fct_mean_s": 0.5},
-        {"group": "video", "traffic": "video", "late_rate": 0.25},
+        {"group": "far", "traffic": "web", "sent": 100, "lost": 10, "fct_mean_s": 0.5, "fct_p95_s": 0.75},
+        {"group": "video", "traffic": "video", "late_rate": 0.25, "stalled_s": 1.5},
         {"group": "frozen", "traffic": "video", "late_rate": None},
     ]
     rtp = {"group": "call", "traffic": "rtp", "sent": 40, "lost": 4, "lost_or_late_rate": 0.2}
@@ -349,7 +349,8 @@ def test_rows_of_a_group_are_watched_whatever_it_sends() -> None:
         0.2,
         0.3,
     )
-    assert of("completion-time", "far") == 0.5
+    assert (of("completion-time", "far"), of("completion-p95", "far")) == (0.5, 0.75)
+    assert of("stalled-time", "video") == 1.5
     assert (of("late-rate", "video"), of("late-rate", "frozen")) == (0.25, 1.0)
     run["datagrams"][0]["delay_p99_s"] = None
     assert of("delay-p99", "call") == 100
