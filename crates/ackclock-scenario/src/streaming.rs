@@ -9,7 +9,7 @@ use ackclock::quantity::Problem;
 use ackclock::sim::Adaptation;
 use ackclock::units::{Duration, Rate};
 
-/// The parts of the buffer below the lowest and the highest bit rate (Huang et al. 2014: 90 s and 216 s of 240 s).
+/// The map of Huang et al. (2014) covers 90 s to 216 s of a buffer of 240 s.
 const RESERVOIR: f64 = 0.375;
 const UPPER: f64 = 0.9;
 
@@ -68,7 +68,7 @@ impl fmt::Display for AdaptationKeys {
     }
 }
 
-/// The bit rates in the blog of Netflix (2015), "Per-Title Encode Optimization", without an edition per title.
+/// The fixed ladder of Netflix, as its technology blog of December 2015 about encodes per title lists it.
 pub fn default_ladder() -> Vec<Rate> {
     let kbps = [235, 375, 560, 750, 1050, 1750, 2350, 3000, 4300, 5800];
     kbps.map(|kbps| Rate::from_bps(1000 * kbps).expect("invariant: a rate above zero")).to_vec()

@@ -332,7 +332,7 @@ mod tests {
         player
     }
 
-    /// Two chunks of 1 Mbit/s come at 1 s and 3 s, one of 3 Mbit/s at 8 s and one at 9 s. The fifth never comes.
+    /// Two chunks of 1 Mbit/s come at 1 s and 3 s. Two of 3 Mbit/s come at 8 s and 9 s. The fifth never comes.
     #[test]
     fn playback_begins_and_resumes_with_the_threshold() {
         let (mut player, mut log) = (player(), TransferLog::default());

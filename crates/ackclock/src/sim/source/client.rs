@@ -1,6 +1,7 @@
 //! A client at the receiver that requests one response after the other, and its server at the sender.
 //!
-//! Requests, their retransmissions and completion times are here. [`Web`] and [`Player`] choose what and when.
+//! It contains requests, their retransmissions and completion times. [`Web`] and [`Player`] set the size of each
+//! response and the time of the next request.
 
 use super::abr::Player;
 use super::web::Web;
