@@ -332,6 +332,15 @@ def test_rows_of_a_group_are_watched_whatever_it_sends() -> None:
         {"group": "far", "traffic": "web", "sent": 100, "lost": 10, "fct_mean_s": 0.5, "fct_p95_s": 0.75},
         {"group": "video", "traffic": "video", "late_rate": 0.25, "stalled_s": 1.5},
         {"group": "frozen", "traffic": "video", "late_rate": None},
+        {
+            "group": "stream",
+            "traffic": "abr",
+            "flows": 2,
+            "bit_rate_bps": 3e6,
+            "stalled_s": 5.0,
+            "startup_s": 0.5,
+        },
+        {"group": "blank", "traffic": "abr", "flows": 1, "bit_rate_bps": None, "stalled_s": 0.0},
     ]
     rtp = {"group": "call", "traffic": "rtp", "sent": 40, "lost": 4, "lost_or_late_rate": 0.2}
     run["datagrams"] = [rtp | {"delay_p99_s": 0.1}, rtp | {"delay_p99_s": 0.3, "lost_or_late_rate": None}]
@@ -352,5 +361,8 @@ def test_rows_of_a_group_are_watched_whatever_it_sends() -> None:
     assert (of("completion-time", "far"), of("completion-p95", "far")) == (0.5, 0.75)
     assert of("stalled-time", "video") == 1.5
     assert (of("late-rate", "video"), of("late-rate", "frozen")) == (0.25, 1.0)
+    streamed = ("bit-rate", "stalled-time", "startup-delay")
+    assert [of(metric, "stream") for metric in streamed] == [3e6, 2.5, 0.5]
+    assert [of(metric, "blank") for metric in streamed] == [0.0, 0.0, 100.0]
     run["datagrams"][0]["delay_p99_s"] = None
     assert of("delay-p99", "call") == 100

@@ -59,6 +59,7 @@ SUITES = {
     "aqm": "aqm",
     "l4s": "l4s",
     "rfc8867": "rfc8867",
+    "video": "video",
 }
 MEGABIT, KILOBIT = 1e6, 1e3
 

@@ -38,7 +38,7 @@ NOT_READ = {
     "flows": r"acknowledged_bytes|timeouts|congestion_events|ecn_events|rtt_.*_s"
     r"|cwnd_mean_segments|base_rtt_s|completion_time_s|completed|fct_.*",
     "transfers": r"flows|started|refused|unfinished|active_mean|completed|fct_.*|offered_bps|timeouts"
-    r"|late|late_rate|stalls|stalled_s",
+    r"|late|late_rate|stalls|stalled_s|bit_rate_bps|switches|startup_s",
     "datagrams": r"sources|leaves_bps|late_rate|lost_or_late_rate|green|yellow|red|policed",
     "links": r"capacity_bps|.*_drops|.*_marks|losses|corruptions|reordered|attempts|failed_attempts",
 }

@@ -36,6 +36,10 @@ pub fn amounts(document: &Document, network: &Network, misfits: &mut Misfits) {
             let result = arrivals(active * u64::from(flow.count), *interval);
             misfits.check(&format!("flows.{index}.traffic.interval"), result);
         }
+        if let TrafficKeys::Abr { chunk, .. } = &flow.traffic {
+            let result = arrivals(active * u64::from(flow.count), *chunk);
+            misfits.check(&format!("flows.{index}.traffic.chunk"), result);
+        }
         if let TrafficKeys::Video { frame_rate, .. } = &flow.traffic {
             let result = arrivals(active * u64::from(flow.count), Duration::from_secs_f64_round(1.0 / frame_rate));
             misfits.check(&format!("flows.{index}.traffic.frame_rate"), result);

@@ -16,8 +16,8 @@ use ackclock::qdisc::{Groups, Place, QueuePlan, QueueSpec};
 use ackclock::quantity::SendJitter;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
-    ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkId, LinkPlan,
-    OnOffPlan, Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, VideoPlan, WebPlan,
+    AbrPlan, ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkId,
+    LinkPlan, OnOffPlan, Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, VideoPlan, WebPlan,
 };
 use ackclock::transport::Transport;
 use ackclock::units::{Duration, Instant};
@@ -332,6 +332,14 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
             request: request.0 as u32,
             response: response.distribution(),
         })),
+        TrafficKeys::Abr { ladder, chunk, buffer, startup, adaptation, request } => Traffic::Abr(Box::new(AbrPlan {
+            ladder: ladder.clone(),
+            chunk: *chunk,
+            buffer: *buffer,
+            startup: startup.unwrap_or(*chunk),
+            adaptation: adaptation.adaptation(*chunk, *buffer),
+            request: request.0 as u32,
+        })),
         TrafficKeys::Interactive { every, size } => {
             let (every, size) = (every.distribution(), size.distribution());
             Traffic::Interactive(Box::new(InteractivePlan { every, size, deadline: None }))
@@ -407,6 +415,7 @@ fn emission(flow: &Flow) -> Option<Emission> {
         | TrafficKeys::RateLimited { .. }
         | TrafficKeys::Arrivals { .. }
         | TrafficKeys::Web { .. }
+        | TrafficKeys::Abr { .. }
         | TrafficKeys::Interactive { .. }
         | TrafficKeys::Chunks { .. }
         | TrafficKeys::Video { .. } => None,

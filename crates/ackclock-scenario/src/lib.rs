@@ -39,6 +39,7 @@ mod resolve;
 mod schema;
 mod sets;
 mod shorthand;
+mod streaming;
 mod topology;
 mod traces;
 mod traffic;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{Sizes, Times};
 use super::mistakes::Misfits;
+use super::streaming::{self, AdaptationKeys, default_buffer, default_ladder};
 use super::tree::{Node, Origin};
 use super::variation::Varies;
 use ackclock::quantity::Problem;
@@ -73,6 +74,29 @@ pub enum TrafficKeys {
         /// Time after which a chunk is late. The first chunk is played then.
         #[serde(default = "default_chunk")]
         deadline: Duration,
+    },
+    /// Streaming with an adaptive bit rate: a client at the receiver that requests chunks of media, buffers and plays
+    /// them.
+    Abr {
+        /// The bit rates in ascending order, in payload. By default 10 bit rates from 235 kbit/s to 5.8 Mbit/s.
+        #[serde(default = "default_ladder")]
+        ladder: Vec<Rate>,
+        /// Time that a chunk plays.
+        #[serde(default = "default_chunk")]
+        chunk: Duration,
+        /// Largest amount of media in the buffer, at least two chunks. Requests pause if it has no room for a chunk.
+        #[serde(default = "default_buffer")]
+        buffer: Duration,
+        /// Media in the buffer with which playback begins, and resumes after a stall. By default a chunk.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        startup: Option<Duration>,
+        /// How the client chooses the bit rate.
+        #[serde(default)]
+        #[schemars(with = "Shorthand<AdaptationKeys>", transform = without_default)]
+        adaptation: AdaptationKeys,
+        /// Payload of a request, which is one packet.
+        #[serde(default = "default_request")]
+        request: Size,
     },
     /// A video call: an encoder (RFC 8593) whose rate the transport sets, and a player with a deadline.
     Video {
@@ -323,6 +347,10 @@ impl TrafficKeys {
                 at("interval", positive(*interval))?;
                 at("deadline", positive(*deadline))
             }
+            TrafficKeys::Abr { ladder, chunk, buffer, startup, adaptation, request } => {
+                at("request", within(*request, 1, LARGEST_PACKET))?;
+                streaming::check(ladder, *chunk, *buffer, startup.unwrap_or(*chunk), *adaptation)
+            }
             TrafficKeys::Video { .. } => self.check_video(),
             TrafficKeys::OnOff { on, off, .. } => {
                 at("on", on.check().and_then(|()| positive(on.mean())))?;
@@ -392,6 +420,7 @@ impl TrafficKeys {
             TrafficKeys::Transfer { .. }
                 | TrafficKeys::Arrivals { .. }
                 | TrafficKeys::Web { .. }
+                | TrafficKeys::Abr { .. }
                 | TrafficKeys::Interactive { .. }
                 | TrafficKeys::Chunks { .. }
         )
@@ -405,6 +434,7 @@ impl TrafficKeys {
             TrafficKeys::RateLimited { .. } => "rate-limited",
             TrafficKeys::Arrivals { .. } => "arrivals",
             TrafficKeys::Web { .. } => "web",
+            TrafficKeys::Abr { .. } => "abr",
             TrafficKeys::Interactive { .. } => "interactive",
             TrafficKeys::Chunks { .. } => "chunks",
             TrafficKeys::Video { .. } => "video",
@@ -457,6 +487,7 @@ impl TrafficKeys {
             TrafficKeys::Bulk
             | TrafficKeys::Transfer { .. }
             | TrafficKeys::RateLimited { .. }
+            | TrafficKeys::Abr { .. }
             | TrafficKeys::Rtp { .. } => {}
         }
         inputs
@@ -480,6 +511,11 @@ impl fmt::Display for TrafficKeys {
             TrafficKeys::Interactive { every, size } => write!(f, "interactive, keystrokes of {size}, every {every}"),
             TrafficKeys::Chunks { size, interval, deadline } => {
                 write!(f, "chunks of {size} every {interval}, deadline {deadline}")
+            }
+            TrafficKeys::Abr { ladder, chunk, buffer, adaptation, .. } => {
+                let (least, most) = (ladder.first(), ladder.last());
+                let range = least.zip(most).map_or_else(String::new, |(least, most)| format!("{least} to {most}, "));
+                write!(f, "abr, {range}chunks of {chunk}, buffer of {buffer}, {adaptation}")
             }
             TrafficKeys::Video { frame_rate, min_rate, max_rate, deadline, .. } => {
                 write!(f, "video, {min_rate} to {max_rate}, {frame_rate} frames per second, deadline {deadline}")

@@ -45,12 +45,15 @@ _ARRIVALS = ("arrivals", "web")
 #: The metrics that can be watched in flows whose data a client plays.
 _OF_PLAYED = (*_OF_FLOWS, "completion-p95", "late-rate", "stalled-time")
 _PLAYED = ("chunks", "video")
+#: The metrics that can be watched in clients that stream.
+_OF_STREAMED = (*_OF_ARRIVALS, "bit-rate", "stalled-time", "startup-delay")
+_STREAMED = ("abr",)
 #: The metrics that can be watched in datagrams, without and with a deadline.
 _OF_DATAGRAMS = ("loss-rate", "packets-lost", "delay-p99")
 _OF_RTP = (*_OF_DATAGRAMS, "lost-or-late-rate")
-_WATCHED = (*_OF_PLAYED, "packets-lost", "delay-p99", "lost-or-late-rate")
+_WATCHED = tuple(dict.fromkeys((*_OF_PLAYED, *_OF_STREAMED, *_OF_RTP)))
 #: The traffic of finite flows.
-_FINITE = ("transfer", *_ARRIVALS)
+_FINITE = ("transfer", *_ARRIVALS, *_STREAMED)
 #: The form of an id, which conditions of the gate can name.
 _ID = re.compile(r"[\w.-]+")
 _FILE = "suite.toml"
@@ -198,6 +201,8 @@ class Environment:
             what, there_are = "datagrams", _OF_RTP if kind == "rtp" else _OF_DATAGRAMS
         elif kind in _ARRIVALS:
             what, there_are = "flow arrivals", _OF_ARRIVALS
+        elif kind in _STREAMED:
+            what, there_are = "streams", _OF_STREAMED
         elif kind in _PLAYED:
             what, there_are = "played flows", _OF_PLAYED
         else:

@@ -4,14 +4,15 @@ use super::Draw;
 use super::parts::{settings, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
-    ArrivalsPlan, DatagramPlan, Distribution, DistributionKind, Emission, FlowPlan, InteractivePlan, OnOffPlan, Plan,
-    SourcePlan, SourcePopulation, Spacing, Stack, Traffic, VideoPlan, WebPlan,
+    AbrPlan, Adaptation, ArrivalsPlan, DatagramPlan, Distribution, DistributionKind, Emission, FlowPlan,
+    InteractivePlan, OnOffPlan, Plan, SourcePlan, SourcePopulation, Spacing, Stack, Traffic, VideoPlan, WebPlan,
 };
 use crate::units::{Duration, Instant, Rate};
 
 /// Traffic of a flow that lasts for the whole run.
 pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
-    match draw.whole(0, 8) {
+    match draw.whole(0, 9) {
+        9 => abr(draw),
         8 => video(draw),
         7 => {
             let every = Distribution { mean: draw.scale(1e6, 1e9), kind: DistributionKind::Pareto { shape: 1.5 } };
@@ -31,6 +32,27 @@ pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
         1 => Rate::from_bps(draw.scale(5e3, 5e6) as u64).map_or(Traffic::Bulk, |rate| Traffic::RateLimited { rate }),
         _ => Traffic::Bulk,
     }
+}
+
+/// A stream with an adaptive bit rate.
+fn abr(draw: &mut Draw) -> Traffic {
+    let least = draw.scale(1e4, 1e6);
+    let rates = [1.0, 1.7, 2.5, 6.0].map(|factor| Rate::from_bps((factor * least) as u64));
+    let (chunk, chunks) = (Duration::from_millis(draw.pick(&[100, 500, 2000])), draw.whole(2, 12));
+    let most = chunk * (chunks - 1);
+    let reservoir = most.mul_f64_floor(0.4);
+    Traffic::Abr(Box::new(AbrPlan {
+        ladder: rates.map(|rate| rate.expect("invariant: a rate above zero")).to_vec(),
+        chunk,
+        buffer: chunk * chunks,
+        startup: chunk * draw.whole(1, chunks - 1),
+        adaptation: draw.pick(&[
+            Adaptation::Bba0 { reservoir, cushion: most - reservoir },
+            Adaptation::Throughput,
+            Adaptation::Bola,
+        ]),
+        request: 300,
+    }))
 }
 
 /// A video call.

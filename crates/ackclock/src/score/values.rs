@@ -82,10 +82,10 @@ impl Watch {
             "late-rate" => largest(
                 of_groups(rows(run, "transfers"), &groups).iter().map(|row| number(row, "late_rate").unwrap_or(1.0)),
             ),
-            "stalled-time" => mean(&numbers(&of_groups(rows(run, "transfers"), &groups), "stalled_s")),
             "lost-or-late-rate" => largest(kept.iter().map(|row| number(row, "lost_or_late_rate").unwrap_or(0.0))),
             // If no packet arrived, the duration of the run is a lower bound.
             "delay-p99" => largest(kept.iter().map(|row| number(row, "delay_p99_s").unwrap_or(duration_s(run)))),
+            "bit-rate" | "stalled-time" | "startup-delay" => self.of_transfers(run, &groups)?,
             _ => self.of_flows(run, &groups)?,
         };
         Ok(self.scale * value)
@@ -120,13 +120,19 @@ impl Watch {
         })
     }
 
-    /// The metric of flow arrivals, which have no rows in `flows`.
+    /// The metric of a group of transfers.
     fn of_transfers(&self, run: &Value, groups: &[String]) -> Result<f64, String> {
         match (self.metric.as_str(), of_groups(rows(run, "transfers"), groups).first()) {
             ("group-goodput", Some(row)) => Ok(number(row, "goodput_bps").unwrap_or(0.0)),
             // If no flow finished, the duration of the run is a lower bound.
             ("completion-time", Some(row)) => Ok(number(row, "fct_mean_s").unwrap_or(duration_s(run))),
             ("completion-p95", Some(row)) => Ok(number(row, "fct_p95_s").unwrap_or(duration_s(run))),
+            // If nothing played, the bit rate is zero.
+            ("bit-rate", Some(row)) => Ok(number(row, "bit_rate_bps").unwrap_or(0.0)),
+            ("stalled-time", Some(row)) => {
+                Ok(number(row, "stalled_s").unwrap_or(0.0) / number(row, "flows").unwrap_or(1.0))
+            }
+            ("startup-delay", Some(row)) => Ok(number(row, "startup_s").unwrap_or(duration_s(run))),
             (metric, _) => {
                 Err(format!("watch.metric: {metric} does not apply to '{}', which is not a group of flows", self.group))
             }

@@ -454,8 +454,8 @@ impl<'plan> Ends<'plan> {
     /// The client at the receiver asks.
     fn send_request(&mut self, now: Instant, index: FlowRank, number: u64, network: &mut Network) {
         let flow = &self.flows[index];
-        let Application::Web(web) = &flow.application else { return };
-        let len = web.request_len();
+        let Application::Client(client) = &flow.application else { return };
+        let len = client.request_len();
         let meta = flow.reverse_meta(len + flow.ack_len);
         network.send(now, meta, Body::Request { number, len });
     }
@@ -464,8 +464,8 @@ impl<'plan> Ends<'plan> {
     #[cold]
     fn on_request(&mut self, now: Instant, index: FlowRank, number: u64, network: &mut Network) {
         let flow = &mut self.flows[index];
-        let Application::Web(web) = &mut flow.application else { return };
-        let Some(bytes) = web.on_request(number) else { return };
+        let Application::Client(client) = &mut flow.application else { return };
+        let Some(bytes) = client.on_request(number) else { return };
         flow.awaited = flow.sender.sent_once() + bytes;
         flow.sender.write(now, bytes);
         self.send_all(now, index, network);
@@ -487,8 +487,8 @@ impl<'plan> Ends<'plan> {
     fn on_answer(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
         let flow = &mut self.flows[index];
         flow.awaited = u64::MAX;
-        let Application::Web(web) = &mut flow.application else { return };
-        web.on_response(now);
+        let Application::Client(client) = &mut flow.application else { return };
+        client.on_response(now);
         if let Some(next) = flow.application.next_deadline() {
             network.events.schedule(network.components.application(index), next);
         }

@@ -249,18 +249,29 @@ impl Flow {
     }
 
     /// The answers of a flow that has many.
-    pub(super) fn transfer_log(&mut self) -> Option<&mut TransferLog> {
-        match &mut self.application {
-            Application::Web(web) => Some(&mut web.log),
-            Application::Interactive(interactive) => Some(&mut interactive.log),
-            Application::Video(video) => Some(&mut video.log),
+    pub(super) fn transfer_log(&self) -> Option<&TransferLog> {
+        match &self.application {
+            Application::Client(client) => Some(client.responses()),
+            Application::Interactive(interactive) => Some(&interactive.log),
+            Application::Video(video) => Some(&video.log),
             Application::Writer(_) | Application::Slot | Application::None => None,
         }
     }
 
+    /// The window of measurement begins at `now`.
+    pub(super) fn begin_log(&mut self, now: Instant) {
+        match &mut self.application {
+            Application::Client(client) => client.begin(now),
+            Application::Interactive(interactive) => interactive.log = TransferLog::default(),
+            Application::Video(video) => video.log = TransferLog::default(),
+            Application::Writer(_) | Application::Slot | Application::None => {}
+        }
+    }
+
     /// The answers of a flow that has many, at the end of the run.
-    pub(super) fn transfer_log_at(&mut self, end: Instant) -> TransferLog {
+    pub(super) fn transfer_log_at(&self, end: Instant) -> TransferLog {
         match &self.application {
+            Application::Client(client) => client.log_at(end),
             Application::Interactive(interactive) => interactive.log_at(end),
             Application::Video(video) => video.log_at(end),
             _ => self.transfer_log().cloned().unwrap_or_default(),

@@ -3,17 +3,17 @@
 use super::counters::FlowCounters;
 use super::delays::{DelayPercentiles, QueueingDelay};
 use super::ends::Ends;
-use super::flow::Flow;
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::index::{FlowId, FlowRank, LinkId, LinkRank};
 use super::ledger::{Colours, Fates};
 use super::measures::{FlowMeasures, LinkMeasures, SummaryMeasures, p95_s};
 use super::network::{Network, Packets};
-use super::plan::{FlowPlan, Plan, Traffic};
+use super::plan::{FlowPlan, Plan};
 use super::result::{
     DatagramResult, FlowResult, Histogram, LinkResult, MeterResult, RunResult, Summary, TransferResult, seconds,
 };
+use super::traffic::Traffic;
 use super::transfer::TransferLog;
 use crate::link::LinkCounters;
 use crate::metric::ratio;
@@ -99,7 +99,9 @@ impl<'plan> Transfers<'plan> {
             unfinished: *unfinished,
             active_mean: *active_mean,
             times: log.times(),
+            lateness: plan.traffic.has_deadlines().then(|| Box::new(log.lateness())),
             playing: plan.traffic.is_played().then(|| Box::new(log.playing())),
+            streaming: matches!(plan.traffic, Traffic::Abr(_)).then(|| Box::new(log.stream.streaming())),
             offered_bps: rate(log.started_bytes),
             goodput_bps: rate(after.delivered - before.delivered),
             throughput_bps: rate(after.wire_bytes - before.wire_bytes),
@@ -124,7 +126,7 @@ impl Measurement {
         network.links.iter_mut().for_each(Packets::clear_sojourn_times);
         rows.iter_mut().for_each(|row| row.begin(now));
         groups.iter_mut().for_each(|group| group.begin(now));
-        flows.iter_mut().filter_map(Flow::transfer_log).for_each(|log| *log = TransferLog::default());
+        flows.iter_mut().for_each(|flow| flow.begin_log(now));
         Measurement {
             since: now,
             flows: flows.iter_mut().map(|flow| FlowCounters::read(flow, now)).collect(),

@@ -6,11 +6,12 @@ use hdrhistogram::Histogram as Recorded;
 
 use super::delays::{DelayPercentiles, QueueingDelay};
 use super::index::FlowId;
-use super::plan::{FlowPlan, LinkPlan, Plan, Traffic};
+use super::plan::{FlowPlan, LinkPlan, Plan};
 use super::result::{
     Attempts, ColourCounts, FlowResult, Histogram, ImpairmentCounts, LinkResult, Reasons, Summary, TransferTimes,
     seconds,
 };
+use super::traffic::Traffic;
 use crate::link::{LinkCounters, SojournTimes};
 use crate::metric::{jain_index, ratio, spread};
 use crate::qdisc::{QueuePlan, Reason};

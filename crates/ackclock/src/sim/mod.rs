@@ -38,6 +38,7 @@ mod sampler;
 mod simulation;
 mod source;
 mod trace;
+mod traffic;
 mod transfer;
 mod view;
 
@@ -56,16 +57,17 @@ pub use outcome::{Direction, Outcome, OutcomeEvent};
 pub use outside::OutsidePacket;
 pub use packet::{Kind as PacketKind, Packet};
 pub use plan::{
-    ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan,
-    KernelPlan, LinkPlan, MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Stack, Traffic,
-    VideoPlan, WebPlan,
+    ArrivalsPlan, CapturePlan, CapturePoint, ChannelPlan, DatagramPlan, Emission, FlowPlan, KernelPlan, LinkPlan,
+    MeterPlan, MeterScope, OnOffPlan, Plan, Sampling, SourcePlan, Spacing, Stack,
 };
 pub use population::SourcePopulation;
 pub use result::{
-    Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, LinkResult, MeterResult, Playing,
-    Reasons, RunResult, Summary, Totals, TransferResult, TransferTimes, Volume, metrics, summary_metric,
+    Attempts, ColourCounts, DatagramResult, FlowResult, Histogram, ImpairmentCounts, Lateness, LinkResult, MeterResult,
+    Playing, Reasons, RunResult, Streaming, Summary, Totals, TransferResult, TransferTimes, Volume, metrics,
+    summary_metric,
 };
 pub use simulation::Simulation;
+pub use traffic::{AbrPlan, Adaptation, InteractivePlan, Traffic, VideoPlan, WebPlan};
 pub use view::{ChangeError, FlowView, LinkView, PacketView, Progress};
 
 use std::sync::atomic::AtomicBool;

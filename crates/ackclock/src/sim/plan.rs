@@ -8,6 +8,7 @@ use super::distribution::Distribution;
 use super::impairments::ImpairmentsPlan;
 use super::index::{FlowId, LinkId};
 use super::population::SourcePopulation;
+use super::traffic::Traffic;
 use crate::cc::{Algorithm, CcContext, CcSpec, ForeignValue};
 use crate::link::{Dcf, Impairable, Link, LinkConfig};
 use crate::meter::Profile;
@@ -282,141 +283,6 @@ pub enum Stack {
     Simulated,
     /// Outside of the simulation: a backend sets it for the flows of its own transport.
     Outside,
-}
-
-/// The writes of an application.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Traffic {
-    /// Unlimited data.
-    Bulk,
-    /// This many bytes at the start.
-    Transfer {
-        /// Payload bytes, at least one.
-        bytes: u64,
-    },
-    /// One segment after the other, evenly spaced.
-    RateLimited {
-        /// Payload bits per second.
-        rate: Rate,
-    },
-    /// Responses to a client that requests, receives and pauses.
-    Web(Box<WebPlan>),
-    /// Keystrokes or chunks of media, one after the other.
-    Interactive(Box<InteractivePlan>),
-    /// A video call.
-    Video(Box<VideoPlan>),
-    /// A slot of a group of arrivals, which gives it one transfer at a time.
-    Slot,
-}
-
-impl Traffic {
-    /// For lookahead: nothing but arriving data makes its receiver send.
-    pub(super) fn receiver_only_answers(&self) -> bool {
-        match self {
-            Traffic::Bulk
-            | Traffic::Transfer { .. }
-            | Traffic::RateLimited { .. }
-            | Traffic::Interactive(_)
-            | Traffic::Video(_)
-            | Traffic::Slot => true,
-            // Its client asks.
-            Traffic::Web(_) => false,
-        }
-    }
-
-    /// For lookahead: nothing but ACKs, its timers and its application's make its sender send, and nothing depends on its end.
-    pub(super) fn sender_reacts_only_to_acks(&self) -> bool {
-        match self {
-            Traffic::Bulk
-            | Traffic::Transfer { .. }
-            | Traffic::RateLimited { .. }
-            | Traffic::Interactive(_)
-            | Traffic::Video(_) => true,
-            // A request may arrive, or the slot may be used again.
-            Traffic::Web(_) | Traffic::Slot => false,
-        }
-    }
-
-    /// Whether a client plays it, so that its units have deadlines.
-    pub fn is_played(&self) -> bool {
-        match self {
-            Traffic::Video(_) => true,
-            Traffic::Interactive(plan) => plan.deadline.is_some(),
-            _ => false,
-        }
-    }
-
-    /// Its name in a scenario, where it consists of transfers.
-    pub fn transfers(&self) -> Option<&'static str> {
-        match self {
-            Traffic::Transfer { .. } => Some("transfer"),
-            Traffic::Web(_) => Some("web"),
-            Traffic::Interactive(plan) => Some(if plan.deadline.is_some() { "chunks" } else { "interactive" }),
-            Traffic::Video(_) => Some("video"),
-            Traffic::Slot => Some("arrivals"),
-            Traffic::Bulk | Traffic::RateLimited { .. } => None,
-        }
-    }
-}
-
-/// A client at the receiver that requests one response after the other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WebPlan {
-    /// Time between a response and the next request.
-    pub think: Distribution,
-    /// Payload of a request, which is one packet.
-    pub request: u32,
-    /// Payload of a response.
-    pub response: Distribution,
-}
-
-/// Keystrokes of an interactive user, or chunks of media for a client that plays them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InteractivePlan {
-    /// Time between two writes.
-    pub every: Distribution,
-    /// Payload of a write.
-    pub size: Distribution,
-    /// Time after which a chunk of media is late. Keystrokes have none.
-    pub deadline: Option<Duration>,
-}
-
-/// A video call: the encoder of RFC 8593 §5, and the deadline of the player.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VideoPlan {
-    /// Mean time between frames.
-    pub interval: Duration,
-    /// The smallest rate of the encoder: R_min. Rates count payload.
-    pub min_rate: Rate,
-    /// The largest rate of the encoder: R_max.
-    pub max_rate: Rate,
-    /// The rate before the first feedback.
-    pub start_rate: Rate,
-    /// The only rates of the encoder in ascending order, or none for all.
-    pub steps: Vec<Rate>,
-    /// The least time between two changes of the rate: tau_v.
-    pub reaction: Duration,
-    /// Frames of a burst, its key frame included: K_d, at least two.
-    pub burst_frames: u32,
-    /// Size of a key frame in mean frames: K_B / B0.
-    pub key_size: f64,
-    /// Time between periodic key frames, or none.
-    pub key_interval: Option<Duration>,
-    /// Scale of the Laplacian deviation of frame intervals, in parts of the mean: SCALING_t.
-    pub interval_variation: f64,
-    /// Scale of the Laplacian deviation of frame sizes, in parts of the mean: SCALING_B.
-    pub size_variation: f64,
-    /// Time after which a frame is late.
-    pub deadline: Duration,
-}
-
-impl VideoPlan {
-    /// The rate of the encoder for this target.
-    pub fn permitted(&self, target: Rate) -> Rate {
-        let rate = target.clamp(self.min_rate, self.max_rate);
-        let below = self.steps.iter().rev().find(|step| **step <= rate);
-        below.or(self.steps.first()).copied().unwrap_or(rate)
-    }
 }
 
 /// A group of transfers that arrive as a Poisson process.

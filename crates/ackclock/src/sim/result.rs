@@ -265,7 +265,7 @@ rows! {
         /// Transfers that ended in the window. For a flow: answers to a web client, keystrokes or frames.
         completed: u64 = Count, Higher, "completed" / "ended";
         /// Mean flow completion time of the transfers that ended in the window. It lasts from the arrival to the last
-        /// byte acknowledged. For `web` it lasts from the first request to the last byte received. For `interactive` it
+        /// byte acknowledged. For `web` and `abr` it lasts from the first request to the last byte received. For `interactive` it
         /// lasts from the write of a keystroke to its last byte received in order. For `video` it lasts from the
         /// production of a frame to its last byte received.
         fct_mean_s: Option<f64> = Time, Lower, "completion time, mean" / "mean", none "none ended";
@@ -281,20 +281,42 @@ rows! {
 }
 
 rows! {
-    /// Playback at clients that play chunks or frames, over `[warmup, end)`. Only `chunks` and `video` report it.
+    /// Chunks and frames with deadlines, over `[warmup, end)`. Only `chunks` and `video` report it.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-    pub struct Playing {
+    pub struct Lateness {
         /// Chunks that came after their deadline, or were due and had not come by the end. For `video`: frames that were
         /// not shown. Only `chunks` and `video` report it.
         late: u64 = Count, Lower, "late chunks or frames" / "late";
         /// `late` / chunks or frames that came or were due. Only `chunks` and `video` report it.
         late_rate: Option<f64> = Share, Lower, "late chunks or frames, share" / "late", none "none came or was due";
+    }
+}
+
+rows! {
+    /// Playback at clients that play chunks or frames, over `[warmup, end)`. Only `chunks`, `video` and `abr` report it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+    pub struct Playing {
         /// Number of times that playback waited for a chunk. The first chunk is played a deadline after it was written,
-        /// and each other one after its predecessor. For `video`: freezes. Only `chunks` and `video` report it.
+        /// and each other one after its predecessor. For `video`: freezes. For `abr`: the times that the buffer ran empty
+        /// after playback had begun. Only `chunks`, `video` and `abr` report it.
         stalls: u64 = Count, Lower, "stalls";
         /// Total time for which playback waited, of all flows. For `video`: the time of the frames that were not shown.
-        /// Only `chunks` and `video` report it.
+        /// Only `chunks`, `video` and `abr` report it.
         stalled_s: f64 = Time, Lower, "time stalled" / "stalled";
+    }
+}
+
+rows! {
+    /// Streamed media at clients of an adaptive bit rate, over `[warmup, end)`. Only `abr` reports it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+    pub struct Streaming {
+        /// Mean bit rate of the media that played, over its playing time. Only `abr` reports it.
+        bit_rate_bps: Option<f64> = Rate, Higher, "played bit rate" / "bit rate", none "nothing played";
+        /// Number of times that the bit rate of the played media changed. Only `abr` reports it.
+        switches: u64 = Count, Lower, "switches of the bit rate" / "switches";
+        /// Mean time from the first request of a client to the start of its playback. Warm-up counts. A client that has
+        /// not begun counts with the time until the end. Only `abr` reports it.
+        startup_s: Option<f64> = Time, Lower, "start-up delay" / "start-up", none "no client";
     }
 }
 
@@ -325,9 +347,15 @@ rows! {
         /// Completion times.
         #[serde(flatten)]
         times: TransferTimes => TransferTimes;
-        /// Playback at clients that play chunks of media, over `[warmup, end)`. Only `chunks` reports it.
+        /// Chunks and frames with deadlines, over `[warmup, end)`.
+        #[serde(flatten)]
+        lateness: Option<Box<Lateness>> => Lateness;
+        /// Playback at clients that play media, over `[warmup, end)`.
         #[serde(flatten)]
         playing: Option<Box<Playing>> => Playing;
+        /// Streamed media, over `[warmup, end)`.
+        #[serde(flatten)]
+        streaming: Option<Box<Streaming>> => Streaming;
         /// Payload of the transfers that began in the window x 8 / T.
         offered_bps: f64 = Rate, Given, "offered";
         /// Payload that came in order to the receivers x 8 / T.

@@ -1,7 +1,8 @@
 //! Transfers: their number and their completion times.
 
-use super::result::{Playing, TransferTimes, seconds};
+use super::result::{Lateness, Playing, Streaming, TransferTimes, seconds};
 use crate::metric::{percentile, ratio};
+use crate::units::{Duration, Rate};
 
 /// The record of transfers since the end of the warm-up.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub(super) struct TransferLog {
     /// Number of times that playback waited for a chunk, and the total time.
     pub(super) stalls: u64,
     pub(super) stalled_ns: u64,
+    /// Streamed media.
+    pub(super) stream: StreamLog,
 }
 
 impl TransferLog {
@@ -37,18 +40,19 @@ impl TransferLog {
         self.missing += other.missing;
         self.stalls += other.stalls;
         self.stalled_ns += other.stalled_ns;
+        self.stream.append(&other.stream);
     }
 
-    /// The measurements of a client that plays chunks.
-    pub(super) fn playing(&self) -> Playing {
+    /// Chunks or frames that came after their deadlines.
+    pub(super) fn lateness(&self) -> Lateness {
         let late = self.late + self.missing;
         let judged = self.times_ns.len() as u64 + self.missing;
-        Playing {
-            late,
-            late_rate: ratio(late as f64, judged as f64),
-            stalls: self.stalls,
-            stalled_s: seconds(self.stalled_ns as f64),
-        }
+        Lateness { late, late_rate: ratio(late as f64, judged as f64) }
+    }
+
+    /// Interruptions of playback.
+    pub(super) fn playing(&self) -> Playing {
+        Playing { stalls: self.stalls, stalled_s: seconds(self.stalled_ns as f64) }
     }
 
     /// The times in figures.
@@ -65,6 +69,44 @@ impl TransferLog {
             fct_p95_s: at(0.95),
             fct_p99_s: at(0.99),
             fct_max_s: at(1.0),
+        }
+    }
+}
+
+/// The record of streamed media since the end of the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StreamLog {
+    /// Changes of the bit rate that played.
+    pub(super) switches: u64,
+    /// Time for which media played, and its integral over the bit rate.
+    played_ns: u64,
+    bits_ns: u128,
+    /// Start-up delays of so many clients.
+    pub(super) startup_ns: u64,
+    pub(super) clients: u64,
+}
+
+impl StreamLog {
+    /// Media of this bit rate played.
+    pub(super) fn play(&mut self, rate: Rate, time: Duration) {
+        self.played_ns += time.as_nanos();
+        self.bits_ns += u128::from(rate.as_bps()) * u128::from(time.as_nanos());
+    }
+
+    fn append(&mut self, other: &StreamLog) {
+        self.switches += other.switches;
+        self.played_ns += other.played_ns;
+        self.bits_ns += other.bits_ns;
+        self.startup_ns += other.startup_ns;
+        self.clients += other.clients;
+    }
+
+    /// The measurements of clients that stream.
+    pub(super) fn streaming(&self) -> Streaming {
+        Streaming {
+            bit_rate_bps: ratio(self.bits_ns as f64, self.played_ns as f64),
+            switches: self.switches,
+            startup_s: (self.clients > 0).then(|| seconds(self.startup_ns as f64 / self.clients as f64)),
         }
     }
 }

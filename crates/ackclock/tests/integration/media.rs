@@ -35,7 +35,7 @@ fn frames<'a>(result: &'a RunResult, name: &str) -> &'a TransferResult {
 }
 
 fn late(result: &RunResult, name: &str) -> f64 {
-    frames(result, name).playing.as_ref().unwrap().late_rate.unwrap()
+    frames(result, name).lateness.as_ref().unwrap().late_rate.unwrap()
 }
 
 /// SCReAM has a target of 60 ms, and GCC one of no growth.

@@ -1,7 +1,7 @@
 //! Traffic against closed forms: arrivals, completion times, datagrams.
 
 use crate::common::run;
-use ackclock::sim::{DatagramResult, Playing, RunResult, TransferResult};
+use ackclock::sim::{DatagramResult, Lateness, Playing, RunResult, TransferResult};
 use ackclock_scenario::Scenario;
 
 /// A run on one link without access links.
@@ -379,21 +379,90 @@ fn chunks_that_come_in_time_neither_are_late_nor_stall() {
     let row = chunks("2 Mbit/s", "");
     let playing = row.playing.as_deref().unwrap();
     assert_eq!((row.traffic, row.started, row.times.completed), ("chunks", 30, 30));
-    assert_eq!(*playing, Playing { late: 0, late_rate: Some(0.0), stalls: 0, stalled_s: 0.0 });
+    assert_eq!(*playing, Playing { stalls: 0, stalled_s: 0.0 });
+    assert_eq!(row.lateness.as_deref(), Some(&Lateness { late: 0, late_rate: Some(0.0) }));
     // 1.5 s of transmission and a round trip of ramp-up: later than a deadline of a second, and every time as late.
     let hasty = chunks("2 Mbit/s", ", deadline = '1 s'");
-    let playing = hasty.playing.as_deref().unwrap();
-    assert_eq!((playing.late_rate, playing.stalls), (Some(1.0), 0), "only the first one stalled, in the warm-up");
+    let (playing, lateness) = (hasty.playing.as_deref().unwrap(), hasty.lateness.as_deref().unwrap());
+    assert_eq!((lateness.late_rate, playing.stalls), (Some(1.0), 0), "only the first one stalled, in the warm-up");
 }
 
 #[test]
 fn chunks_that_take_longer_than_they_play_stall_by_the_difference() {
     let row = chunks("1 Mbit/s", "");
-    let playing = row.playing.as_deref().unwrap();
+    let (playing, lateness) = (row.playing.as_deref().unwrap(), row.lateness.as_deref().unwrap());
     // One comes every 3 s and plays 2 s: 20 stalls of 1 s in 60 s. What is written by 88 s and has not come is late as well:
     // 44 chunks less the 30 that came in 90 s, one more where the last ones are cut.
-    assert_eq!(playing.late_rate, Some(1.0));
+    assert_eq!(lateness.late_rate, Some(1.0));
     assert!((19..=21).contains(&playing.stalls), "{playing:?}");
     assert!((playing.stalled_s - 20.0).abs() < 1.0, "{playing:?}");
-    assert!((33..=36).contains(&playing.late), "{playing:?}");
+    assert!((33..=36).contains(&lateness.late), "{lateness:?}");
+}
+
+/// A client that streams, in the window from 60 s to 180 s.
+fn stream(rate: &str, traffic: &str, keys: &str) -> TransferResult {
+    let text = format!(
+        "schema = 2\nduration = '180 s'\nwarmup = '60 s'\n[topology]\nkind = 'dumbbell'\nrate = '{rate}'\n\
+         delay = '20 ms'\nqueue = {{ kind = 'drop-tail', limit = '100 packets' }}\n[[flows]]\nname = 'player'\ncc = 'reno'\n{keys}\n\
+         traffic = {{ kind = 'abr', {traffic} }}\n"
+    );
+    let scenario = Scenario::from_toml::<&str>(&text, "x", &[]).unwrap();
+    run(&scenario.plan(None, 0)).transfers.remove(0)
+}
+
+const LADDER: &str = "ladder = ['1 Mbit/s', '2.5 Mbit/s', '5 Mbit/s', '20 Mbit/s']";
+
+/// 85 % of 9.7 Mbit/s are above 5 Mbit/s, and below 20 Mbit/s.
+#[test]
+fn a_stream_on_a_steady_link_has_the_highest_sustainable_bit_rate() {
+    for keys in ["max_window = 60", "max_window = 60\nprofile = 'quic'"] {
+        let row = stream("10 Mbit/s", &format!("{LADDER}, adaptation = 'throughput'"), keys);
+        let (playing, streaming) = (row.playing.as_deref().unwrap(), row.streaming.as_deref().unwrap());
+        assert_eq!((row.traffic, row.lateness.is_none()), ("abr", true));
+        assert_eq!(*playing, Playing { stalls: 0, stalled_s: 0.0 }, "{keys}");
+        assert_eq!((streaming.bit_rate_bps, streaming.switches), (Some(5e6), 0), "{keys}");
+        // A full buffer: a chunk every 2 s.
+        assert_eq!((row.started, row.times.completed, row.unfinished), (60, 60, 0), "{keys}");
+        assert!((row.goodput_bps / 5e6 - 1.0).abs() < 0.02, "{keys}: {}", row.goodput_bps);
+    }
+    // Clients that follow their buffers alternate between the rungs, so the mean is nearly the rate of the link. A chunk in the buffer makes it larger.
+    for adaptation in ["'bba0'", "'bola'", "{ kind = 'bba0', reservoir = '6 s', cushion = '12 s' }"] {
+        let row = stream("10 Mbit/s", &format!("{LADDER}, adaptation = {adaptation}"), "max_window = 60");
+        let streaming = row.streaming.as_deref().unwrap();
+        let bit_rate = streaming.bit_rate_bps.unwrap();
+        assert!((7e6..10.5e6).contains(&bit_rate) && streaming.switches > 2, "{adaptation}: {streaming:?}");
+        assert_eq!(row.playing.as_deref(), Some(&Playing { stalls: 0, stalled_s: 0.0 }), "{adaptation}");
+    }
+}
+
+/// A chunk of 500 kB has 345 segments of 1448 B and one of 440 B, with headers of 52 B, at 1 Mbit/s. A round trip of 40 ms,
+/// the last ACK and the request of 352 B precede it.
+#[test]
+fn a_stream_on_a_link_below_its_lowest_bit_rate_stalls_by_the_difference() {
+    let long = (345.0 * 1500.0 + 492.0 + 52.0 + 352.0) * 8.0 / 1e6 + 0.04;
+    let row = stream("1 Mbit/s", "ladder = ['2 Mbit/s', '4 Mbit/s']", "max_window = 20");
+    let (playing, streaming) = (row.playing.as_deref().unwrap(), row.streaming.as_deref().unwrap());
+    assert!((row.times.fct_mean_s.unwrap() - long).abs() < 1e-9, "{:?}, {long}", row.times);
+    let stalled = 120.0 * (1.0 - 2.0 / long);
+    assert!((playing.stalled_s - stalled).abs() < 2.0, "{playing:?}, {stalled}");
+    // At most one more than the chunks of the window: a stall may be in progress at its start.
+    assert!((28..=30).contains(&playing.stalls), "{playing:?}");
+    assert_eq!((streaming.bit_rate_bps, streaming.switches), (Some(2e6), 0));
+    assert!((streaming.startup_s.unwrap() / long - 1.0).abs() < 0.01, "{streaming:?}");
+    // Fewer and longer stalls with a threshold of two chunks, and the same time.
+    let patient = stream("1 Mbit/s", "ladder = ['2 Mbit/s'], startup = '4 s'", "max_window = 20");
+    let playing = patient.playing.as_deref().unwrap();
+    assert!((14..=15).contains(&playing.stalls) && (playing.stalled_s - stalled).abs() < 4.0, "{playing:?}");
+    assert!((patient.streaming.as_deref().unwrap().startup_s.unwrap() / (2.0 * long) - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn a_stream_that_never_begins_waits_until_the_end() {
+    let row = stream("1 Mbit/s", "ladder = ['2 Mbit/s'], chunk = '100 s', buffer = '200 s'", "");
+    let streaming = row.streaming.as_deref().unwrap();
+    assert_eq!((streaming.bit_rate_bps, streaming.startup_s), (None, Some(180.0)));
+    assert_eq!(row.playing.as_deref(), Some(&Playing { stalls: 0, stalled_s: 0.0 }));
+    // A stream that stops plays the rest of its buffer, without a stall.
+    let row = stream("10 Mbit/s", LADDER, "stop = '100 s'");
+    assert_eq!((row.playing.as_deref().unwrap().stalls, row.unfinished), (0, 0));
 }

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use crate::rng::{Rng, RngStreams};
 use crate::sim::endpoint::SendingEnd;
-use crate::sim::plan::{FlowPlan, InteractivePlan};
+use crate::sim::plan::FlowPlan;
+use crate::sim::traffic::InteractivePlan;
 use crate::sim::transfer::TransferLog;
 use crate::units::{Duration, Instant};
 

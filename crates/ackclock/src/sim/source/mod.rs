@@ -3,8 +3,10 @@
 //! An [`Application`] writes into a TCP sender, [`Arrivals`] open one transfer after the other, an [`Emitter`] sends
 //! datagrams. Each is called with the time, and returns when it wants to be called again.
 
+mod abr;
 mod arrivals;
 mod cbr;
+mod client;
 mod emitter;
 mod interactive;
 mod on_off;
@@ -12,14 +14,17 @@ mod video;
 mod web;
 mod writer;
 
+pub use abr::Player;
 pub use arrivals::Arrivals;
+pub use client::{Client, User};
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
 pub use video::Video;
 pub use web::Web;
 pub use writer::Writer;
 
-use super::plan::{FlowPlan, Stack, Traffic};
+use super::plan::{FlowPlan, Stack};
+use super::traffic::Traffic;
 use crate::rng::RngStreams;
 use crate::sim::endpoint::SendingEnd;
 use crate::units::Instant;
@@ -29,8 +34,8 @@ use crate::units::Instant;
 pub enum Application {
     /// Writes by itself.
     Writer(Writer),
-    /// Answers requests of a client at the receiver.
-    Web(Box<Web>),
+    /// Responds to the requests of a client at the receiver.
+    Client(Box<Client>),
     /// Writes a little from time to time, and measures its delay.
     Interactive(Box<Interactive>),
     /// Produces frames at the rate of the transport, and shows them.
@@ -49,7 +54,14 @@ impl Application {
         }
         match &flow.traffic {
             Traffic::Slot => Application::Slot,
-            Traffic::Web(plan) => Application::Web(Box::new(Web::new(plan, flow, rngs))),
+            Traffic::Web(plan) => {
+                let user = User::Web(Web::new(plan, flow, rngs));
+                Application::Client(Box::new(Client::new(user, plan.request, flow)))
+            }
+            Traffic::Abr(plan) => {
+                let user = User::Player(Player::new(plan, flow));
+                Application::Client(Box::new(Client::new(user, plan.request, flow)))
+            }
             Traffic::Interactive(plan) => Application::Interactive(Box::new(Interactive::new(plan, flow, rngs))),
             Traffic::Video(plan) => Application::Video(Box::new(Video::new(plan, flow, rngs))),
             Traffic::Bulk | Traffic::Transfer { .. } | Traffic::RateLimited { .. } => {
@@ -62,7 +74,7 @@ impl Application {
     pub fn next_deadline(&self) -> Option<Instant> {
         match self {
             Application::Writer(writer) => writer.next_deadline(),
-            Application::Web(web) => web.next_deadline(),
+            Application::Client(client) => client.next_deadline(),
             Application::Interactive(interactive) => interactive.next_deadline(),
             Application::Video(video) => video.next_deadline(),
             Application::Slot | Application::None => None,
@@ -77,7 +89,7 @@ impl Application {
                 writer.on_deadline(now, sender);
                 None
             }
-            Application::Web(web) => web.on_deadline(now, sender),
+            Application::Client(client) => client.on_deadline(now, sender),
             Application::Interactive(interactive) => {
                 interactive.on_deadline(now, sender);
                 None
@@ -94,7 +106,7 @@ impl Application {
     pub fn stop(&mut self, now: Instant) {
         match self {
             Application::Writer(writer) => writer.stop(now),
-            Application::Web(web) => web.stop(now),
+            Application::Client(client) => client.stop(now),
             Application::Interactive(interactive) => interactive.stop(),
             Application::Video(video) => video.stop(),
             Application::Slot | Application::None => {}
@@ -103,6 +115,6 @@ impl Application {
 
     /// Whether a flow has ended once everything that it wrote is acknowledged.
     pub fn ends(&self) -> bool {
-        !matches!(self, Application::Web(_) | Application::Interactive(_) | Application::Video(_))
+        !matches!(self, Application::Client(_) | Application::Interactive(_) | Application::Video(_))
     }
 }

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use crate::cc::MediaFrame;
 use crate::rng::{Rng, RngStreams};
 use crate::sim::endpoint::SendingEnd;
-use crate::sim::plan::{FlowPlan, VideoPlan};
+use crate::sim::plan::FlowPlan;
+use crate::sim::traffic::VideoPlan;
 use crate::sim::transfer::TransferLog;
 use crate::units::{Duration, Instant, NANOS_PER_SEC, Rate};
 

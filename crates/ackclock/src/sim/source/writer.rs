@@ -1,6 +1,7 @@
 //! Applications that write by themselves, and how much when.
 
-use super::super::plan::{FlowPlan, Traffic};
+use super::super::plan::FlowPlan;
+use super::super::traffic::Traffic;
 use crate::sim::endpoint::SendingEnd;
 use crate::units::{Duration, Instant, NANOS_PER_SEC};
 
@@ -54,7 +55,7 @@ impl Writer {
         self.writes += 1;
         let next_write = match self.traffic {
             // Others write.
-            Traffic::Slot | Traffic::Web(_) | Traffic::Interactive(_) | Traffic::Video(_) => None,
+            Traffic::Slot | Traffic::Web(_) | Traffic::Abr(_) | Traffic::Interactive(_) | Traffic::Video(_) => None,
             Traffic::Bulk => {
                 sender.write_forever();
                 None

@@ -283,7 +283,8 @@ impl Sender {
 
     /// The application stops: data that was never sent is discarded.
     pub fn stop_writing(&mut self) {
-        self.written = Some(self.snd_nxt);
+        // The octet of a window probe was written, and may still be acknowledged.
+        self.written = Some(self.acceptable_ack());
     }
 
     /// True if everything written was acknowledged.

@@ -26,8 +26,8 @@ pub(super) struct PeerWindow {
     probes: u32,
     /// The timer has gone off, and the probe has not left yet.
     is_due: bool,
-    /// The octet after SND.NXT was sent by a probe.
-    probed: bool,
+    /// The end of the octet that the last probe carried. It counts as sent once it is acknowledged.
+    probe_end: u64,
 }
 
 impl PeerWindow {
@@ -50,7 +50,7 @@ impl Sender {
 
     /// The highest acknowledgement that may come: the octet of a probe may have been taken.
     pub fn acceptable_ack(&self) -> u64 {
-        self.snd_nxt + u64::from(self.peer_window.probed)
+        self.snd_nxt.max(self.peer_window.probe_end)
     }
 
     /// The peer can accept bytes below `edge`, regardless of its advertisements. Without this call its window is the
@@ -93,7 +93,6 @@ impl Sender {
         let is_probe = ack == self.acceptable_ack();
         if is_probe {
             self.snd_nxt += 1;
-            self.peer_window.probed = false;
         }
         is_probe
     }
@@ -153,7 +152,7 @@ impl Sender {
         }
         // §3.8.6.1: "at least one octet of new data (if available)". It is no part of what is in flight, and the same again is no
         // retransmission.
-        self.peer_window.probed = true;
+        self.peer_window.probe_end = self.snd_nxt + 1;
         self.counters.payload_bytes += 1;
         // RFC 3168 §6.1.6: "the TCP data sender MUST NOT set either an ECT codepoint or the CWR bit on window probe data packets."
         DataSegment { seq: self.snd_nxt, len: 1, sent_at: now, ecn: DataEcn::default() }
