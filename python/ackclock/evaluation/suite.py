@@ -34,7 +34,7 @@ _OF_FLOWS = (
 _BETTER = ("higher", "lower", "near-one", "reach-one")
 #: The metrics that can be watched in flow arrivals, which have no fair share.
 _OF_ARRIVALS = ("group-goodput", "completion-time", "segments-sent", "loss-rate", "queue-delay")
-_ARRIVALS = ("arrivals", "web")
+_ARRIVALS = ("arrivals", "web", "page")
 #: The metrics that can be watched in flows whose data a client plays.
 _OF_PLAYED = (*_OF_FLOWS, "late-rate")
 _PLAYED = ("chunks", "video")
