@@ -60,6 +60,7 @@ SUITES = {
     "l4s": "l4s",
     "rfc8867": "rfc8867",
     "video": "video",
+    "web": "web",
 }
 MEGABIT, KILOBIT = 1e6, 1e3
 

@@ -17,7 +17,7 @@ use ackclock::quantity::SendJitter;
 use ackclock::rng::RngStreams;
 use ackclock::sim::{
     AbrPlan, ArrivalsPlan, ChannelPlan, DatagramPlan, Emission, FlowPlan, InteractivePlan, KernelPlan, LinkId,
-    LinkPlan, OnOffPlan, Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, VideoPlan, WebPlan,
+    LinkPlan, OnOffPlan, PagePlan, Plan, Sampling, SourcePlan, SourcePopulation, Spacing, Traffic, VideoPlan, WebPlan,
 };
 use ackclock::transport::Transport;
 use ackclock::units::{Duration, Instant};
@@ -332,6 +332,13 @@ fn traffic(keys: &TrafficKeys) -> Traffic {
             request: request.0 as u32,
             response: response.distribution(),
         })),
+        TrafficKeys::Page { objects, html, object, think, request } => Traffic::Page(Box::new(PagePlan {
+            document: html.distribution(),
+            objects: *objects,
+            object: object.distribution(),
+            think: think.distribution(),
+            request: request.0 as u32,
+        })),
         TrafficKeys::Abr { ladder, chunk, buffer, startup, adaptation, request } => Traffic::Abr(Box::new(AbrPlan {
             ladder: ladder.clone(),
             chunk: *chunk,
@@ -415,6 +422,7 @@ fn emission(flow: &Flow) -> Option<Emission> {
         | TrafficKeys::RateLimited { .. }
         | TrafficKeys::Arrivals { .. }
         | TrafficKeys::Web { .. }
+        | TrafficKeys::Page { .. }
         | TrafficKeys::Abr { .. }
         | TrafficKeys::Interactive { .. }
         | TrafficKeys::Chunks { .. }

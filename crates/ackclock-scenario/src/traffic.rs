@@ -75,6 +75,24 @@ pub enum TrafficKeys {
         #[serde(default = "default_chunk")]
         deadline: Duration,
     },
+    /// A browser at the receiver that loads pages over one connection. It requests the HTML document, then all objects
+    /// together, and pauses before the next page.
+    Page {
+        /// Number of objects of a page after the HTML document, at least 1 and at most 10000.
+        #[serde(default = "default_objects")]
+        objects: u32,
+        /// Payload of the HTML document.
+        #[serde(default = "default_html")]
+        html: Sizes,
+        /// Payload of each object.
+        #[serde(default = "default_object")]
+        object: Sizes,
+        /// Time between a complete page and the next request.
+        think: Times,
+        /// Payload of a request, which is one packet. A second request asks for all objects.
+        #[serde(default = "default_request")]
+        request: Size,
+    },
     /// Streaming with an adaptive bit rate: a client at the receiver that requests chunks of media, buffers and plays
     /// them.
     Abr {
@@ -230,6 +248,20 @@ fn default_request() -> Size {
     Size(300)
 }
 
+/// The median page for desktops in October 2024 (HTTP Archive, Web Almanac 2024): 71 requests, 18 kB of HTML, 2652 kB.
+fn default_objects() -> u32 {
+    70
+}
+
+fn default_html() -> Sizes {
+    Sizes::Fixed(Size(18_000))
+}
+
+/// The rest of its bytes over the rest of its requests.
+fn default_object() -> Sizes {
+    Sizes::Fixed(Size(38_000))
+}
+
 /// A character.
 fn default_keystroke() -> Sizes {
     Sizes::Fixed(Size(1))
@@ -338,6 +370,17 @@ impl TrafficKeys {
                 at("request", within(*request, 1, LARGEST_PACKET))?;
                 at("response", response.check())
             }
+            TrafficKeys::Page { objects, html, object, think, request } => {
+                let problem = || Problem::OutOfRange {
+                    value: objects.to_string(),
+                    expected: "at least 1 and at most 10000".to_owned(),
+                };
+                at("objects", (1..=10_000).contains(objects).then_some(()).ok_or_else(problem))?;
+                at("html", html.check())?;
+                at("object", object.check())?;
+                at("think", think.check())?;
+                at("request", within(*request, 1, LARGEST_PACKET))
+            }
             TrafficKeys::Interactive { every, size } => {
                 at("every", every.check().and_then(|()| positive(every.mean())))?;
                 at("size", size.check())
@@ -420,6 +463,7 @@ impl TrafficKeys {
             TrafficKeys::Transfer { .. }
                 | TrafficKeys::Arrivals { .. }
                 | TrafficKeys::Web { .. }
+                | TrafficKeys::Page { .. }
                 | TrafficKeys::Abr { .. }
                 | TrafficKeys::Interactive { .. }
                 | TrafficKeys::Chunks { .. }
@@ -434,6 +478,7 @@ impl TrafficKeys {
             TrafficKeys::RateLimited { .. } => "rate-limited",
             TrafficKeys::Arrivals { .. } => "arrivals",
             TrafficKeys::Web { .. } => "web",
+            TrafficKeys::Page { .. } => "page",
             TrafficKeys::Abr { .. } => "abr",
             TrafficKeys::Interactive { .. } => "interactive",
             TrafficKeys::Chunks { .. } => "chunks",
@@ -461,6 +506,11 @@ impl TrafficKeys {
             TrafficKeys::Web { think, response, .. } => {
                 random("think times", think.distribution().is_random(), think.to_string());
                 random("answers", response.distribution().is_random(), response.to_string());
+            }
+            TrafficKeys::Page { html, object, think, .. } => {
+                random("think times", think.distribution().is_random(), think.to_string());
+                random("documents", html.distribution().is_random(), html.to_string());
+                random("objects", object.distribution().is_random(), object.to_string());
             }
             TrafficKeys::Interactive { every, size } => {
                 random("keystrokes", every.distribution().is_random(), every.to_string());
@@ -511,6 +561,9 @@ impl fmt::Display for TrafficKeys {
             TrafficKeys::Interactive { every, size } => write!(f, "interactive, keystrokes of {size}, every {every}"),
             TrafficKeys::Chunks { size, interval, deadline } => {
                 write!(f, "chunks of {size} every {interval}, deadline {deadline}")
+            }
+            TrafficKeys::Page { objects, html, object, think, .. } => {
+                write!(f, "pages of {html} and {objects} objects of {object}, think time {think}")
             }
             TrafficKeys::Abr { ladder, chunk, buffer, adaptation, .. } => {
                 let (least, most) = (ladder.first(), ladder.last());

@@ -41,7 +41,7 @@ _OF_ARRIVALS = (
     "loss-rate",
     "queue-delay",
 )
-_ARRIVALS = ("arrivals", "web")
+_ARRIVALS = ("arrivals", "web", "page")
 #: The metrics that can be watched in flows whose data a client plays.
 _OF_PLAYED = (*_OF_FLOWS, "completion-p95", "late-rate", "stalled-time")
 _PLAYED = ("chunks", "video")

@@ -5,13 +5,24 @@ use super::parts::{settings, variation};
 use crate::cc::CcSpec;
 use crate::sim::{
     AbrPlan, Adaptation, ArrivalsPlan, DatagramPlan, Distribution, DistributionKind, Emission, FlowPlan,
-    InteractivePlan, OnOffPlan, Plan, SourcePlan, SourcePopulation, Spacing, Stack, Traffic, VideoPlan, WebPlan,
+    InteractivePlan, OnOffPlan, PagePlan, Plan, SourcePlan, SourcePopulation, Spacing, Stack, Traffic, VideoPlan,
+    WebPlan,
 };
 use crate::units::{Duration, Instant, Rate};
 
 /// Traffic of a flow that lasts for the whole run.
 pub(super) fn of_flow(draw: &mut Draw) -> Traffic {
-    match draw.whole(0, 9) {
+    match draw.whole(0, 10) {
+        10 => Traffic::Page(Box::new(PagePlan {
+            document: Distribution { mean: draw.scale(500.0, 50_000.0), kind: DistributionKind::Fixed },
+            objects: draw.whole(1, 20) as u32,
+            object: Distribution {
+                mean: draw.scale(500.0, 20_000.0),
+                kind: DistributionKind::Lognormal { sigma: 1.0 },
+            },
+            think: Distribution { mean: draw.scale(1e6, 1e9), kind: DistributionKind::Exponential },
+            request: 300,
+        })),
         9 => abr(draw),
         8 => video(draw),
         7 => {

@@ -281,6 +281,7 @@ impl Flow {
     /// Transfers in progress of a flow that has many.
     pub(super) fn pending(&self) -> u64 {
         match &self.application {
+            Application::Client(client) => u64::from(self.awaited != u64::MAX || client.lacks_objects()),
             Application::Interactive(interactive) => interactive.pending(),
             Application::Video(video) => video.pending(),
             _ => u64::from(self.awaited != u64::MAX),

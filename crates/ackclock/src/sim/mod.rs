@@ -67,7 +67,7 @@ pub use result::{
     summary_metric,
 };
 pub use simulation::Simulation;
-pub use traffic::{AbrPlan, Adaptation, InteractivePlan, Traffic, VideoPlan, WebPlan};
+pub use traffic::{AbrPlan, Adaptation, InteractivePlan, PagePlan, Traffic, VideoPlan, WebPlan};
 pub use view::{ChangeError, FlowView, LinkView, PacketView, Progress};
 
 use std::sync::atomic::AtomicBool;

@@ -265,7 +265,8 @@ rows! {
         /// Transfers that ended in the window. For a flow: answers to a web client, keystrokes or frames.
         completed: u64 = Count, Higher, "completed" / "ended";
         /// Mean flow completion time of the transfers that ended in the window. It lasts from the arrival to the last
-        /// byte acknowledged. For `web` and `abr` it lasts from the first request to the last byte received. For `interactive` it
+        /// byte acknowledged. For `page` it is the page load time, from the first request to the last byte of the last
+        /// object. For `web` and `abr` it lasts from the first request to the last byte received. For `interactive` it
         /// lasts from the write of a keystroke to its last byte received in order. For `video` it lasts from the
         /// production of a frame to its last byte received.
         fct_mean_s: Option<f64> = Time, Lower, "completion time, mean" / "mean", none "none ended";

@@ -20,6 +20,8 @@ pub enum Traffic {
     },
     /// Responses to a client that requests, receives and pauses.
     Web(Box<WebPlan>),
+    /// Pages that a browser loads.
+    Page(Box<PagePlan>),
     /// Chunks of media that a client requests at a bit rate of its choice.
     Abr(Box<AbrPlan>),
     /// Keystrokes or chunks of media, one after the other.
@@ -41,7 +43,7 @@ impl Traffic {
             | Traffic::Video(_)
             | Traffic::Slot => true,
             // Its client asks.
-            Traffic::Web(_) | Traffic::Abr(_) => false,
+            Traffic::Web(_) | Traffic::Page(_) | Traffic::Abr(_) => false,
         }
     }
 
@@ -54,7 +56,7 @@ impl Traffic {
             | Traffic::Interactive(_)
             | Traffic::Video(_) => true,
             // A request may arrive, or the slot may be used again.
-            Traffic::Web(_) | Traffic::Abr(_) | Traffic::Slot => false,
+            Traffic::Web(_) | Traffic::Page(_) | Traffic::Abr(_) | Traffic::Slot => false,
         }
     }
 
@@ -77,6 +79,7 @@ impl Traffic {
         match self {
             Traffic::Transfer { .. } => Some("transfer"),
             Traffic::Web(_) => Some("web"),
+            Traffic::Page(_) => Some("page"),
             Traffic::Abr(_) => Some("abr"),
             Traffic::Interactive(plan) => Some(if plan.deadline.is_some() { "chunks" } else { "interactive" }),
             Traffic::Video(_) => Some("video"),
@@ -95,6 +98,21 @@ pub struct WebPlan {
     pub request: u32,
     /// Payload of a response.
     pub response: Distribution,
+}
+
+/// A browser at the receiver that loads one page after the other over one connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PagePlan {
+    /// Payload of the HTML document.
+    pub document: Distribution,
+    /// Number of objects, at least one.
+    pub objects: u32,
+    /// Payload of an object.
+    pub object: Distribution,
+    /// Time between a complete page and the next request.
+    pub think: Distribution,
+    /// Payload of a request, which is one packet.
+    pub request: u32,
 }
 
 /// A client at the receiver that streams media with an adaptive bit rate.

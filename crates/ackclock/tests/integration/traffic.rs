@@ -466,3 +466,37 @@ fn a_stream_that_never_begins_waits_until_the_end() {
     let row = stream("10 Mbit/s", LADDER, "stop = '100 s'");
     assert_eq!((row.playing.as_deref().unwrap().stalls, row.unfinished), (0, 0));
 }
+
+/// A browser alone on a link without losses.
+fn pages(rate: &str, keys: &str, traffic: &str) -> TransferResult {
+    let text = format!(
+        "schema = 2\nduration = '60 s'\nwarmup = '5 s'\n[topology]\nkind = 'dumbbell'\nrate = '{rate}'\n\
+         delay = '50 ms'\nqueue = {{ kind = 'drop-tail', limit = '10000 packets' }}\n[[flows]]\nname = 'browser'\ncc = 'reno'\n{keys}\n\
+         traffic = {{ kind = 'page', think = '300 ms', {traffic} }}\n"
+    );
+    let scenario = Scenario::from_toml::<&str>(&text, "x", &[]).unwrap();
+    run(&scenario.plan(None, 0)).transfers.remove(0)
+}
+
+/// The document and the objects take a round trip each.
+#[test]
+fn a_page_takes_two_round_trips_and_its_transmission() {
+    let small = "objects = 10, html = '1448 B', object = '1448 B'";
+    for keys in ["initial_window = 20", "initial_window = 20\nprofile = 'quic'"] {
+        let row = pages("10 Gbit/s", keys, small);
+        assert!((row.times.fct_mean_s.unwrap() - 0.2).abs() < 1e-4, "{:?}", row.times);
+        // A page every 200 ms + 300 ms.
+        assert_eq!((row.traffic, row.times.completed, row.started), ("page", 110, 110), "{keys}");
+        let times = &row.times;
+        assert!((times.fct_max_s.unwrap() - times.fct_p50_s.unwrap()).abs() < 1e-4, "{times:?}");
+    }
+    // At 10 Mbit/s and with a window for all: 10 segments of the document and 200 of the objects, 1.2 ms each. Two ACKs
+    // and two requests of up to 352 B take less than 1 ms.
+    let large = "objects = 20, html = '14480 B', object = '14480 B'";
+    let row = pages("10 Mbit/s", "initial_window = 400", large);
+    let expected = 0.2 + 210.0 * 0.0012;
+    let mean = row.times.fct_mean_s.unwrap();
+    assert!((expected..expected + 0.001).contains(&mean), "{mean}, {expected}");
+    let bits = 210.0 * 14480.0 / 10.0 * 8.0;
+    assert!((row.offered_bps * 55.0 / bits / row.started as f64 - 1.0).abs() < 0.02, "{}", row.offered_bps);
+}

@@ -1,9 +1,10 @@
 //! A client at the receiver that requests one response after the other, and its server at the sender.
 //!
-//! It contains requests, their retransmissions and completion times. [`Web`] and [`Player`] set the size of each
-//! response and the time of the next request.
+//! It contains requests, their retransmissions and completion times. [`Web`], [`Page`] and [`Player`] set the size
+//! of each response and the time of the next request.
 
 use super::abr::Player;
+use super::page::Page;
 use super::web::Web;
 use crate::sim::endpoint::SendingEnd;
 use crate::sim::plan::FlowPlan;
@@ -31,10 +32,48 @@ pub struct Client {
 /// The program that requests.
 #[derive(Clone, Debug)]
 pub enum User {
-    /// A reader of pages.
+    /// A reader of one response after the other.
     Web(Web),
+    /// A browser.
+    Page(Page),
     /// A player of streamed media.
     Player(Player),
+}
+
+impl User {
+    /// The client requests something at `now`.
+    fn on_ask(&mut self, now: Instant, log: &mut TransferLog) {
+        match self {
+            User::Web(_) => {}
+            User::Page(page) => page.on_ask(now),
+            User::Player(player) => player.choose(now, log),
+        }
+    }
+
+    /// The size of the response. The first part of a page begins a transfer.
+    fn response(&mut self, log: &mut TransferLog) -> u64 {
+        let bytes = match self {
+            User::Web(web) => web.response(),
+            User::Page(page) => page.response(),
+            User::Player(player) => player.response(),
+        };
+        match self {
+            User::Page(page) if page.lacks_objects() => log.started_bytes += bytes,
+            _ => log.start(bytes),
+        }
+        bytes
+    }
+
+    /// The response came at `now`, after `taken`. Returns when the next request is due.
+    fn on_response(&mut self, now: Instant, taken: Duration, log: &mut TransferLog) -> Instant {
+        let (until, taken) = match self {
+            User::Web(web) => (now + web.think(), Some(taken)),
+            User::Page(page) => page.on_response(now),
+            User::Player(player) => (player.on_chunk(now, taken, log), Some(taken)),
+        };
+        log.times_ns.extend(taken.map(Duration::as_nanos));
+        until
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +125,7 @@ impl Client {
     pub fn on_deadline(&mut self, now: Instant, sender: &mut SendingEnd) -> Option<u64> {
         let timeout = match self.state {
             State::Idle { until } if until <= now => {
-                if self.stop.is_some_and(|stop| stop <= now) {
+                if self.stop.is_some_and(|stop| stop <= now) && !self.lacks_objects() {
                     self.state = State::Over;
                     if let User::Player(player) = &mut self.user {
                         player.on_last_chunk(now, &mut self.log);
@@ -96,9 +135,7 @@ impl Client {
                 if self.request == 0 {
                     sender.open(now);
                 }
-                if let User::Player(player) = &mut self.user {
-                    player.choose(now, &mut self.log);
-                }
+                self.user.on_ask(now, &mut self.log);
                 self.request += 1;
                 self.asked_at = now;
                 FIRST_RETRY
@@ -116,23 +153,18 @@ impl Client {
             return None;
         }
         self.state = State::Answering;
-        let bytes = match &mut self.user {
-            User::Web(web) => web.response(),
-            User::Player(player) => player.response(),
-        };
-        self.log.start(bytes);
-        Some(bytes)
+        Some(self.user.response(&mut self.log))
     }
 
     /// The whole response has come at `now`.
     pub fn on_response(&mut self, now: Instant) {
-        let taken = now.since(self.asked_at);
-        self.log.times_ns.push(taken.as_nanos());
-        let until = match &mut self.user {
-            User::Web(web) => now + web.think(),
-            User::Player(player) => player.on_chunk(now, taken, &mut self.log),
-        };
+        let until = self.user.on_response(now, now.since(self.asked_at), &mut self.log);
         self.state = State::Idle { until };
+    }
+
+    /// Whether a transfer is in progress between two responses.
+    pub fn lacks_objects(&self) -> bool {
+        matches!(&self.user, User::Page(page) if page.lacks_objects())
     }
 
     /// The window of measurement begins at `now`.

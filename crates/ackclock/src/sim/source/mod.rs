@@ -10,6 +10,7 @@ mod client;
 mod emitter;
 mod interactive;
 mod on_off;
+mod page;
 mod video;
 mod web;
 mod writer;
@@ -19,6 +20,7 @@ pub use arrivals::Arrivals;
 pub use client::{Client, User};
 pub use emitter::{Burst, Emitter};
 pub use interactive::Interactive;
+pub use page::Page;
 pub use video::Video;
 pub use web::Web;
 pub use writer::Writer;
@@ -56,6 +58,10 @@ impl Application {
             Traffic::Slot => Application::Slot,
             Traffic::Web(plan) => {
                 let user = User::Web(Web::new(plan, flow, rngs));
+                Application::Client(Box::new(Client::new(user, plan.request, flow)))
+            }
+            Traffic::Page(plan) => {
+                let user = User::Page(Page::new(plan, flow, rngs));
                 Application::Client(Box::new(Client::new(user, plan.request, flow)))
             }
             Traffic::Abr(plan) => {

@@ -55,7 +55,12 @@ impl Writer {
         self.writes += 1;
         let next_write = match self.traffic {
             // Others write.
-            Traffic::Slot | Traffic::Web(_) | Traffic::Abr(_) | Traffic::Interactive(_) | Traffic::Video(_) => None,
+            Traffic::Slot
+            | Traffic::Web(_)
+            | Traffic::Page(_)
+            | Traffic::Abr(_)
+            | Traffic::Interactive(_)
+            | Traffic::Video(_) => None,
             Traffic::Bulk => {
                 sender.write_forever();
                 None
