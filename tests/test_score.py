@@ -268,10 +268,13 @@ def test_metrics_have_names_of_their_own() -> None:
 
 
 def test_in_company_only_the_flows_under_test_are_scored() -> None:
-    """10 Mbit/s, of which a CBR source takes 4 and web traffic 2: 3 of 4 Mbit/s are 75 %."""
+    """10 Mbit/s, of which a CBR source takes 4 and web traffic 2: 3 of 4 Mbit/s are 75 %.
+
+    A flow under test that a client reads also has a row of transfers, which takes nothing from it.
+    """
     run = document({"test": [2e6, 1e6], "others": [5e6]})
     run["datagrams"] = [{"offered_bps": 4e6, "delivered_bps": 3e6}]
-    run["transfers"] = [{"throughput_bps": 2e6}]
+    run["transfers"] = [{"throughput_bps": 2e6}, {"group": "test", "traffic": "web", "throughput_bps": 3e6}]
     by_hand = ((100, 10, 90, 0.1), (300, 6, 270, 0.02), (9, 9, 0, None))
     for flow, (sent, lost, arrived, queue_delay_mean_s) in zip(run["flows"], by_hand, strict=True):
         flow.update(sent=sent, lost=lost, arrived=arrived, queue_delay_mean_s=queue_delay_mean_s)

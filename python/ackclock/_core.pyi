@@ -849,7 +849,7 @@ class UnderTest:
 
     def __new__(cls, document: str, groups: Sequence[str]) -> Self: ...
     def goodput_fraction(self, taken: str = "offered_bps") -> float | None:
-        """Goodput over the capacity that datagrams and transfers leave. It may exceed one if these lose
+        """Goodput over the capacity that datagrams and other transfers leave. It may exceed one if these lose
         packets.
 
         `taken`: `offered_bps`, what datagrams send, or `delivered_bps`, what comes through. None where the

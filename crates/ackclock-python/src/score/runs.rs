@@ -90,7 +90,7 @@ impl UnderTest {
         Ok(UnderTest { run: read(document)?, groups })
     }
 
-    /// Goodput over the capacity that datagrams and transfers leave. It may exceed one if these lose packets.
+    /// Goodput over the capacity that datagrams and other transfers leave. It may exceed one if these lose packets.
     #[pyo3(signature = (taken = "offered_bps"))]
     fn goodput_fraction(&self, taken: &str) -> Option<f64> {
         self.flows().goodput_fraction(taken)

@@ -12,7 +12,12 @@ pub(super) fn rows<'a>(run: &'a Value, list: &str) -> impl Iterator<Item = &'a V
 
 /// The rows that belong to one of the groups.
 pub(super) fn of_groups<'a>(rows: impl Iterator<Item = &'a Value>, groups: &[String]) -> Vec<&'a Value> {
-    rows.filter(|row| row["group"].as_str().is_some_and(|group| groups.iter().any(|each| each == group))).collect()
+    rows.filter(|row| in_groups(row, groups)).collect()
+}
+
+/// Whether a row belongs to one of these groups.
+pub(super) fn in_groups(row: &Value, groups: &[String]) -> bool {
+    row["group"].as_str().is_some_and(|group| groups.iter().any(|each| each == group))
 }
 
 /// A number of a row, or none if it does not apply.

@@ -2,20 +2,21 @@
 
 use serde_json::Value;
 
-use super::document::{number, numbers, of_groups, pooled, rows};
+use super::document::{in_groups, number, numbers, of_groups, pooled, rows};
 use super::sum::sum;
 use crate::metric::{jain_index, ratio, spread};
 
 /// The flows of some groups in the document of a run.
 pub struct UnderTest<'a> {
     run: &'a Value,
+    groups: Vec<String>,
     flows: Vec<&'a Value>,
 }
 
 impl<'a> UnderTest<'a> {
     /// Takes the flows of these groups.
     pub fn new(run: &'a Value, groups: &[String]) -> Self {
-        UnderTest { run, flows: of_groups(rows(run, "flows"), groups) }
+        UnderTest { run, groups: groups.to_vec(), flows: of_groups(rows(run, "flows"), groups) }
     }
 
     /// Payload received in order by each flow, per second of its own time.
@@ -28,13 +29,16 @@ impl<'a> UnderTest<'a> {
         sum(numbers(&self.flows, "delivered_bps"))
     }
 
-    /// The capacity of the bottleneck minus the throughput of datagrams and transfers, or none if the bottleneck has no rate.
+    /// The capacity of the bottleneck minus the throughput of datagrams and of other transfers, or none if the bottleneck
+    /// has no rate.
     ///
     /// `taken` is the key of the datagrams' rate: `offered_bps` or `delivered_bps`.
     pub fn available_bps(&self, taken: &str) -> Option<f64> {
         let capacity_bps = number(&self.run["summary"], "capacity_bps")?;
         let datagrams = sum(rows(self.run, "datagrams").filter_map(|row| number(row, taken)));
-        let transfers = sum(rows(self.run, "transfers").filter_map(|row| number(row, "throughput_bps")));
+        // A flow under test whose receiver is a client also has a row of transfers.
+        let others = rows(self.run, "transfers").filter(|row| !in_groups(row, &self.groups));
+        let transfers = sum(others.filter_map(|row| number(row, "throughput_bps")));
         Some(capacity_bps - datagrams - transfers)
     }
 
