@@ -6,7 +6,8 @@
 The generated part of a page stands between the comments `<!-- generated: NAME -->` and `<!-- end -->`.
 A page of docs/papers is generated as a whole, from its template in tools/docs/papers. The results next to the
 template come from `make papers`. A page of docs/algorithms is generated from the
-header of the file of its algorithm. Pages of algorithms and queues have a figure (live_figures.py).
+header of the file of its algorithm. Pages of algorithms and queues have a figure (live_figures.py). Pages of
+suites show pictures of docs/images/paths, which paths.py draws.
 """
 
 import argparse
@@ -30,6 +31,7 @@ import evidence_page
 import key_tables
 import live_figures
 import paper_page
+import paths
 import rows as evidence_rows
 import trust
 from ackclock import _core
@@ -145,13 +147,18 @@ def validation() -> str:
     return evidence_page.overview(rows, evidence_page.known(rows, evidence_page.stored()))
 
 
+def suite_part(name: str) -> str:
+    """The picture of the paths of a suite, and the table of its environments."""
+    return f"{paths.markdown(name)}\n\n{described.environments(name)}"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     **key_tables.GENERATED,
     "validation": validation,
     "slices": lambda: evidence_page.slices(evidence_rows.rows()),
     "suites": described.suites,
     "core_pictures": described.core_pictures,
-    **{f"suite_{name.replace('-', '_')}": partial(described.environments, name) for name in described.SUITES},
+    **{f"suite_{name.replace('-', '_')}": partial(suite_part, name) for name in described.SUITES},
     "commands": described.command_index,
     "python": described.python_reference,
     "papers": paper_page.summary,
@@ -188,6 +195,7 @@ def main() -> int:
     pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
     pages |= {DOCS / "algorithms" / f"{name}.md": text for name, text in algorithm_page.pages()}
     pages |= {DOCS / "reference/cli" / f"{name}.md": text for name, text in described.command_pages()}
+    pages |= {DOCS / "images/paths" / f"{name}.svg": paths.picture(name) for name in described.SUITES}
     for figure in live_figures.figures():
         page = DOCS / figure.page
         if page not in pages:
