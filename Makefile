@@ -303,9 +303,10 @@ panels: build ## Write the stored scores of all suites, a few minutes on an idle
 evidence-metrics: build ## Compare each metric with an independent computation from packet traces
 	$(BIN)/python tools/evidence/metrics_evidence.py
 
-evidence-statistics: build ## Check the statistics with 400 pairs of equal algorithms and 1,000 drawn networks
+evidence-statistics: build ## Check the statistics with equal algorithms, drawn networks and a simulation, about 2 hours
 	$(BIN)/python tools/evidence/null_pairs.py
 	$(BIN)/python tools/evidence/interval_coverage.py
+	$(BIN)/python tools/evidence/method_simulation.py
 
 evidence: release comparison-tools ## Run every row of the validation overview in full, about 17 hours, and write the page
 	$(BIN)/python tools/evidence/evidence_full.py

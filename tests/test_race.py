@@ -102,7 +102,7 @@ def test_a_budget_drops_what_is_clearly_worse(tiny_suite: Path) -> None:
     assert bad.index in ranking.rounds[bad.round - 1].dropped
     assert bad.replicates == ranking.rounds[bad.round - 1].replicates < 16
     assert ranking.entries[0].replicates == ranking.rounds[-1].replicates
-    levels = [each.alpha * 3 for each in ranking.rounds]
+    levels = [each.alpha * 4 * 3 for each in ranking.rounds]
     assert levels == pytest.approx(
         [ranking.alpha / (look * (look + 1)) for look in range(1, len(levels) + 1)]
     )

@@ -248,7 +248,7 @@ fn default_request() -> Size {
     Size(300)
 }
 
-/// The median page for desktops in October 2024 (HTTP Archive, Web Almanac 2024): 71 requests, 18 kB of HTML, 2652 kB.
+/// The median desktop page in October 2024 (HTTP Archive, Web Almanac 2024): 71 requests, 18 kB of HTML, 2652 kB.
 fn default_objects() -> u32 {
     70
 }

@@ -166,7 +166,9 @@ impl Race {
         // The levels of all rounds add up to at most ALPHA, as 1/2 + 1/6 + 1/12 + ... = 1.
         let is_budgeted = self.plan.limits.budget.is_some();
         let spent = if is_budgeted { ALPHA / (number * (number + 1)) as f64 } else { ALPHA };
-        let alpha = spent / self.plan.candidates.len().saturating_sub(1).max(1) as f64;
+        // Chance selects the leader, so the family has every ordered pair of candidates.
+        let count = self.plan.candidates.len();
+        let alpha = spent / (count * (count - 1)).max(1) as f64;
         self.last = self.differences(alpha);
         let clear = self.last.iter().filter(|(_, difference)| difference.is_clear());
         let dropped: Vec<usize> = clear.map(|(at, _)| *at).collect();

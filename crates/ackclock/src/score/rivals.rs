@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::board::Board;
 use super::environment::WATCH;
-use super::estimate::{Estimate, compared};
+use super::estimate::{CONFIDENCE, Estimate, compared, estimate};
 
 /// Flows below this fair-share ratio starve. Among an equal number of competing flows, each of those gets nine times as much.
 pub const STARVED: f64 = 0.2;
@@ -203,11 +203,16 @@ pub fn rivals(
 }
 
 /// The environments that watch the fair-share ratio of another algorithm, sorted by that ratio.
+///
+/// The intervals are simultaneous (Bonferroni). All of them contain the true ratios at once with a probability of `CONFIDENCE`.
+/// They therefore cover the choice of the lowest ratio.
 fn met<'a>(board: &Board, neighbours: &'a [Option<Neighbours>]) -> Vec<(Beside, &'a Neighbours)> {
+    let watched = |place: usize| board.results[place].metric(WATCH).map(|at| &board.results[place].scores[0][at]);
+    let count = neighbours.iter().enumerate().filter(|(place, each)| each.is_some() && watched(*place).is_some()).count();
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / count.max(1) as f64;
     let of = |(place, neighbours): (usize, &'a Option<Neighbours>)| {
-        let (result, neighbours) = (&board.results[place], neighbours.as_ref()?);
-        let at = result.metric(WATCH)?;
-        let theirs = result.scores[0][at].value;
+        let neighbours = neighbours.as_ref()?;
+        let theirs = estimate(&watched(place)?.values, confidence);
         let ours = rest_of(&theirs, neighbours.of_rival, neighbours.flows);
         let harm = harm(theirs.mean, neighbours.of_rival, neighbours.flows);
         Some((Beside { place, theirs, ours, harm }, neighbours))

@@ -29,8 +29,9 @@ impl<'a> UnderTest<'a> {
         sum(numbers(&self.flows, "delivered_bps"))
     }
 
-    /// The capacity of the bottleneck minus the throughput of datagrams and of other transfers, or none if the bottleneck
-    /// has no rate.
+    /// The capacity of the bottleneck minus the throughput of datagrams and other transfers.
+    ///
+    /// There is none if the bottleneck has no rate.
     ///
     /// `taken` is the key of the datagrams' rate: `offered_bps` or `delivered_bps`.
     pub fn available_bps(&self, taken: &str) -> Option<f64> {

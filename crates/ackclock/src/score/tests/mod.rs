@@ -117,7 +117,7 @@ fn candidates_are_ranked_in_one_round_and_those_that_fail_come_last() {
     assert_eq!(of("failure")[3], json!({ "environment": "e", "replicate": 1, "message": "too much" }));
     let round = &document["rounds"][0];
     assert_eq!((&round["dropped"], &round["failed"]), (&json!([0]), &json!([2])));
-    assert_eq!(round["alpha"], json!(ALPHA / 3.0));
+    assert_eq!(round["alpha"], json!(ALPHA / (4.0 * 3.0)));
     assert_eq!(document["score"]["ended"], "all replicates were run");
     let labels: Vec<&Value> =
         document["candidates"].as_array().unwrap().iter().map(|candidate| &candidate["label"]).collect();
