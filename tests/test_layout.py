@@ -42,12 +42,13 @@ USES = {
     "leagues": "_core errors text metrics page arguments files running scenario statistics evaluation",
     "evidence": "_core errors text page files running scenario statistics evaluation",
     "tuning": "_core errors text metrics statistics page arguments files foreign running evaluation",
+    "attacks": "errors text metrics statistics page arguments files running scenario evaluation tuning",
     "gym": "_core errors text arguments scenario running",
     "reproduce": "_core errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "_core errors text metrics statistics page files captures contract kernel kernels starters "
     "scenario running synchronous queues studies evaluation responses coexistence leagues evidence tuning "
-    "reproduce",
+    "attacks reproduce",
     "__main__": "text cli",
 }
 TOOLS = ROOT / "tools"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ackclock._core import VERSION as __version__
     from ackclock._core import Ack, Congestion, CongestionControl, Event, Loss, Recovery, Sent
+    from ackclock.attacks import attack
     from ackclock.coexistence.matrix import coexist
     from ackclock.contract import Finding, check_cc
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
@@ -51,6 +52,7 @@ _HOME = {
     "Scenario": "ackclock.scenario",
     "StudyResult": "ackclock.studies.results",
     "__version__": "ackclock._core",
+    "attack": "ackclock.attacks",
     "check_cc": "ackclock.contract",
     "coexist": "ackclock.coexistence.matrix",
     "dask_executor": "ackclock.running.cluster",
@@ -85,6 +87,7 @@ __all__ = [
     "StoreError",
     "StudyResult",
     "__version__",
+    "attack",
     "check_cc",
     "coexist",
     "dask_executor",

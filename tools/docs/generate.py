@@ -35,6 +35,7 @@ import paths
 import rows as evidence_rows
 import trust
 from ackclock import _core
+from ackclock.attacks import families
 from generated_parts import renewed
 from markdown_table import table
 
@@ -147,6 +148,20 @@ def validation() -> str:
     return evidence_page.overview(rows, evidence_page.known(rows, evidence_page.stored()))
 
 
+def attack_families() -> str:
+    """The families of `ackclock attack`, with the bounds of their settings."""
+    rows = [("family", "part of the network", "settings"), ("---",) * 3]
+    for family in families.FAMILIES:
+        # Numbered settings have the same bounds.
+        bounds = {
+            re.sub(r"-\d+$", "", each.name): f"{each.axis.low:g} to {each.axis.high:g} {each.unit}".rstrip()
+            for each in family.settings
+        }
+        settings = ", ".join(f"`{name}` {each}" for name, each in bounds.items())
+        rows.append((f"`{family.name}`", family.title, settings))
+    return table(rows)
+
+
 def suite_part(name: str) -> str:
     """The picture of the paths of a suite, and the table of its environments."""
     return f"{paths.markdown(name)}\n\n{described.environments(name)}"
@@ -157,6 +172,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "validation": validation,
     "slices": lambda: evidence_page.slices(evidence_rows.rows()),
     "suites": described.suites,
+    "attack_families": attack_families,
     "core_pictures": described.core_pictures,
     **{f"suite_{name.replace('-', '_')}": partial(suite_part, name) for name in described.SUITES},
     "commands": described.command_index,

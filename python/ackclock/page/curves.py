@@ -20,6 +20,7 @@ _COLOURS = ("blue", "orange", "green", "pink", "soft", "red")
 _OWN_STYLE = "path.curve { stroke-width: 1.3; stroke-opacity: .85; stroke-linejoin: round; }" + "".join(
     f" path.c{index} {{ stroke: var(--{colour}); }}" for index, colour in enumerate(_COLOURS)
 )
+_MARK_STYLE = " path.mark { stroke: var(--red); stroke-width: 1.3; stroke-dasharray: 4 3; }"
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,11 @@ class Panel:
     curves: Mapping[str, Curve]
 
 
-def draw(panels: Sequence[Panel], end: float, title: str, note: str = "") -> str:
-    """Return the document. `end` is the end of the time axis in seconds, `note` a line below the title."""
+def draw(panels: Sequence[Panel], end: float, title: str, note: str = "", mark: float | None = None) -> str:
+    """Return the document.
+
+    `end` is the end of the time axis in seconds, `note` a line below the title, `mark` a marked time.
+    """
     names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
     head = _HEAD + (18 if note else 0)
     height = head + _PANEL * len(panels)
@@ -43,16 +47,18 @@ def draw(panels: Sequence[Panel], end: float, title: str, note: str = "") -> str
     if note:
         body.append(f'<text x="{_LEFT}" y="38">{html.escape(note)}</text>')
     for index, panel in enumerate(panels):
-        body += [f'<svg y="{head + _PANEL * index}" height="{_PANEL}">', *_panel(panel, names, end), "</svg>"]
+        drawn = _panel(panel, names, end, mark)
+        body += [f'<svg y="{head + _PANEL * index}" height="{_PANEL}">', *drawn, "</svg>"]
+    style = f"{STYLE}{_OWN_STYLE}{'' if mark is None else _MARK_STYLE}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
         f'viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{html.escape(title)}">'
-        f'<style>{STYLE}{_OWN_STYLE}</style><rect class="paper" width="100%" height="100%"/>'
+        f'<style>{style}</style><rect class="paper" width="100%" height="100%"/>'
         f"{''.join(body)}</svg>\n"
     )
 
 
-def _panel(panel: Panel, names: Sequence[str], end: float) -> Iterator[str]:
+def _panel(panel: Panel, names: Sequence[str], end: float, mark: float | None) -> Iterator[str]:
     highest = max((value for curve in panel.curves.values() for _, value in curve), default=1.0)
     levels = ticks(0.0, highest or 1.0)
     across = Span(0, end or 1, _LEFT, WIDTH - _RIGHT)
@@ -60,6 +66,8 @@ def _panel(panel: Panel, names: Sequence[str], end: float) -> Iterator[str]:
     yield f'<text class="soft" x="{_LEFT}" y="{_TITLE - 10}">{html.escape(panel.title)}</text>'
     yield from level_grid(levels, up, _LEFT, WIDTH - _RIGHT)
     yield from time_axis(across, 0, end or 1, _PANEL - _AXIS)
+    if mark is not None:
+        yield f'<path class="mark" d="M{across(mark):.1f} {_TITLE}V{_PANEL - _AXIS}"/>'
     for name, curve in panel.curves.items():
         if curve:
             yield f'<path class="curve c{names.index(name) % len(_COLOURS)}" d="{_line(curve, across, up)}"/>'

@@ -32,10 +32,12 @@ class Drawing(NamedTuple):
     title: str
     #: A line below the title.
     note: str = ""
+    #: A marked time, in seconds.
+    mark: float | None = None
 
     def svg(self) -> bytes:
         """Return the drawing as standalone SVG."""
-        return draw(self.panels, self.end, self.title, self.note).encode()
+        return draw(self.panels, self.end, self.title, self.note, self.mark).encode()
 
     def png(self) -> bytes:
         """Return the drawing as PNG. Raises `InputError` without matplotlib."""

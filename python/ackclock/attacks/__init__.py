@@ -1,0 +1,288 @@
+"""Attacks: the network in which an algorithm is worst, compared with others that do better in it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ackclock.arguments import optional_number, texts, whole_number
+from ackclock.attacks.explanation import Explanation, explained
+from ackclock.attacks.families import Family, context_of, families_of
+from ackclock.attacks.finds import Find, grouped
+from ackclock.attacks.islands import Island
+from ackclock.attacks.networks import Network, Range, Trial
+from ackclock.attacks.objectives import Objective, objective_of
+from ackclock.attacks.shrinking import shrunk
+from ackclock.errors import ArgumentValueError, InputError, RunError
+from ackclock.evaluation.budget import Budget
+from ackclock.evaluation.candidate import Candidate, distinct
+from ackclock.evaluation.suite import Suite
+from ackclock.running.executor import Executor
+from ackclock.running.job import execute
+from ackclock.running.store import Store
+from ackclock.running.work import Study
+from ackclock.statistics.estimates import estimate
+
+DEFAULT_BUDGET = "5000"
+DEFAULT_OBJECTIVE = "score"
+#: Fresh seeds of the check.
+CHECKS = 20
+#: The largest number of finds.
+MOST_FINDS = 5
+#: A find has at least so much more regret than the network without changes, in percent.
+LEAST_REGRET = 2.0
+#: The suite whose panel is the default of the references.
+_SUITE = "core"
+#: The least and the largest number of networks in the first generation of a family.
+_FEW, _MANY = 4, 16
+#: The parts of the budget after which a phase ends. The phases are the search in single families, the search
+#: in pairs, and the check. Explanations use the rest.
+_ALONE, _PAIRS, _CHECKED = 0.4, 0.55, 0.9
+#: The best families, whose pairs are searched as well.
+_COMBINED = 3
+#: Replicates of each network while it shrinks, and the largest number of networks.
+_SHRINK_REPLICATES, _SHRINK_NETWORKS = 2, 60
+#: The largest number of runs that explain a find.
+_EXPLAINED = 120
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The result of an attack."""
+
+    candidate: Candidate
+    references: tuple[Candidate, ...]
+    objective: Objective
+    families: tuple[Family, ...]
+    budget: Budget
+    seed: int
+    checks: int
+    #: The network without any setting.
+    base: Trial
+    #: Every network of the search once, in the order of the search.
+    trials: tuple[Trial, ...]
+    #: Confirmed or not, the largest regret first.
+    finds: tuple[Find, ...]
+    #: One for each confirmed find, in the same order.
+    explanations: tuple[Explanation, ...]
+    #: All runs, stored ones included.
+    runs: int
+    #: Whether the algorithm gives different results for the same network and seed.
+    is_unstable: bool
+
+    @property
+    def confirmed(self) -> tuple[Find, ...]:
+        """The finds that fresh seeds confirm."""
+        return tuple(find for find in self.finds if find.is_confirmed)
+
+
+class _Limit:
+    """The parts of a budget. The runs so far predict the time of more runs."""
+
+    def __init__(self, budget: Budget, field: Range) -> None:
+        self._budget, self._field, self._began = budget, field, time.monotonic()
+
+    def allows(self, runs: int, part: float) -> bool:
+        """Whether so many more runs stay within a part of the budget."""
+        done = self._field.runs
+        if self._budget.runs is not None:
+            return done + runs <= part * self._budget.runs
+        assert self._budget.time_s is not None, "a budget is a number of runs or a time"
+        elapsed_s = time.monotonic() - self._began
+        return elapsed_s * (1 + runs / max(1, done)) <= part * self._budget.time_s
+
+    def most(self, runs: int, part: float, count: int) -> int:
+        """Return how often so many runs stay within a part of the budget, at most `count`."""
+        return max(each for each in range(count + 1) if not each or self.allows(each * runs, part))
+
+
+def attack(
+    cc: str,
+    *,
+    against: Sequence[str] = (),
+    budget: str | int = DEFAULT_BUDGET,
+    families: Sequence[str] = (),
+    objective: str = DEFAULT_OBJECTIVE,
+    checks: int | None = None,
+    seed: int = 1,
+    out: str | Path | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Attack:
+    """Search for the network in which an algorithm has the largest regret.
+
+    `cc` is the same as for `evaluate`. `against` lists the references, by default the panel of `core`. The
+    regret in a network is the difference to the best of them. A network in which no algorithm does well is
+    therefore no find. `budget` is a number of runs (`5000`) or a time (`10 min`) for search, shrinking and
+    check. `families` are the parts of the network that may change, by default all that fit the `objective`.
+    `checks` is the number of fresh seeds. `out` is a folder for the runs, and the same attack continues from
+    it. With a number of runs, the result does not depend on `workers`. Raises `AckclockError`, also if the
+    algorithm fails in the network without changes.
+    """
+    seed = whole_number("seed", seed)
+    count = optional_number("checks", checks, least=2) or CHECKS
+    target, limit = objective_of(objective), Budget.parse(budget)
+    chosen = families_of(texts("families", families, "path"), objective)
+    candidate = Candidate.parse(cc)
+    references = _references(candidate, texts("against", against, "cubic"))
+    with Store(out) as store:
+        store.claim()
+        field = Range(candidate, references, target, store, executor, workers, progress)
+        field.expected = limit.runs or 0
+        first = _first_generation(field, limit, len(chosen))
+        base = field.run([Network(context_of(objective), ())], seed)[0]
+        if base.failure:
+            raise RunError(f"{candidate.label} fails in the network without changes: {base.failure}")
+        if not base.references:
+            raise RunError("every reference fails in the network without changes")
+        clock = _Limit(limit, field)
+        trials = _search(field, clock, chosen, context_of(objective), seed, first)
+        finds = _finds(field, clock, trials, base.regret, seed, count)
+        explanations = _explanations(field, clock, finds, seed)
+        is_unstable = candidate.is_foreign and _is_unstable(base.network, candidate, seed)
+    return Attack(
+        candidate,
+        references,
+        target,
+        chosen,
+        limit,
+        seed,
+        count,
+        base,
+        tuple(trials.values()),
+        tuple(finds),
+        explanations,
+        field.runs,
+        is_unstable,
+    )
+
+
+def _references(candidate: Candidate, against: Sequence[str]) -> tuple[Candidate, ...]:
+    """Return the references without the candidate. Raises `ArgumentValueError` if none remains."""
+    every = [Candidate.parse(text) for text in against or Suite.load(_SUITE).panel]
+    others = tuple(each for each in every if each.resolved != candidate.resolved)
+    if against and len(others) < len(every):
+        raise ArgumentValueError("against", f"{candidate.label} cannot be its own reference")
+    return tuple(distinct([candidate, *others])[1:])
+
+
+def _first_generation(field: Range, budget: Budget, families: int) -> int:
+    """Return the size of the first generation in each family.
+
+    Raises `ArgumentValueError` for a small budget.
+    """
+    if budget.runs is None:
+        return _MANY
+    per_network = field.cost_of(1) * families
+    if budget.runs * _ALONE < per_network * _FEW + field.cost_of(1):
+        least = int((per_network * _FEW + field.cost_of(1)) / _ALONE) + 1
+        raise ArgumentValueError(
+            "budget",
+            f"{budget.text!r}: is too small; use {least} or more, or fewer families. A first generation of "
+            f"{_FEW} networks in each of {families} families takes {per_network * _FEW} runs",
+        )
+    return max(_FEW, min(_MANY, int(budget.runs * _ALONE / per_network / 2)))
+
+
+def _search(
+    field: Range,
+    clock: _Limit,
+    families: Sequence[Family],
+    context: tuple[Family, ...],
+    seed: int,
+    first: int,
+) -> dict[Network, Trial]:
+    """Search in each family, then in pairs of the best families, and return all trials."""
+    trials: dict[Network, Trial] = {}
+    alone = [Island([family], context, seed, first) for family in families]
+    _evolve(field, clock, alone, trials, seed, _ALONE)
+    # The worst network of each family for the algorithm.
+    worst = {island.name: island.worst for island in alone if island.worst is not None}
+    ordered = sorted(worst.values(), key=lambda trial: -trial.regret)[:_COMBINED]
+    of_worst = {id(island.worst): island for island in alone}
+    pairs = [
+        Island(
+            [*of_worst[id(one)].families, *of_worst[id(other)].families],
+            context,
+            seed,
+            0,
+            start={**one.network.values, **other.network.values},
+        )
+        for one, other in itertools.combinations(ordered, 2)
+    ]
+    _evolve(field, clock, pairs, trials, seed, _PAIRS)
+    return trials
+
+
+def _evolve(
+    field: Range,
+    clock: _Limit,
+    islands: Sequence[Island],
+    trials: dict[Network, Trial],
+    seed: int,
+    part: float,
+) -> None:
+    """Run generations of all islands together, until the part of the budget is used or all have converged."""
+    while active := [island for island in islands if not island.converged]:
+        generations = [island.ask() for island in active]
+        new = dict.fromkeys(network for row in generations for network in row if network not in trials)
+        if not clock.allows(field.cost_of(len(new)), part) and trials:
+            return
+        trials.update(zip(new, field.run(list(new), seed), strict=True))
+        for island, row in zip(active, generations, strict=True):
+            island.tell([trials[network] for network in row])
+
+
+def _finds(
+    field: Range, clock: _Limit, trials: dict[Network, Trial], base: float, seed: int, checks: int
+) -> list[Find]:
+    """Shrink the worst networks, and run them with fresh seeds. `base` is the regret without changes."""
+    per_check = field.cost_of(1, checks)
+    # Half of this phase is for the checks.
+    most = clock.most(per_check, _PAIRS + (_CHECKED - _PAIRS) / 2, MOST_FINDS)
+    groups = grouped(trials.values(), max(0.0, base) + LEAST_REGRET, max(1, most))
+    finds = []
+    for number, (trial, similar) in enumerate(groups):
+        best = [each for each in field.references if trial.references and each.label == trial.best]
+        per_network = _SHRINK_REPLICATES * (1 + len(best))
+        part = _PAIRS + (_CHECKED - _PAIRS) * (number + 0.5) / len(groups)
+        networks = clock.most(per_network, part, _SHRINK_NETWORKS)
+
+        def run(network: Network, best: list[Candidate] = best) -> Trial:
+            return field.run([network], seed, _SHRINK_REPLICATES, best)[0]
+
+        small, _ = shrunk(run(trial.network), run, networks - 1)
+        checked = field.run([small.network], (seed + 1) % 2**63, checks)[0]
+        finds.append(Find(trial, small, checked, estimate(checked.regrets), similar))
+    return sorted(finds, key=lambda find: -find.regret.mean)
+
+
+def _explanations(field: Range, clock: _Limit, finds: Sequence[Find], seed: int) -> tuple[Explanation, ...]:
+    """Explain the confirmed finds with the rest of the budget."""
+    confirmed = [find for find in finds if find.is_confirmed]
+    found = []
+    for number, find in enumerate(confirmed):
+        part = _CHECKED + (1 - _CHECKED) * (number + 1) / len(confirmed)
+        # Two runs have samples.
+        found.append(explained(find, field, seed, clock.most(1, part, _EXPLAINED) - 2))
+    return tuple(found)
+
+
+def _is_unstable(network: Network, candidate: Candidate, seed: int) -> bool:
+    """Whether two runs of the same network with the same seed differ."""
+    (job,) = Study.of(network.scenario(candidate), seed=seed, samples=False).jobs
+
+    def result() -> dict[str, object]:
+        document: dict[str, object] = json.loads(execute(job).result_json)
+        document.pop("engine_cpu_s", None)
+        return document
+
+    try:
+        return result() != result()
+    except (InputError, RunError):
+        return False

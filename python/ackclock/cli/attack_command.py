@@ -1,0 +1,114 @@
+"""`ackclock attack`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from ackclock.attacks import CHECKS, DEFAULT_BUDGET, DEFAULT_OBJECTIVE, attack
+from ackclock.attacks.families import NAMES as FAMILIES
+from ackclock.attacks.keeping import keep
+from ackclock.attacks.objectives import NAMES as OBJECTIVES
+from ackclock.attacks.present import attack_json, effort, finds_table, sentence
+from ackclock.attacks.report import write_page
+from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.executing import dask_option, executor_of
+from ackclock.cli.options import first_seed_option, json_option, workers_option
+from ackclock.files.labels import slug, split_list
+
+
+@click.command("attack")
+@click.argument("cc")
+@click.option(
+    "--against",
+    metavar="CC,...",
+    help="References. The regret is the difference to the best of them. Default: the panel of core.",
+)
+@click.option(
+    "--budget",
+    default=DEFAULT_BUDGET,
+    show_default=True,
+    help="Number of runs, or a time such as '10 min', of everything.",
+)
+@click.option(
+    "--family",
+    "families",
+    metavar="NAME,...",
+    help=f"Parts of the network that may change: {', '.join(FAMILIES)}. Default: all that fit the objective.",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(OBJECTIVES),
+    default=DEFAULT_OBJECTIVE,
+    show_default=True,
+    help="Part of the result in which CC shall be worse than the references.",
+)
+@click.option(
+    "--checks",
+    type=click.IntRange(2),
+    default=CHECKS,
+    show_default=True,
+    help="Fresh seeds with which finds are confirmed.",
+)
+@click.option(
+    "--keep",
+    "folder_of_finds",
+    type=click.Path(file_okay=False),
+    help="Add the confirmed finds to the suite in this folder.",
+)
+@first_seed_option
+@workers_option
+@dask_option
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for the runs and the report.")
+@json_option
+def command(
+    cc: str,
+    against: str | None,
+    budget: str,
+    families: str | None,
+    objective: str,
+    checks: int,
+    folder_of_finds: str | None,
+    seed: int,
+    workers: int | None,
+    dask: str | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Search for the network in which CC is much worse than other algorithms.
+
+    CC takes the forms that `ackclock evaluate` takes. The search changes a link of 20 Mbit/s with an RTT of
+    40 ms. Each find becomes the smallest network that still shows 80 % of the regret. Fresh seeds confirm it.
+    Runs that are already in the folder are not repeated, so the same command continues an attack that was
+    stopped.
+    """
+    folder = Path(out or f"ackclock-out/attack-{slug(cc)}")
+    with executor_of(dask, workers) as executor, progress("attack") as tell:
+        found = attack(
+            cc,
+            against=split_list(against) if against else (),
+            budget=budget,
+            families=split_list(families) if families else (),
+            objective=objective,
+            checks=checks,
+            seed=seed,
+            out=folder,
+            executor=executor,
+            progress=tell,
+        )
+    report = write_page(found, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
+    kept = keep(found, Path(folder_of_finds)) if folder_of_finds else None
+    if as_json:
+        emit(json.dumps(attack_json(found), indent=2))
+    else:
+        if found.finds:
+            show(finds_table(found))
+        say(sentence(found))
+        say(effort(found))
+    if kept is not None:
+        talk(f"kept: {', '.join(kept) or 'no new network'} in {folder_of_finds}")
+    talk(f"report: {report}")

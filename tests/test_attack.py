@@ -1,0 +1,247 @@
+"""`ackclock attack`: families, shrinking, finds, determinism, the kept suite, bad input."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import cli
+
+from ackclock.attacks import Attack, attack
+from ackclock.attacks.families import (
+    ADDITIVE,
+    FAMILIES,
+    LEAST_CAPACITY,
+    MOST_CROSS,
+    Family,
+    context_of,
+    families_of,
+    tree_of,
+)
+from ackclock.attacks.finds import Find, grouped, signature
+from ackclock.attacks.keeping import keep
+from ackclock.attacks.nearest import nearest
+from ackclock.attacks.networks import Behaviour, Network, Trial
+from ackclock.attacks.objectives import MOST, NAMES, objective_of
+from ackclock.attacks.shrinking import shrunk
+from ackclock.errors import InputError, RunError
+from ackclock.evaluation import evaluate
+from ackclock.evaluation.suite import Suite
+from ackclock.files.documents import read_toml
+from ackclock.scenario import Scenario
+from ackclock.statistics.estimates import estimate
+
+BY_NAME = {family.name: family for family in FAMILIES}
+FINE = Behaviour(0, 3, 0.001, 0.95, 0.001, 0.04, 1.0)
+SMALL: dict[str, Any] = {"families": ["path"], "budget": 120, "checks": 2, "against": ["vegas"], "seed": 3}
+
+
+def trial(network: Network, regret: float, behaviour: Behaviour | None = FINE, failure: str = "") -> Trial:
+    return Trial(network, (regret,), {"cubic": (0.0,)}, (regret,), behaviour, failure)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Attack:
+    return attack("cubic", **SMALL, out=tmp_path_factory.mktemp("attack"))
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("end", ["low", "high"])
+def test_the_bounds_of_a_family_are_networks(family: Family, end: str) -> None:
+    values = {setting.name: getattr(setting.axis, end) for setting in family.settings}
+    scenario = Scenario.from_dict(tree_of([family], values))
+    assert scenario.resolved["topology"]["kind"] == "dumbbell"
+    # Each setting by itself is a network, too, and so is none.
+    for name, value in values.items():
+        Scenario.from_dict(tree_of([family], {name: value}))
+    Scenario.from_dict(tree_of([family], {}))
+    assert nearest(Network.of([family], values)).distance > 0
+
+
+def test_cross_traffic_stays_within_its_share() -> None:
+    family = BY_NAME["bursts"]
+    for rate in (0.2, 1.0, 3.0):
+        values = {"period": 0.7, "load": MOST_CROSS, "burst-rate": rate}
+        on_off = tree_of([family], values)["flows"][1]["traffic"]
+        on, off = (float(on_off[key].split()[0]) for key in ("on", "off"))
+        mean = float(on_off["rate"].split()[0]) / 20 * on / (on + off)
+        assert mean <= MOST_CROSS * 1.01 and on + off == pytest.approx(0.7, rel=0.01)
+
+
+def test_capacities_move_within_the_bounds_of_karp() -> None:
+    additive = {f"change-{each}": -ADDITIVE for each in range(1, 7)}
+    rates = tree_of([BY_NAME["additive"]], additive)["topology"]["varies"]["rates"]
+    shares = [float(rate.split()[0]) / 20 for rate in rates]
+    assert shares == pytest.approx([1, 0.7, 0.4, LEAST_CAPACITY] + [LEAST_CAPACITY] * 3)
+    factors = {"factor-2": 0.5, "factor-4": 2.0}
+    rates = tree_of([BY_NAME["multiplicative"]], factors)["topology"]["varies"]["rates"]
+    assert [float(rate.split()[0]) / 20 for rate in rates] == [1, 1, 0.5, 0.5, 1, 1, 1]
+
+
+def test_losses_are_placed_by_their_gaps() -> None:
+    loss = tree_of([BY_NAME["losses"]], {"gap-1": 10, "gap-3": 1})["topology"]["loss"]
+    assert loss == {"kind": "scripted", "packets": [10, 11]}
+
+
+@pytest.mark.parametrize("objective", NAMES)
+def test_each_objective_has_its_flows(objective: str) -> None:
+    network = Network(context_of(objective), ())
+    groups = [flow["name"] for flow in network.tree["flows"]]
+    assert groups[1:] == {"fairness": ["test-late"], "share": ["competitor"]}.get(objective, [])
+    assert families_of((), objective)
+
+
+def test_regret_is_the_distance_from_the_best_reference() -> None:
+    utilisation = objective_of("utilisation")
+    assert utilisation.cost({"efficiency": -60.0}) == -60
+    assert utilisation.regret(-60, [-90, -95]) == 35
+    completion = objective_of("completion-time")
+    assert completion.regret(3.0, [1.0, 2.0]) == 200 and completion.regret(300, [1.0]) == MOST
+    score = objective_of("score")
+    assert score.cost({"efficiency": -90, "loss_rate": 2, "delay_score": -40, "goodput": 7}) == pytest.approx(
+        -128 / 3
+    )
+
+
+def test_shrinking_removes_what_does_not_matter() -> None:
+    """Only the buffer matters, and from 5 BDP on."""
+    first = Network.of(
+        [BY_NAME["path"], BY_NAME["acks"]], {"rate": 33.3, "rtt": 41.7, "buffer": 7.31, "ack-loss": 0.123}
+    )
+    runs = []
+
+    def run(network: Network) -> Trial:
+        runs.append(network)
+        return trial(network, 20.0 if network.values.get("buffer", 1) >= 5 else 1.0)
+
+    small, tried = shrunk(trial(first, 20.0), run, 60)
+    assert small.network.values == {"buffer": 7.0} and small.network.duration_s == 4
+    assert tried == len(runs) <= 20
+    # Nothing is run without a budget.
+    assert shrunk(trial(first, 20.0), run, 0) == (trial(first, 20.0), 0)
+
+
+def test_a_failed_run_shrinks_to_the_same_failure() -> None:
+    first = Network.of([BY_NAME["path"]], {"rate": 50.0, "buffer": 0.5})
+
+    def run(network: Network) -> Trial:
+        failure = "divides by zero" if "rate" in network.values else "something else"
+        return trial(network, MOST, None, failure)
+
+    small, _ = shrunk(trial(first, MOST, None, "divides by zero"), run, 40)
+    assert small.network.values == {"rate": 50.0} and small.failure == "divides by zero"
+
+
+def test_networks_with_the_same_behaviour_are_one_find() -> None:
+    networks = [Network.of([BY_NAME["path"]], {"buffer": each}) for each in (1.0, 2.0, 3.0)]
+    timeouts = replace(FINE, timeouts=4)
+    trials = [trial(networks[0], 9), trial(networks[1], 8), trial(networks[2], 7, timeouts)]
+    assert grouped(trials, 2.0, 5) == [(trials[0], 2), (trials[2], 1)]
+    assert grouped(trials, 8.5, 5) == [(trials[0], 1)] and grouped(trials, 2.0, 1) == [(trials[0], 2)]
+    assert signature(timeouts) != signature(FINE) == (False,) * 5
+
+
+@pytest.mark.parametrize(
+    ("regrets", "confirmed"), [((9.0, 11.0, 10.0), True), ((-9.0, 20.0, 10.0), False), ((2.0, 2.1), False)]
+)
+def test_fresh_seeds_refute_luck(regrets: tuple[float, ...], confirmed: bool) -> None:
+    network = Network.of([BY_NAME["path"]], {"buffer": 4.0})
+    first = trial(network, 10.0)
+    find = Find(first, first, replace(first, regrets=regrets), estimate(regrets), 1)
+    assert find.is_confirmed is confirmed
+
+
+def test_a_deep_buffer_is_found_for_cubic(found: Attack) -> None:
+    assert found.runs <= SMALL["budget"] and found.confirmed
+    worst = found.confirmed[0]
+    assert worst.regret.mean > found.base.regret + 2
+    assert len(worst.shrunk.network.settings) <= 2 and "buffer" in worst.shrunk.network.values
+    assert worst.shrunk.regret >= 0.8 * worst.found.regret * 0.8
+    (explanation, *_) = found.explanations
+    assert explanation.drawing is not None and len(explanation.drawing.panels) == 4
+    assert "queueing delay" in explanation.text and explanation.nearest.suite
+
+
+def test_an_attack_is_the_same_on_any_number_of_workers(found: Attack, tmp_path: Path) -> None:
+    def shown(one: Attack) -> Any:
+        return [(each.shrunk.network.settings, each.regret.mean) for each in one.finds], one.runs
+
+    one = attack("cubic", **SMALL, workers=1, out=tmp_path)
+    assert shown(one) == shown(found)
+    # The same command continues from the stored runs.
+    assert shown(attack("cubic", **SMALL, workers=1, out=tmp_path)) == shown(found)
+
+
+def test_kept_finds_are_a_suite(found: Attack, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    ids = keep(found, folder)
+    assert len(ids) == len(found.confirmed)
+    suite = Suite.load(str(folder))
+    assert [each.id for each in suite.environments] == list(ids) and suite.version == 1
+    assert (folder / f"{ids[0]}.toml").read_text().startswith("# How does it cope with ")
+    # The same finds again add nothing.
+    assert keep(found, folder) == () and read_toml(folder / "suite.toml")["version"] == 1
+    assert evaluate("vegas", suite=str(folder), replicates=1).board.suite.name == "mine"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/suite.toml").write_text(
+        (folder / "suite.toml").read_text().replace("test = ", "test_ = ")
+    )
+    with pytest.raises(InputError):
+        keep(found, tmp_path / "other")
+
+
+def test_the_command_writes_report_data_and_scenarios(tmp_path: Path) -> None:
+    args = ("--family", "path", "--budget", "120", "--checks", "2", "--against", "vegas", "--seed", "3")
+    answer = cli("attack", "cubic", *args, "--out", tmp_path / "out", "--keep", tmp_path / "kept", "--json")
+    assert answer.code == 0, answer.stderr
+    document = json.loads(answer.stdout)
+    assert document == json.loads((tmp_path / "out/attack.json").read_text())
+    assert document["finds"][0]["confirmed"] and document["finds"][0]["best"] == "vegas"
+    page = (tmp_path / "out/report.html").read_text()
+    assert "The worst networks for cubic" in page and "Effect of each setting" in page
+    assert cli("run", tmp_path / "out/find-1.toml").code == 0
+    assert "kept: " in answer.stderr and (tmp_path / "kept/suite.toml").is_file()
+
+
+def test_an_algorithm_that_fails_is_a_find(tmp_path: Path) -> None:
+    """The rule divides by zero once its window reaches 200 segments, which needs a large BDP."""
+    rule = "rule grow = 1 / max(0, 200 - w); cut = w / 2"
+    found = attack(rule, families=["path"], budget=400, checks=2, against=["vegas"], out=tmp_path)
+    worst = found.finds[0]
+    assert worst.is_confirmed and "divides by zero" in worst.found.failure and worst.found.regret == MOST
+    assert found.explanations[0].drawing is None
+    with pytest.raises(RunError, match=r"fails in the network without changes: .*divides by zero"):
+        attack(rule.replace("200", "20"), families=["path"], budget=400, checks=2, against=["vegas"])
+
+
+def test_an_algorithm_with_random_numbers_of_its_own_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import random\nimport ackclock\n\nclass Mine(ackclock.CongestionControl):\n"
+        "    def on_congestion(self, congestion):\n"
+        "        self.cwnd = self.ssthresh = max(2, self.cwnd * random.random())\n"
+    )
+    found = attack(
+        f"{tmp_path / 'mine.py'}:Mine", families=["codel"], budget=100, checks=2, against=["vegas"]
+    )
+    assert found.is_unstable
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--budget", "0"), "expected a number of runs"),
+        (("--budget", "10"), "is too small; use "),
+        (("--family", "pth"), "did you mean 'path'?"),
+        (("--family", "path,path"), "path: is given twice"),
+        (("--family", "path", "--objective", "share"), "needs the flows of the family competitors"),
+        (("--against", "cubic"), "cubic cannot be its own reference"),
+        (("--objective", "speed"), "speed"),
+        (("--checks", "1"), "1"),
+    ],
+)
+def test_bad_input(tmp_path: Path, args: tuple[str, ...], message: str) -> None:
+    answer = cli("attack", "cubic", *args, "--out", tmp_path / "out")
+    assert answer.code == 2 and message in answer.stderr and "Traceback" not in answer.stderr
