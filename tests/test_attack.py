@@ -63,12 +63,12 @@ def test_the_bounds_of_a_family_are_networks(family: Family, end: str) -> None:
 
 def test_cross_traffic_stays_within_its_share() -> None:
     family = BY_NAME["bursts"]
-    for rate in (0.2, 1.0, 3.0):
+    for rate in (20.0, 100.0, 300.0):
         values = {"period": 0.7, "load": MOST_CROSS, "burst-rate": rate}
         on_off = tree_of([family], values)["flows"][1]["traffic"]
         on, off = (float(on_off[key].split()[0]) for key in ("on", "off"))
         mean = float(on_off["rate"].split()[0]) / 20 * on / (on + off)
-        assert mean <= MOST_CROSS * 1.01 and on + off == pytest.approx(0.7, rel=0.01)
+        assert 100 * mean <= MOST_CROSS * 1.01 and on + off == pytest.approx(0.7, rel=0.01)
 
 
 def test_capacities_move_within_the_bounds_of_karp() -> None:
@@ -109,7 +109,7 @@ def test_regret_is_the_distance_from_the_best_reference() -> None:
 def test_shrinking_removes_what_does_not_matter() -> None:
     """Only the buffer matters, and from 5 BDP on."""
     first = Network.of(
-        [BY_NAME["path"], BY_NAME["acks"]], {"rate": 33.3, "rtt": 41.7, "buffer": 7.31, "ack-loss": 0.123}
+        [BY_NAME["path"], BY_NAME["acks"]], {"rate": 33.3, "rtt": 41.7, "buffer": 7.31, "ack-loss": 12.3}
     )
     runs = []
 
@@ -122,6 +122,27 @@ def test_shrinking_removes_what_does_not_matter() -> None:
     assert tried == len(runs) <= 20
     # Nothing is run without a budget.
     assert shrunk(trial(first, 20.0), run, 0) == (trial(first, 20.0), 0)
+
+
+def test_a_network_that_is_no_scenario_is_not_smaller() -> None:
+    """The run must not end before the second flow starts."""
+    first = Network.of([BY_NAME["late"]], {"late-start": 9.0})
+
+    def run(network: Network) -> Trial | None:
+        return None if network.duration_s <= 9 else trial(network, 20.0 if network.settings else 1.0)
+
+    small, _ = shrunk(trial(first, 20.0), run, 60)
+    assert small.network.values == {"late-start": 9.0} and 9 < small.network.duration_s <= 12
+
+
+def test_the_text_of_a_network_names_defaults() -> None:
+    network = Network.of([BY_NAME["bursts"]], {"load": 30.0})
+    assert network.text == (
+        "bursts of cross traffic every 1 s, cross traffic of 30 % of the rate on average "
+        "and bursts at 100 % of the rate"
+    )
+    assert Network.of([BY_NAME["path"]], {"buffer": 2.0}).text == "a buffer of 2 BDP"
+    assert Network((BY_NAME["bursts"],), ()).text == "no change"
 
 
 def test_a_failed_run_shrinks_to_the_same_failure() -> None:
@@ -204,6 +225,15 @@ def test_the_command_writes_report_data_and_scenarios(tmp_path: Path) -> None:
     assert "The worst networks for cubic" in page and "Effect of each setting" in page
     assert cli("run", tmp_path / "out/find-1.toml").code == 0
     assert "kept: " in answer.stderr and (tmp_path / "kept/suite.toml").is_file()
+
+
+def test_changes_apply_to_every_network(tmp_path: Path) -> None:
+    args = ("--family", "path", "--budget", "120", "--checks", "2", "--against", "vegas", "--seed", "3")
+    answer = cli("attack", "cubic", *args, "--set", "transport.profile=rfc", "--out", tmp_path)
+    assert answer.code == 0, answer.stderr
+    assert read_toml(tmp_path / "find-1.toml")["transport"]["profile"] == "rfc"
+    wrong = cli("attack", "cubic", *args, "--set", "transport.profil=rfc", "--out", tmp_path)
+    assert wrong.code == 2 and "did you mean" in wrong.stderr
 
 
 def test_an_algorithm_that_fails_is_a_find(tmp_path: Path) -> None:

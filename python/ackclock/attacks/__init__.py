@@ -12,12 +12,12 @@ from pathlib import Path
 from ackclock.arguments import optional_number, texts, whole_number
 from ackclock.attacks.explanation import Explanation, explained
 from ackclock.attacks.families import Family, context_of, families_of
-from ackclock.attacks.finds import Find, grouped
+from ackclock.attacks.finds import LEAST_REGRET, Find, grouped
 from ackclock.attacks.islands import Island
 from ackclock.attacks.networks import Network, Range, Trial
 from ackclock.attacks.objectives import Objective, objective_of
 from ackclock.attacks.shrinking import shrunk
-from ackclock.errors import ArgumentValueError, InputError, RunError
+from ackclock.errors import ArgumentValueError, InputError, RunError, ScenarioError
 from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.suite import Suite
@@ -33,8 +33,6 @@ DEFAULT_OBJECTIVE = "score"
 CHECKS = 20
 #: The largest number of finds.
 MOST_FINDS = 5
-#: A find has at least so much more regret than the network without changes, in percent.
-LEAST_REGRET = 2.0
 #: The suite whose panel is the default of the references.
 _SUITE = "core"
 #: The least and the largest number of networks in the first generation of a family.
@@ -107,6 +105,7 @@ def attack(
     budget: str | int = DEFAULT_BUDGET,
     families: Sequence[str] = (),
     objective: str = DEFAULT_OBJECTIVE,
+    sets: Sequence[str] = (),
     checks: int | None = None,
     seed: int = 1,
     out: str | Path | None = None,
@@ -120,9 +119,10 @@ def attack(
     regret in a network is the difference to the best of them. A network in which no algorithm does well is
     therefore no find. `budget` is a number of runs (`5000`) or a time (`10 min`) for search, shrinking and
     check. `families` are the parts of the network that may change, by default all that fit the `objective`.
-    `checks` is the number of fresh seeds. `out` is a folder for the runs, and the same attack continues from
-    it. With a number of runs, the result does not depend on `workers`. Raises `AckclockError`, also if the
-    algorithm fails in the network without changes.
+    `sets` are changes to every scenario, such as `transport.profile=rfc`. `checks` is the number of fresh
+    seeds. `out` is a folder for the runs, and the same attack continues from it. With a number of runs, the
+    result does not depend on `workers`. Raises `AckclockError`, also if the algorithm fails in the network
+    without changes.
     """
     seed = whole_number("seed", seed)
     count = optional_number("checks", checks, least=2) or CHECKS
@@ -135,13 +135,14 @@ def attack(
         field = Range(candidate, references, target, store, executor, workers, progress)
         field.expected = limit.runs or 0
         first = _first_generation(field, limit, len(chosen))
-        base = field.run([Network(context_of(objective), ())], seed)[0]
+        first_network = Network.of(context_of(objective), {}, texts("sets", sets, "transport.profile=rfc"))
+        base = field.run([first_network], seed)[0]
         if base.failure:
             raise RunError(f"{candidate.label} fails in the network without changes: {base.failure}")
         if not base.references:
             raise RunError("every reference fails in the network without changes")
         clock = _Limit(limit, field)
-        trials = _search(field, clock, chosen, context_of(objective), seed, first)
+        trials = _search(field, clock, chosen, first_network, seed, first)
         finds = _finds(field, clock, trials, base.regret, seed, count)
         explanations = _explanations(field, clock, finds, seed)
         is_unstable = candidate.is_foreign and _is_unstable(base.network, candidate, seed)
@@ -193,13 +194,17 @@ def _search(
     field: Range,
     clock: _Limit,
     families: Sequence[Family],
-    context: tuple[Family, ...],
+    base: Network,
     seed: int,
     first: int,
 ) -> dict[Network, Trial]:
-    """Search in each family, then in pairs of the best families, and return all trials."""
+    """Search in each family, then in pairs of the best families, and return all trials.
+
+    `base` has the families and changes that every network needs.
+    """
     trials: dict[Network, Trial] = {}
-    alone = [Island([family], context, seed, first) for family in families]
+    context, sets = base.families, base.sets
+    alone = [Island([family], context, seed, first, sets=sets) for family in families]
     _evolve(field, clock, alone, trials, seed, _ALONE)
     # The worst network of each family for the algorithm.
     worst = {island.name: island.worst for island in alone if island.worst is not None}
@@ -212,6 +217,7 @@ def _search(
             seed,
             0,
             start={**one.network.values, **other.network.values},
+            sets=sets,
         )
         for one, other in itertools.combinations(ordered, 2)
     ]
@@ -253,10 +259,15 @@ def _finds(
         part = _PAIRS + (_CHECKED - _PAIRS) * (number + 0.5) / len(groups)
         networks = clock.most(per_network, part, _SHRINK_NETWORKS)
 
-        def run(network: Network, best: list[Candidate] = best) -> Trial:
-            return field.run([network], seed, _SHRINK_REPLICATES, best)[0]
+        def run(network: Network, best: list[Candidate] = best) -> Trial | None:
+            try:
+                return field.run([network], seed, _SHRINK_REPLICATES, best)[0]
+            except ScenarioError:
+                # A shorter run may end before a flow starts.
+                return None
 
-        small, _ = shrunk(run(trial.network), run, networks - 1)
+        again = field.run([trial.network], seed, _SHRINK_REPLICATES, best)[0]
+        small, _ = shrunk(again, run, networks - 1)
         checked = field.run([small.network], (seed + 1) % 2**63, checks)[0]
         finds.append(Find(trial, small, checked, estimate(checked.regrets), similar))
     return sorted(finds, key=lambda find: -find.regret.mean)

@@ -24,12 +24,12 @@ Tree = dict[str, Any]
 UNDER_TEST = ("test", "test-late")
 DURATION_S, WARMUP_S = 30.0, 5.0
 RATE_MBIT, RTT_MS, BUFFER_BDP = 20.0, 40.0, 1.0
-#: The largest part of the link that bursts of cross traffic take on average.
-MOST_CROSS = 0.3
+#: The largest mean rate of cross traffic, in percent of the rate of the link.
+MOST_CROSS = 30.0
 #: The time between two steps of a capacity, and the least share of the rate that a step leaves.
 STEP_S, LEAST_CAPACITY = 4.0, 0.1
-#: The largest change of a step: a share of the rate, and a factor.
-ADDITIVE, MULTIPLICATIVE = 0.3, 2.0
+#: The largest change of a step: percent of the rate, and a factor.
+ADDITIVE, MULTIPLICATIVE = 30.0, 2.0
 STEPS = 6
 LOSSES = 6
 
@@ -42,6 +42,8 @@ class Setting:
     unit: str
     #: The setting in a sentence, with `{}` for its value and unit.
     phrase: str
+    #: The value of the absent setting while its family changes the network. None if it then has no effect.
+    default: float | None = None
 
     @property
     def name(self) -> str:
@@ -60,14 +62,37 @@ class Family:
     name: str
     title: str
     settings: tuple[Setting, ...]
-    #: Changes the scenario. It gets only the settings that are present.
+    #: Changes the scenario. It gets the settings that are present, and the defaults of others.
     apply: Callable[[Tree, Values], None]
-    #: The objectives that this family is for. Without any, it is for all that need no other flows.
+    #: The objectives that need the flows of this family. Without any, the family fits all objectives.
     objectives: tuple[str, ...] = ()
 
+    def filled(self, values: Values) -> dict[str, float]:
+        """Return the settings of this family that are present, and the defaults of others.
 
-def _setting(name: str, low: float, high: float, unit: str, phrase: str, *, whole: bool = False) -> Setting:
-    return Setting(Axis(name, low, high, whole), unit, phrase)
+        A family without an effect has none.
+        """
+        own = {each.name: values[each.name] for each in self.settings if each.name in values}
+        if not own and not self.objectives:
+            return {}
+        return {
+            each.name: value
+            for each in self.settings
+            if (value := own.get(each.name, each.default)) is not None
+        }
+
+
+def _setting(
+    name: str,
+    low: float,
+    high: float,
+    unit: str,
+    phrase: str,
+    *,
+    default: float | None = None,
+    whole: bool = False,
+) -> Setting:
+    return Setting(Axis(name, low, high, whole), unit, phrase, default)
 
 
 def _ms(value: float) -> str:
@@ -98,17 +123,14 @@ def _path(tree: Tree, values: Values) -> None:
 
 
 def _square(tree: Tree, values: Values) -> None:
-    if "low" not in values:
-        return
-    rate = _rate(tree)
-    interval = values.get("interval", DURATION_S / 2)
-    low = _mbit(rate * values["low"])
-    tree["topology"]["varies"] = {
-        "kind": "square",
-        "high": _mbit(rate),
-        "low": low,
-        "interval": _s(interval),
-    }
+    if "low" in values:
+        rate = _rate(tree)
+        tree["topology"]["varies"] = {
+            "kind": "square",
+            "high": _mbit(rate),
+            "low": _mbit(rate * values["low"] / 100),
+            "interval": _s(values["interval"]),
+        }
 
 
 def _steps(tree: Tree, values: Values, following: Callable[[float, float], float]) -> None:
@@ -131,7 +153,7 @@ def _steps(tree: Tree, values: Values, following: Callable[[float, float], float
 
 
 def _additive(tree: Tree, values: Values) -> None:
-    _steps(tree, values, lambda share, change: share + change)
+    _steps(tree, values, lambda share, change: share + change / 100)
 
 
 def _multiplicative(tree: Tree, values: Values) -> None:
@@ -151,7 +173,7 @@ def _delay(tree: Tree, values: Values) -> None:
         topology["jitter"] = _ms(values["jitter"])
     if "delay-step" in values:
         delay = float(topology["delay"].split()[0])
-        every = values.get("delay-every", DURATION_S / 2)
+        every = values["delay-every"]
         topology["delay_varies"] = {
             "kind": "steps",
             "times": ["0 s", _s(every)],
@@ -163,14 +185,14 @@ def _delay(tree: Tree, values: Values) -> None:
 def _bursts(tree: Tree, values: Values) -> None:
     if "load" not in values:
         return
-    period, size = values.get("period", 1.0), values.get("burst-rate", 1.0)
+    period, size = values["period"], values["burst-rate"]
     burst = min(values["load"] / size, 0.95) * period
     tree["flows"].append(
         {
             "name": "bursts",
             "traffic": {
                 "kind": "on-off",
-                "rate": _mbit(size * _rate(tree)),
+                "rate": _mbit(size * _rate(tree) / 100),
                 "on": _s(float(f"{burst:.3g}")),
                 "off": _s(float(f"{period - burst:.3g}")),
             },
@@ -180,23 +202,20 @@ def _bursts(tree: Tree, values: Values) -> None:
 
 def _red(tree: Tree, values: Values) -> None:
     if "red-least" in values:
-        least, span = values["red-least"], values.get("red-span", 3.0)
+        least = values["red-least"]
         tree["topology"]["queue"] = {
             "kind": "red",
             "limit": "4 BDP",
             "min": f"{least:g} BDP",
-            "max": f"{least * span:.3g} BDP",
-            "max_p": values.get("red-probability", 0.1),
+            "max": f"{least * values['red-span']:.3g} BDP",
+            "max_p": values["red-probability"] / 100,
         }
 
 
 def _codel(tree: Tree, values: Values) -> None:
-    if "target" in values or "codel-interval" in values:
-        tree["topology"]["queue"] = {
-            "kind": "codel",
-            "target": _ms(values.get("target", 5.0)),
-            "interval": _ms(values.get("codel-interval", 100.0)),
-        }
+    if values:
+        target, interval = values["target"], values["codel-interval"]
+        tree["topology"]["queue"] = {"kind": "codel", "target": _ms(target), "interval": _ms(interval)}
 
 
 def _acks(tree: Tree, values: Values) -> None:
@@ -204,7 +223,7 @@ def _acks(tree: Tree, values: Values) -> None:
     if "thinning" in values:
         reverse["ack_thinning"] = int(values["thinning"])
     if "ack-loss" in values:
-        reverse["loss"] = {"kind": "bernoulli", "probability": values["ack-loss"]}
+        reverse["loss"] = {"kind": "bernoulli", "probability": values["ack-loss"] / 100}
     if "ack-bursts" in values:
         reverse["aggregation"] = {"every": _ms(values["ack-bursts"])}
     if "ack-jitter" in values:
@@ -217,7 +236,7 @@ def _late(tree: Tree, values: Values) -> None:
     late: Tree = {
         "name": "test-late",
         "cc": tree["flows"][0]["cc"],
-        "start": _s(values.get("late-start", 1.0)),
+        "start": _s(values["late-start"]),
     }
     if "late-rtt" in values:
         late["rtt"] = _ms(values["late-rtt"])
@@ -229,7 +248,7 @@ def _late(tree: Tree, values: Values) -> None:
 
 
 def _competitors(tree: Tree, values: Values) -> None:
-    other: Tree = {"name": "competitor", "cc": "cubic", "start": _s(values.get("competitor-start", 1.0))}
+    other: Tree = {"name": "competitor", "cc": "cubic", "start": _s(values["competitor-start"])}
     if "competitors" in values:
         other["count"] = int(values["competitors"])
     if "competitor-rtt" in values:
@@ -243,8 +262,8 @@ def _competitors(tree: Tree, values: Values) -> None:
 def _application(tree: Tree, values: Values) -> None:
     tree["flows"][0]["traffic"] = {
         "kind": "web",
-        "think": _s(values.get("pause", 1.0)),
-        "response": f"{values.get('answer', 1000.0):g} kB",
+        "think": _s(values["pause"]),
+        "response": f"{values['answer']:g} kB",
     }
 
 
@@ -266,20 +285,20 @@ FAMILIES: tuple[Family, ...] = (
         "square",
         "Capacity that alternates",
         (
-            _setting("low", 0.05, 0.95, "of the rate", "a capacity that falls to {}"),
-            _setting("interval", 0.1, 10, "s", "{} at each capacity"),
+            _setting("low", 5, 95, "% of the rate", "a capacity that falls to {}"),
+            _setting("interval", 0.1, 10, "s", "{} at each capacity", default=DURATION_S / 2),
         ),
         _square,
     ),
     Family(
         "additive",
-        f"Capacity that moves by up to {100 * ADDITIVE:g} % of the rate every {STEP_S:g} s (Karp et al.)",
+        f"Capacity that moves by up to {ADDITIVE:g} % of the rate every {STEP_S:g} s (Karp et al.)",
         tuple(
             _setting(
                 f"change-{each}",
                 -ADDITIVE,
                 ADDITIVE,
-                "of the rate",
+                "% of the rate",
                 f"a change of capacity by {{}} at {each * STEP_S:g} s",
             )
             for each in _NUMBERED
@@ -316,17 +335,17 @@ FAMILIES: tuple[Family, ...] = (
         (
             _setting("jitter", 0.1, 50, "ms", "jitter of {}"),
             _setting("delay-step", 1, 200, "ms", "a delay that rises by {}"),
-            _setting("delay-every", 0.1, 10, "s", "{} at each delay"),
+            _setting("delay-every", 0.1, 10, "s", "{} at each delay", default=DURATION_S / 2),
         ),
         _delay,
     ),
     Family(
         "bursts",
-        f"Bursts of cross traffic, up to {100 * MOST_CROSS:g} % of the link on average",
+        f"Bursts of cross traffic, up to {MOST_CROSS:g} % of the link on average",
         (
-            _setting("period", 0.05, 5, "s", "bursts of cross traffic every {}"),
-            _setting("load", 0.02, MOST_CROSS, "of the rate", "a mean cross traffic of {}"),
-            _setting("burst-rate", 0.2, 3, "of the rate", "bursts at {}"),
+            _setting("period", 0.05, 5, "s", "bursts of cross traffic every {}", default=1.0),
+            _setting("load", 2, MOST_CROSS, "% of the rate", "cross traffic of {} on average"),
+            _setting("burst-rate", 20, 300, "% of the rate", "bursts at {}", default=100.0),
         ),
         _bursts,
     ),
@@ -334,9 +353,9 @@ FAMILIES: tuple[Family, ...] = (
         "red",
         "RED with other parameters",
         (
-            _setting("red-least", 0.02, 1, "BDP", "a lower threshold of RED of {}"),
-            _setting("red-span", 1.1, 4, "times", "an upper threshold of {} the lower one"),
-            _setting("red-probability", 0.01, 1, "", "a drop probability of RED of {}"),
+            _setting("red-least", 0.02, 1, "BDP", "RED with a lower threshold of {}"),
+            _setting("red-span", 1.1, 4, "times", "an upper threshold of {} the lower one", default=3.0),
+            _setting("red-probability", 1, 100, "%", "a drop probability of {}", default=10.0),
         ),
         _red,
     ),
@@ -344,8 +363,8 @@ FAMILIES: tuple[Family, ...] = (
         "codel",
         "CoDel with other parameters",
         (
-            _setting("target", 0.5, 50, "ms", "a target of CoDel of {}"),
-            _setting("codel-interval", 10, 500, "ms", "an interval of CoDel of {}"),
+            _setting("target", 0.5, 50, "ms", "CoDel with a target of {}", default=5.0),
+            _setting("codel-interval", 10, 500, "ms", "an interval of {}", default=100.0),
         ),
         _codel,
     ),
@@ -353,8 +372,8 @@ FAMILIES: tuple[Family, ...] = (
         "acks",
         "A path of ACKs that loses, delays or batches them",
         (
-            _setting("thinning", 2, 64, "ACKs", "one ACK kept of {}", whole=True),
-            _setting("ack-loss", 0.001, 0.5, "", "ACKs lost with a probability of {}"),
+            _setting("thinning", 2, 64, "ACKs", "one kept of {}", whole=True),
+            _setting("ack-loss", 0.1, 50, "%", "{} of the ACKs lost"),
             _setting("ack-bursts", 1, 50, "ms", "ACKs in bursts every {}"),
             _setting("ack-jitter", 0.1, 50, "ms", "jitter of ACKs of {}"),
         ),
@@ -364,7 +383,7 @@ FAMILIES: tuple[Family, ...] = (
         "late",
         "A second flow of the same algorithm that starts late",
         (
-            _setting("late-start", 0.5, 15, "s", "a second flow that starts at {}"),
+            _setting("late-start", 0.5, 15, "s", "a second flow that starts at {}", default=1.0),
             _setting("late-rtt", 10, 200, "ms", "a second flow with a base RTT of {}"),
         ),
         _late,
@@ -374,7 +393,7 @@ FAMILIES: tuple[Family, ...] = (
         "competitors",
         "CUBIC flows that start at another time, with another RTT",
         (
-            _setting("competitor-start", 0.5, 15, "s", "CUBIC flows that start at {}"),
+            _setting("competitor-start", 0.5, 15, "s", "CUBIC flows that start at {}", default=1.0),
             _setting("competitor-rtt", 10, 200, "ms", "CUBIC flows with a base RTT of {}"),
             _setting("competitors", 1, 8, "flows", "{} of CUBIC", whole=True),
         ),
@@ -385,8 +404,8 @@ FAMILIES: tuple[Family, ...] = (
         "application",
         "Answers of an application, with pauses",
         (
-            _setting("pause", 0.05, 5, "s", "pauses of {}"),
-            _setting("answer", 10, 5000, "kB", "answers of {}"),
+            _setting("pause", 0.05, 5, "s", "pauses of {}", default=1.0),
+            _setting("answer", 10, 5000, "kB", "answers of {}", default=1000.0),
         ),
         _application,
         ("completion-time",),
@@ -436,6 +455,5 @@ def tree_of(families: Sequence[Family], values: Values, *, duration_s: float = D
         "flows": [{"name": "test", "cc": "cubic"}],
     }
     for family in families:
-        own = {setting.name for setting in family.settings}
-        family.apply(tree, {name: value for name, value in values.items() if name in own})
+        family.apply(tree, family.filled(values))
     return tree

@@ -19,6 +19,9 @@ _STARVED = 0.2
 #: A find with fresh seeds must show this part of its regret.
 _CONFIRMED = 0.5
 
+#: The least regret of a find, in percent.
+LEAST_REGRET = 2.0
+
 #: Marks of a behaviour, in a fixed order.
 Signature = tuple[bool, ...]
 
@@ -43,7 +46,7 @@ class Find:
         if self.found.failure:
             return bool(self.checked.failure)
         low = self.regret.mean if self.regret.low is None else self.regret.low
-        return low > 0 and self.regret.mean >= _CONFIRMED * self.shrunk.regret
+        return low > 0 and self.regret.mean >= max(LEAST_REGRET, _CONFIRMED * self.shrunk.regret)
 
     @property
     def question(self) -> str:

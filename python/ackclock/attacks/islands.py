@@ -36,8 +36,9 @@ class Island:
         seed: int,
         first: int,
         start: Values | None = None,
+        sets: Sequence[str] = (),
     ) -> None:
-        self.families = tuple(families)
+        self.families, self._sets = tuple(families), tuple(sets)
         #: The searched families and those that the objective needs, in the order of `FAMILIES`.
         self._every = tuple(each for each in FAMILIES if each in self.families or each in context)
         #: The trial with the largest regret so far.
@@ -101,4 +102,4 @@ class Island:
 
     def _network(self, place: Sequence[float]) -> Network:
         values = {axis.name: axis.value(each) for axis, each in zip(self._axes, place, strict=True)}
-        return Network.of(self._every, values)
+        return Network.of(self._every, values, self._sets)

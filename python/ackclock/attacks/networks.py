@@ -30,12 +30,15 @@ class Network:
     #: By name, in the order of the families.
     settings: tuple[tuple[str, float], ...]
     duration_s: float = DURATION_S
+    #: Changes to every scenario of the attack, as `KEY=VALUE`.
+    sets: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, families: Sequence[Family], values: Values) -> Network:
+    def of(cls, families: Sequence[Family], values: Values, sets: Sequence[str] = ()) -> Network:
         """Take the settings of some families."""
         order = [setting.name for family in families for setting in family.settings]
-        return cls(tuple(families), tuple((name, values[name]) for name in order if name in values))
+        settings = tuple((name, values[name]) for name in order if name in values)
+        return cls(tuple(families), settings, sets=tuple(sets))
 
     @property
     def values(self) -> dict[str, float]:
@@ -53,8 +56,9 @@ class Network:
 
     @cached_property
     def tree(self) -> Tree:
-        """The scenario, in which CUBIC stands for the algorithm under test."""
-        return tree_of(self.families, self.values, duration_s=self.duration_s)
+        """The scenario, with CUBIC instead of the algorithm under test. Raises `ScenarioError`."""
+        tree = tree_of(self.families, self.values, duration_s=self.duration_s)
+        return Scenario.from_dict(tree).with_sets(self.sets).written if self.sets else tree
 
     @cached_property
     def environment(self) -> Environment:
@@ -63,9 +67,11 @@ class Network:
 
     @property
     def text(self) -> str:
-        """The settings in words."""
-        known = {setting.name: setting for family in self.families for setting in family.settings}
-        parts = [known[name].text(value) for name, value in self.settings]
+        """The settings in words, with the defaults of those that are absent."""
+        parts = []
+        for family in self.families:
+            filled = family.filled(self.values)
+            parts += [each.text(filled[each.name]) for each in family.settings if each.name in filled]
         if not parts:
             return "no change"
         return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
@@ -164,7 +170,10 @@ class Range:
         replicates: int = 1,
         references: Sequence[Candidate] | None = None,
     ) -> list[Trial]:
-        """Run networks, and return their trials in the same order. `references`: by default all."""
+        """Run networks, and return their trials in the same order. `references`: by default all.
+
+        Raises `ScenarioError` for a network that cannot be a scenario.
+        """
         against = self.references if references is None else tuple(references)
         rows = [
             [

@@ -49,9 +49,10 @@ def finds_table(attack: Attack) -> Table:
 
 def effort(attack: Attack) -> str:
     """Return the numbers of runs, networks and confirmed finds."""
+    families = ", ".join(family.name for family in attack.families)
     refuted = len(attack.finds) - len(attack.confirmed)
     parts = [
-        f"{attack.runs} runs, {len(attack.trials)} networks in {len(attack.families)} families.",
+        f"{attack.runs} runs, {len(attack.trials)} networks, families: {families}.",
         f"Fresh seeds confirm {len(attack.confirmed)} of {len(attack.finds)} finds.",
     ]
     if refuted:

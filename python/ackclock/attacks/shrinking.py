@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ackclock.attacks.networks import Network, Trial
 
@@ -13,11 +14,12 @@ KEPT = 0.8
 _SHORTEST_S = 4.0
 
 
-def shrunk(first: Trial, run: Callable[[Network], Trial], most: int) -> tuple[Trial, int]:
+def shrunk(first: Trial, run: Callable[[Network], Trial | None], most: int) -> tuple[Trial, int]:
     """Return the smallest trial that keeps `KEPT` of the regret, and the number of networks that were tried.
 
     It removes settings, then rounds numbers, then shortens the run, until nothing of this is possible. At
-    most `most` networks are run. A failed run is kept if it fails with the same message.
+    most `most` networks are run. `run` returns None for a network that cannot be a scenario. If the first run
+    fails, the others must fail with the same message.
     """
     best, tried, goal = first, 0, KEPT * first.regret
 
@@ -34,7 +36,7 @@ def shrunk(first: Trial, run: Callable[[Network], Trial], most: int) -> tuple[Tr
                 break
             tried += 1
             trial = run(network)
-            if accepts(trial):
+            if trial is not None and accepts(trial):
                 best, is_smaller = trial, True
                 break
     return best, tried
@@ -46,7 +48,7 @@ def _smaller(network: Network) -> Iterator[Network]:
         yield network.without(name)
     if network.duration_s > _SHORTEST_S:
         for part in (0.5, 0.75):
-            yield Network(network.families, network.settings, _duration(network.duration_s * part))
+            yield replace(network, duration_s=_duration(network.duration_s * part))
     for digits in (1, 2):
         for name, value in network.settings:
             rounder = float(f"{value:.{digits}g}")

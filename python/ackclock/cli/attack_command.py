@@ -17,7 +17,7 @@ from ackclock.attacks.present import attack_json, effort, finds_table, sentence
 from ackclock.attacks.report import write_page
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.executing import dask_option, executor_of
-from ackclock.cli.options import first_seed_option, json_option, workers_option
+from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
 from ackclock.files.labels import slug, split_list
 
 
@@ -47,6 +47,7 @@ from ackclock.files.labels import slug, split_list
     show_default=True,
     help="Part of the result in which CC shall be worse than the references.",
 )
+@set_option
 @click.option(
     "--checks",
     type=click.IntRange(2),
@@ -71,6 +72,7 @@ def command(
     budget: str,
     families: str | None,
     objective: str,
+    sets: tuple[str, ...],
     checks: int,
     folder_of_finds: str | None,
     seed: int,
@@ -94,6 +96,7 @@ def command(
             budget=budget,
             families=split_list(families) if families else (),
             objective=objective,
+            sets=sets,
             checks=checks,
             seed=seed,
             out=folder,

@@ -208,7 +208,8 @@ pub fn rivals(
 /// They therefore cover the choice of the lowest ratio.
 fn met<'a>(board: &Board, neighbours: &'a [Option<Neighbours>]) -> Vec<(Beside, &'a Neighbours)> {
     let watched = |place: usize| board.results[place].metric(WATCH).map(|at| &board.results[place].scores[0][at]);
-    let count = neighbours.iter().enumerate().filter(|(place, each)| each.is_some() && watched(*place).is_some()).count();
+    let count =
+        neighbours.iter().enumerate().filter(|(place, each)| each.is_some() && watched(*place).is_some()).count();
     let confidence = 1.0 - (1.0 - CONFIDENCE) / count.max(1) as f64;
     let of = |(place, neighbours): (usize, &'a Option<Neighbours>)| {
         let neighbours = neighbours.as_ref()?;
