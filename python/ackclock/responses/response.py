@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ackclock.errors import ArgumentValueError
-from ackclock.evaluation.candidate import Candidate
+from ackclock.errors import ArgumentValueError, RunError
+from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.metrics.quantities import number_of, part_of
 from ackclock.page.lines import Axes, Line, lines
-from ackclock.page.notebook import alone, drawer
+from ackclock.page.notebook import alone, bar, drawer
 from ackclock.responses.closed_form import buffer_utilization, mean_window
+from ackclock.running.executor import Executor
+from ackclock.running.job import Job, Outcome
+from ackclock.running.store import Store
+from ackclock.running.work import fill
 from ackclock.scenario import SCHEMA
-from ackclock.studies.results import study
+from ackclock.statistics.estimates import estimate
+from ackclock.studies.grid import Grid
 from ackclock.text.suggest import hint
 
 if TYPE_CHECKING:
@@ -128,14 +135,19 @@ class Response:
         return {"over": self.over, "conditions": self.conditions, "points": points}
 
     def lines(self) -> list[Line]:
-        """Return a line for each algorithm, and one for each closed form."""
+        """Return a line for each algorithm, and one for each closed form.
+
+        The axis is logarithmic. Points without goodput are left out, and bars end at a tenth of the mean.
+        """
         found = []
         for name in dict.fromkeys(point.algorithm for point in self.points):
-            own = [point for point in self.points if point.algorithm == name]
+            own = [point for point in self.points if point.algorithm == name and point.goodput_bps > 0]
+            if not own:
+                continue
             bounds = [
                 None
                 if point.low_bps is None or point.high_bps is None
-                else (max(point.low_bps, 1.0) / _MBIT, point.high_bps / _MBIT)
+                else (max(point.low_bps, point.goodput_bps / 10) / _MBIT, point.high_bps / _MBIT)
                 for point in own
             ]
             found.append(
@@ -183,8 +195,11 @@ def response(
     duration: str = "60 s",
     replicates: int = 5,
     seed: int = 1,
+    out: str | Path | None = None,
+    executor: Executor | None = None,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    failed: Callable[[int, str], None] | None = None,
 ) -> Response:
     """Run algorithms alone over a range of loss rates, RTTs, buffers or rates.
 
@@ -192,6 +207,9 @@ def response(
     - `over`: `loss`, `rtt`, `buffer` or `rate`. `values`: the values of it, such as `["1 %", "2 %"]`.
     - `rate`, `rtt`, `limit`, `loss`: the rest of the network. `loss_kind`: `random` or `periodic`.
     - `replicates`: seeds of each point. A point without chance runs once.
+    - `out`: a folder for the runs. A second call reuses them. `executor`, `workers`: as for `evaluate`.
+    - `failed`: takes the place of an algorithm, and the message of each point with a failed run. The point is
+      left out. Without `failed`, a `RunError` is raised.
 
     Raises `AckclockError`. An `ArgumentError` names the argument.
     """
@@ -210,16 +228,66 @@ def response(
     conditions = {key: given[key] or default for key, default in axis.rest.items()}
     rest = {key: _number(key, key, value) for key, value in conditions.items()}
     places = [_number("values", axis.key, text) for text in values or axis.values]
-    candidates = [Candidate.parse(algorithm) for algorithm in algorithms]
+    candidates = distinct([Candidate.parse(algorithm) for algorithm in algorithms])
     document = _study(candidates, axis, places, rest, loss_kind, duration, seed)
-    found = study(document, replicates=replicates, workers=workers, progress=progress).summary
-    rows = found.select("goodput_bps", "goodput_bps_low", "goodput_bps_high").rows()
+    goodputs = _goodputs(
+        Grid.of(document, replicates=replicates, samples="none"),
+        out,
+        executor,
+        workers,
+        progress or bar(document["name"]),
+        lambda number, message: (failed or _raise)(*_failure(number, message, candidates, axis, places)),
+    )
     points = []
-    for index, (mean, low, high) in enumerate(rows):
+    for index, found in enumerate(goodputs):
+        if not found:
+            continue
         candidate, place = candidates[index // len(places)], places[index % len(places)]
         told = _closed_form(candidate, over, {**rest, axis.key: place})
-        points.append(Point(candidate.label, place * axis.factor, mean, low, high, told))
+        mean = estimate(found)
+        points.append(Point(candidate.label, place * axis.factor, mean.mean, mean.low, mean.high, told))
     return Response(over, tuple(points), conditions)
+
+
+def _goodputs(
+    grid: Grid,
+    out: str | Path | None,
+    executor: Executor | None,
+    workers: int | None,
+    progress: Callable[[int, int], None],
+    failed: Callable[[int, str], None],
+) -> list[list[float]]:
+    """Return the goodputs of each point in bit/s, by replicate. A point with a failed run has none."""
+    jobs = [list(grid.jobs(point)) for point in grid.points]
+    found: dict[str, float] = {}
+    failures: dict[str, str] = {}
+
+    def keep(key: str, outcome: Outcome) -> None:
+        found[key] = json.loads(outcome.result_json)["summary"]["goodput_bps"]
+
+    def note(job: Job, error: RunError) -> None:
+        failures[job.key] = str(error)
+
+    with Store(out) as store:
+        every = [job for row in jobs for job in row]
+        fill(every, store, executor=executor, workers=workers, progress=progress, keep=keep, failed=note)
+    for number, row in enumerate(jobs):
+        if message := next((failures[job.key] for job in row if job.key in failures), ""):
+            failed(number, message)
+    return [[found[job.key] for job in row] if all(job.key in found for job in row) else [] for row in jobs]
+
+
+def _failure(
+    number: int, message: str, candidates: Sequence[Candidate], axis: Axis, places: Sequence[float]
+) -> tuple[int, str]:
+    """Return the place of an algorithm whose run failed, and a message with the value of the axis."""
+    at, place = divmod(number, len(places))
+    value = f"{axis.label.partition(',')[0]} {places[place] * axis.factor:g}"
+    return at, f"{candidates[at].label}, {value}: {message}"
+
+
+def _raise(_: int, message: str) -> None:
+    raise RunError(message)
 
 
 def _number(argument: str, key: str, text: str) -> float:
