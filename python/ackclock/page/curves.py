@@ -62,10 +62,11 @@ def _panel(panel: Panel, names: Sequence[str], end: float) -> Iterator[str]:
     yield from time_axis(across, 0, end or 1, _PANEL - _AXIS)
     for name, curve in panel.curves.items():
         if curve:
-            yield f'<path class="curve c{names.index(name) % len(_COLOURS)}" d="{_line(curve, across, up)}"/>'
+            colour = names.index(name) % len(_COLOURS)
+            yield f'<path class="curve c{colour}" d="{path_of(curve, across, up)}"/>'
 
 
-def _line(curve: Curve, across: Span, up: Span) -> str:
+def path_of(curve: Curve, across: Span, up: Span) -> str:
     """Return a line with the smallest, the largest and the last point of each pixel column."""
     strokes: list[str] = []
     column: list[float] = []
