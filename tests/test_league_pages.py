@@ -47,7 +47,7 @@ def short_coexist(*algorithms: str, **others: object) -> Coexistence:
 
 
 def suite(folder: Path) -> Path:
-    """Write a suite of two environments, one of which is deterministic."""
+    """Write a suite of two environments: a random and a deterministic one."""
     folder.mkdir()
     (folder / "alone.toml").write_text(TINY)
     head = 'name = "tiny"\nversion = 3\ntitle = "Two"\nreplicates = 2\ntest = ["test"]\npanel = ["aimd"]\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ _TEMPLATE = Path(__file__).parent / "templates/pair.html.jinja"
 _SHOWN = 5
 #: The delay itself says more than the score that follows from it.
 _DELAY = next(metric for metric in COMMON if metric.name == "queue_delay")
-#: Half of the width of a drawn difference in pixels, and the part of it that the largest mean takes.
+#: Half of the width of a drawn difference in pixels, and the part of it that the largest mean takes. The
+#: scale is logarithmic above 1, because suites differ by orders of magnitude.
 _HALF, _REACH = 90, 0.85
 
 
@@ -105,20 +107,20 @@ def _suites(count: int) -> str:
 
 def _sure(won: Sequence[Difference]) -> str:
     sure = sum(each.is_significant for each in won)
-    return f", significantly in {sure}" if won else ""
+    return f", significantly in {sure or 'none'}" if won else ""
 
 
 def _bars(differences: Sequence[Difference | None]) -> Iterator[str]:
     """Yield a drawing of each difference with its interval, on a common scale."""
     largest = max((abs(each.value.mean) for each in differences if each is not None), default=0.0)
-    scale = _HALF * _REACH / largest if largest else 0.0
+    scale = _HALF * _REACH / math.asinh(largest) if largest else 0.0
     for each in differences:
         yield "" if each is None else _bar(each.value, scale)
 
 
 def _bar(value: Estimate, scale: float) -> str:
     def across(number: float) -> float:
-        return _HALF + max(-_HALF, min(_HALF, scale * number))
+        return _HALF + max(-_HALF, min(_HALF, scale * math.asinh(number)))
 
     kind = "better" if value.mean < 0 else "worse"
     line = ""
