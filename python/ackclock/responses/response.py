@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +13,8 @@ from ackclock.metrics.quantities import number_of, part_of
 from ackclock.page.lines import Axes, Line, lines
 from ackclock.page.notebook import alone, bar, drawer
 from ackclock.responses.closed_form import buffer_utilization, mean_window
+from ackclock.responses.runs import goodputs
 from ackclock.running.executor import Executor
-from ackclock.running.job import Job, Outcome
-from ackclock.running.store import Store
-from ackclock.running.work import fill
 from ackclock.scenario import SCHEMA
 from ackclock.statistics.estimates import estimate
 from ackclock.studies.grid import Grid
@@ -230,7 +227,7 @@ def response(
     places = [_number("values", axis.key, text) for text in values or axis.values]
     candidates = distinct([Candidate.parse(algorithm) for algorithm in algorithms])
     document = _study(candidates, axis, places, rest, loss_kind, duration, seed)
-    goodputs = _goodputs(
+    rows = goodputs(
         Grid.of(document, replicates=replicates, samples="none"),
         out,
         executor,
@@ -239,7 +236,7 @@ def response(
         lambda number, message: (failed or _raise)(*_failure(number, message, candidates, axis, places)),
     )
     points = []
-    for index, found in enumerate(goodputs):
+    for index, found in enumerate(rows):
         if not found:
             continue
         candidate, place = candidates[index // len(places)], places[index % len(places)]
@@ -247,34 +244,6 @@ def response(
         mean = estimate(found)
         points.append(Point(candidate.label, place * axis.factor, mean.mean, mean.low, mean.high, told))
     return Response(over, tuple(points), conditions)
-
-
-def _goodputs(
-    grid: Grid,
-    out: str | Path | None,
-    executor: Executor | None,
-    workers: int | None,
-    progress: Callable[[int, int], None],
-    failed: Callable[[int, str], None],
-) -> list[list[float]]:
-    """Return the goodputs of each point in bit/s, by replicate. A point with a failed run has none."""
-    jobs = [list(grid.jobs(point)) for point in grid.points]
-    found: dict[str, float] = {}
-    failures: dict[str, str] = {}
-
-    def keep(key: str, outcome: Outcome) -> None:
-        found[key] = json.loads(outcome.result_json)["summary"]["goodput_bps"]
-
-    def note(job: Job, error: RunError) -> None:
-        failures[job.key] = str(error)
-
-    with Store(out) as store:
-        every = [job for row in jobs for job in row]
-        fill(every, store, executor=executor, workers=workers, progress=progress, keep=keep, failed=note)
-    for number, row in enumerate(jobs):
-        if message := next((failures[job.key] for job in row if job.key in failures), ""):
-            failed(number, message)
-    return [[found[job.key] for job in row] if all(job.key in found for job in row) else [] for row in jobs]
 
 
 def _failure(
