@@ -37,9 +37,10 @@ USES = {
     "queues": "_core errors text metrics page arguments files scenario",
     "studies": "_core errors text metrics statistics page arguments files scenario running",
     "evaluation": "_core errors text metrics statistics page arguments files foreign scenario queues running",
-    "responses": "errors text metrics page scenario evaluation studies",
+    "responses": "errors text metrics page scenario running statistics evaluation studies",
     "coexistence": "_core errors text page arguments files running scenario statistics evaluation",
-    "leagues": "_core errors text metrics page arguments files running scenario statistics evaluation",
+    "leagues": "_core errors text metrics page arguments files running scenario statistics evaluation "
+    "responses coexistence",
     "evidence": "_core errors text page files running scenario statistics evaluation",
     "tuning": "_core errors text metrics statistics page arguments files foreign running evaluation",
     "attacks": "errors text metrics statistics page arguments files running scenario evaluation tuning",

@@ -65,6 +65,7 @@ def test_the_command_writes_a_site_and_a_candidate_joins_it(tiny_suite: Path, tm
         tiny_suite,
         "--replicates",
         "2",
+        "--no-coexistence",
         "--out",
         "out",
     )
@@ -82,8 +83,13 @@ def test_the_command_writes_a_site_and_a_candidate_joins_it(tiny_suite: Path, tm
     front = (tmp_path / "out/index.html").read_text()
     assert 'href="cc-vegas.html"' in front and "no such state" in front
     page = (tmp_path / "out/cc-vegas.html").read_text()
+    # The rest of a page stands where an algorithm failed.
+    bad = (tmp_path / "out/cc-bad.html").read_text()
+    assert "7 of 7 points have no goodput, because a run failed" in bad and bad.count("No curves: ") == 3
+    assert "because a run failed" in (tmp_path / "out/pair-bad-reno.html").read_text()
+    assert "ackclock coexist reno vegas --replicates 2" in (tmp_path / "out/pair-reno-vegas.html").read_text()
     # Every page contains the command that writes the site.
-    for name in ("index.html", "cc-vegas.html", "tiny/report.html"):
+    for name in ("index.html", "cc-vegas.html", "pair-reno-vegas.html", "tiny/report.html"):
         assert "ackclock league --algorithms reno,vegas" in (tmp_path / "out" / name).read_text()
     cell = f"{next(iter(document['algorithms'][0]['suites'].values()))['worst']}/vegas"
     assert f"ackclock run --from out/tiny {cell}" in page
@@ -127,4 +133,6 @@ def test_a_part_of_the_league_runs_in_the_kernel(tiny_suite: Path, tmp_path: Pat
     assert all(each["score"] for each in document["algorithms"])
     for page in ("index.html", "cc-reno.html"):
         assert ", Linux kernel in virtual time (" in (out / page).read_text()
-    assert "--backend kernel" in (out / "cc-reno.html").read_text()
+    page = (out / "cc-reno.html").read_text()
+    assert "--backend kernel" in page and "The response function needs the simulator" in page
+    assert page.count('class="event"') > 0, "the kernel draws traces"

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Ten algorithms, three environments of each suite, at most 100 Mbit/s, two replicates.",
 )
+@click.option(
+    "--no-coexistence",
+    is_flag=True,
+    help="Leave out all pairs on a common bottleneck, which take about a third of the time.",
+)
 @click.option("--replicates", type=click.IntRange(1), help="Replicates per environment. Default: 5.")
 @first_seed_option
 @backend_option
@@ -49,6 +54,7 @@ def command(
     algorithms: str | None,
     suites: str | None,
     quick: bool,
+    no_coexistence: bool,
     replicates: int | None,
     seed: int,
     backend: str,
@@ -61,11 +67,13 @@ def command(
     """Rank all algorithms over all suites, and write a static site.
 
     Each CC is one more algorithm, in a form that `ackclock evaluate` takes, such as my_cc.py:MyCc. The site
-    contains a front page, a page for each algorithm, and the report of each suite. Runs that are already in
-    the folder are not repeated, so the same command continues a league that was stopped.
+    contains a front page, a page for each algorithm and each pair, and the report of each suite. Runs that
+    are already in the folder are not repeated, so the same command continues a league that was stopped.
     """
+    from ackclock.leagues.pairs import pairs
+    from ackclock.leagues.profiles import profiles
     from ackclock.leagues.scores import league
-    from ackclock.leagues.site import write_site
+    from ackclock.leagues.site import document, write_site
 
     backend, folder = backend_of(backend, kernel), Path(out)
     prepare(backend)
@@ -82,9 +90,12 @@ def command(
             executor=executor,
             progress=progress,
         )
-    path = write_site(found, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
+        behaviour = profiles(
+            found, folder, coexistence=not no_coexistence, executor=executor, progress=progress
+        )
+    path = write_site(found, behaviour, folder, command=shlex.join(["ackclock", *sys.argv[1:]]))
     if as_json:
-        emit(json.dumps(found.document, indent=2))
+        emit(json.dumps(document(found, behaviour, pairs(found)), indent=2))
     else:
         show(_table(found))
     talk(f"site: {path}")
@@ -92,7 +103,7 @@ def command(
 
 
 def _table(found: League) -> Table:
-    from ackclock.leagues.site import text
+    from ackclock.leagues.texts import text
     from ackclock.text.table import Column, Table
 
     table = Table(

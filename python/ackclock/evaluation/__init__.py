@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -60,6 +60,8 @@ class Evaluation:
       `failed`. `score` has a `value` and `values` per replicate, and is None for a failed candidate. `index`
       is the place in the given list.
     - `document`: the whole result, which `ackclock evaluate --json` prints.
+    - `values`: by id of the environment and label, a row for each replicate. It contains the values of the
+      environment's metrics.
     - `competitors`: one `Competitor` per competing algorithm, with `candidate`, `difference` of scores and
       `judgement`. `starved` is `yes`, `maybe` or `no`. `beside` contains the environments with the
       fair-share ratios `theirs` and `ours`.
@@ -81,6 +83,8 @@ class Evaluation:
     invalid: int = 0
     #: The distinct warnings of scenarios, each with the ids of its environments.
     warnings: tuple[Warned, ...] = ()
+    #: The values of all algorithms. The last number of a row is the 95th percentile of the queueing delay.
+    values: Mapping[str, Mapping[str, tuple[tuple[float, ...], ...]]] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
@@ -240,4 +244,5 @@ def evaluate(
             track.runs,
             track.invalid,
             race.warnings,
+            race.values,
         )

@@ -189,6 +189,8 @@ class Race:
     ) -> None:
         self.track, self.panel, self._baseline = track, panel, baseline
         self._metric, self._weights, self._limits = metric, weights, limits
+        #: The rows of `measured`, by the places of environment and algorithm.
+        self._values: dict[tuple[int, int], list[list[float]]] = {}
         every = [*candidates, *panel]
         #: Each algorithm once.
         self.runners: list[Runner] = []
@@ -217,6 +219,8 @@ class Race:
                 if algorithm in self._of_panel:
                     raise RunError(f"the panel's {self.runners[algorithm].candidate.label}: {message}")
             race.add(found.values, found.failures)
+            for place, algorithm, rows in found.values:
+                self._values.setdefault((place, algorithm), []).extend(rows)
             failing |= {algorithm for _, algorithm, _, _ in found.failures}
         if not self.panel and failing >= set(self._candidates):
             raise RunError("every candidate failed, and there is no panel to show")
@@ -226,6 +230,15 @@ class Race:
         }
         evaluation: dict[str, Any] = json.loads(race.evaluation_json(json.dumps(notes)))
         return evaluation
+
+    @property
+    def values(self) -> dict[str, dict[str, tuple[tuple[float, ...], ...]]]:
+        """The rows of `measured`, a row for each replicate, by id of the environment and label."""
+        found: dict[str, dict[str, tuple[tuple[float, ...], ...]]] = {}
+        for (place, algorithm), rows in self._values.items():
+            of_environment = found.setdefault(self.track.suite.environments[place].id, {})
+            of_environment[self.runners[algorithm].candidate.label] = tuple(map(tuple, rows))
+        return found
 
     @cached_property
     def warnings(self) -> tuple[Warned, ...]:

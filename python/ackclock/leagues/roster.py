@@ -22,6 +22,8 @@ SUITES = (
 )  # fmt: skip
 #: The environments of a suite, and the largest rate, in a quick league.
 _QUICK_ENVIRONMENTS, _QUICK_RATE_BPS = 3, 100e6
+#: The folders of response functions and traces, and of all pairs on a bottleneck. Suites have other names.
+PROFILES, COEXISTENCE = "profiles", "coexistence"
 #: The replicates of each suite.
 REPLICATES, QUICK_REPLICATES = 5, 2
 

@@ -17,7 +17,16 @@ from ackclock.evaluation import Evaluation, evaluate
 from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.ranking import Entry
 from ackclock.evaluation.suite import Suite
-from ackclock.leagues.roster import QUICK_REPLICATES, REPLICATES, SUITES, TEN, everyone, shortened
+from ackclock.leagues.roster import (
+    COEXISTENCE,
+    PROFILES,
+    QUICK_REPLICATES,
+    REPLICATES,
+    SUITES,
+    TEN,
+    everyone,
+    shortened,
+)
 from ackclock.running.backend import chosen
 from ackclock.running.executor import Executor
 from ackclock.running.job import SIM
@@ -55,6 +64,23 @@ class AlgorithmScores:
     score: Estimate | None
     #: The entry in each suite, by name of the suite.
     entries: dict[str, Entry]
+    #: The mean over the suites by replicate. Empty without a score.
+    values: tuple[float, ...] = ()
+
+    @property
+    def candidate(self) -> Candidate:
+        """The algorithm with its parameters."""
+        return next(iter(self.entries.values())).candidate
+
+    @property
+    def index(self) -> int:
+        """The place in the given order, from 0."""
+        return next(iter(self.entries.values())).index
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is random, so that one replicate is enough."""
+        return all(entry.exact >= entry.means.keys() for entry in self.entries.values())
 
 
 @dataclass(frozen=True)
@@ -67,6 +93,10 @@ class League:
     seed: int
     is_quick: bool
     backend: str
+    #: The largest number of replicates of an environment.
+    replicates: int
+    #: The name of each algorithm as it was given, by label. Classes of a session have none.
+    given: dict[str, str]
 
     @property
     def document(self) -> dict[str, Any]:
@@ -88,7 +118,7 @@ class League:
             "algorithms": [
                 {
                     "algorithm": place.label,
-                    "cc": next(iter(place.entries.values())).candidate.resolved,
+                    "cc": place.candidate.resolved,
                     "score": estimate_json(place.score),
                     "suites": {name: _entry(entry) for name, entry in place.entries.items()},
                 }
@@ -159,12 +189,19 @@ def league(
     for name in suites or ():
         if name not in SUITES and not Path(name).is_dir():
             raise ArgumentValueError("suites", f"contain {name!r}; {hint(name, SUITES)}")
-    named = distinct([Candidate.parse(each) for each in (*roster, *candidates)])
+    every_given = (*roster, *candidates)
+    named = distinct([Candidate.parse(each) for each in every_given])
     for one, other in itertools.combinations(named, 2):
         if one.resolved == other.resolved:
             raise ArgumentValueError("candidates", f"contain {other.label}, which is in the league already")
     backend = chosen(backend, kernel)
+    replicates = replicates or (QUICK_REPLICATES if quick else REPLICATES)
     every = [Suite.load(name) for name in suites or SUITES]
+    for suite in every:
+        if suite.name in (PROFILES, COEXISTENCE):
+            raise ArgumentValueError(
+                "suites", f"contain one called {suite.name!r}, but the league needs a folder of this name"
+            )
     if quick:
         every = [shortened(suite) for suite in every]
 
@@ -174,7 +211,7 @@ def league(
                 [each.text for each in named],
                 against=[],
                 suite=suite,
-                replicates=replicates or (QUICK_REPLICATES if quick else REPLICATES),
+                replicates=replicates,
                 seed=seed,
                 # The best of all algorithms is the baseline of regret.
                 within_table=True,
@@ -191,7 +228,8 @@ def league(
     found = tuple(map(scored, every))
     places = [_overall(each.label, found) for each in named]
     places.sort(key=lambda each: (each.score is None, 0.0 if each.score is None else each.score.mean))
-    return League(found, tuple(places), seed, quick, backend)
+    given = {each.label: text for each, text in zip(named, every_given, strict=True) if isinstance(text, str)}
+    return League(found, tuple(places), seed, quick, backend, replicates, given)
 
 
 def _overall(label: str, suites: Sequence[SuiteScores]) -> AlgorithmScores:
@@ -203,4 +241,5 @@ def _overall(label: str, suites: Sequence[SuiteScores]) -> AlgorithmScores:
     # A suite without randomness has one replicate, which counts for all.
     count = max(len(score.values) for score in scores)
     rows = zip(*(score.values * (count // len(score.values)) for score in scores), strict=True)
-    return AlgorithmScores(label, estimate([math.fsum(row) / len(row) for row in rows]), entries)
+    values = tuple(math.fsum(row) / len(row) for row in rows)
+    return AlgorithmScores(label, estimate(values), entries, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +27,30 @@ BACKENDS = {"sim": "simulator", "linux": "Linux kernel", "kernel": "Linux kernel
 
 def render(template: Path, **values: Any) -> str:
     """Return the text of a page from its template, `values`, the shared style, the build and the time."""
+    return (
+        _environment(template.parent)
+        .get_template(template.name)
+        .render(
+            shared_style=STYLE,
+            figures_style=FIGURES_STYLE,
+            figures_script=FIGURES_SCRIPT,
+            build=_core.BUILD,
+            version=_core.BUILD.partition("+")[0],
+            written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            **values,
+        )
+    )
+
+
+@cache
+def _environment(folder: Path) -> jinja2.Environment:
+    """Return the environment of the templates in a folder. It keeps their compiled forms."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([template.parent, _FOLDER]),
+        loader=jinja2.FileSystemLoader([folder, _FOLDER]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     # A non-breaking space keeps the unit on the line of its number.
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
-    return environment.get_template(template.name).render(
-        shared_style=STYLE,
-        figures_style=FIGURES_STYLE,
-        figures_script=FIGURES_SCRIPT,
-        build=_core.BUILD,
-        version=_core.BUILD.partition("+")[0],
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        **values,
-    )
+    return environment

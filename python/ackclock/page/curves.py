@@ -70,10 +70,11 @@ def _panel(panel: Panel, names: Sequence[str], end: float, mark: float | None) -
         yield f'<path class="mark" d="M{across(mark):.1f} {_TITLE}V{_PANEL - _AXIS}"/>'
     for name, curve in panel.curves.items():
         if curve:
-            yield f'<path class="curve c{names.index(name) % len(_COLOURS)}" d="{_line(curve, across, up)}"/>'
+            colour = names.index(name) % len(_COLOURS)
+            yield f'<path class="curve c{colour}" d="{path_of(curve, across, up)}"/>'
 
 
-def _line(curve: Curve, across: Span, up: Span) -> str:
+def path_of(curve: Curve, across: Span, up: Span) -> str:
     """Return a line with the smallest, the largest and the last point of each pixel column."""
     strokes: list[str] = []
     column: list[float] = []

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from ackclock.page import plots
 
+#: The titles of the panels.
+WINDOW, RTT, GOODPUT, QUEUE = "cwnd, segments", "smoothed RTT, ms", "goodput, Mbit/s", "queue, packets"
 #: The largest number of drawn flows, and of drawn links.
 MOST = 6
 #: The largest number of intervals over which rates are averaged.
@@ -75,17 +77,17 @@ def over_time(flows: polars.DataFrame, links: polars.DataFrame, end: float, titl
     queues = {name: _curve(part, "backlog_packets") for name, part in of_links.items()}
     queued = {name: curve for name, curve in queues.items() if any(value for _, value in curve)}
     panels = [
-        Panel("cwnd, segments", {name: _curve(part, "cwnd_segments") for name, part in of_flows.items()}),
+        Panel(WINDOW, {name: _curve(part, "cwnd_segments") for name, part in of_flows.items()}),
         Panel(
-            "smoothed RTT, ms",
+            RTT,
             # Zero means that no RTT was measured yet.
             {
                 name: [point for point in _curve(part, "srtt_ns", 1e-6) if point[1] > 0]
                 for name, part in of_flows.items()
             },
         ),
-        Panel("goodput, Mbit/s", {name: _rate(part, end) for name, part in of_flows.items()}),
-        Panel("queue, packets", dict(list((queued or queues).items())[:MOST])),
+        Panel(GOODPUT, {name: _rate(part, end) for name, part in of_flows.items()}),
+        Panel(QUEUE, dict(list((queued or queues).items())[:MOST])),
     ]
     count = flows["flow"].n_unique() if not flows.is_empty() else 0
     note = f"the first {MOST} of {count} flows" if count > MOST else ""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ackclock.errors import ArgumentValueError
-from ackclock.evaluation.candidate import Candidate
+from ackclock.errors import ArgumentValueError, RunError
+from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.metrics.quantities import number_of, part_of
 from ackclock.page.lines import Axes, Line, lines
-from ackclock.page.notebook import alone, drawer
+from ackclock.page.notebook import alone, bar, drawer
 from ackclock.responses.closed_form import buffer_utilization, mean_window
+from ackclock.responses.runs import goodputs
+from ackclock.running.executor import Executor
 from ackclock.scenario import SCHEMA
-from ackclock.studies.results import study
+from ackclock.statistics.estimates import estimate
+from ackclock.studies.grid import Grid
 from ackclock.text.suggest import hint
 
 if TYPE_CHECKING:
@@ -128,14 +132,19 @@ class Response:
         return {"over": self.over, "conditions": self.conditions, "points": points}
 
     def lines(self) -> list[Line]:
-        """Return a line for each algorithm, and one for each closed form."""
+        """Return a line for each algorithm, and one for each closed form.
+
+        The axis is logarithmic. Points without goodput are left out, and bars end at a tenth of the mean.
+        """
         found = []
         for name in dict.fromkeys(point.algorithm for point in self.points):
-            own = [point for point in self.points if point.algorithm == name]
+            own = [point for point in self.points if point.algorithm == name and point.goodput_bps > 0]
+            if not own:
+                continue
             bounds = [
                 None
                 if point.low_bps is None or point.high_bps is None
-                else (max(point.low_bps, 1.0) / _MBIT, point.high_bps / _MBIT)
+                else (max(point.low_bps, point.goodput_bps / 10) / _MBIT, point.high_bps / _MBIT)
                 for point in own
             ]
             found.append(
@@ -183,8 +192,11 @@ def response(
     duration: str = "60 s",
     replicates: int = 5,
     seed: int = 1,
+    out: str | Path | None = None,
+    executor: Executor | None = None,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    failed: Callable[[int, str], None] | None = None,
 ) -> Response:
     """Run algorithms alone over a range of loss rates, RTTs, buffers or rates.
 
@@ -192,6 +204,9 @@ def response(
     - `over`: `loss`, `rtt`, `buffer` or `rate`. `values`: the values of it, such as `["1 %", "2 %"]`.
     - `rate`, `rtt`, `limit`, `loss`: the rest of the network. `loss_kind`: `random` or `periodic`.
     - `replicates`: seeds of each point. A point without chance runs once.
+    - `out`: a folder for the runs. A second call reuses them. `executor`, `workers`: as for `evaluate`.
+    - `failed`: takes the place of an algorithm, and the message of each point with a failed run. The point is
+      left out. Without `failed`, a `RunError` is raised.
 
     Raises `AckclockError`. An `ArgumentError` names the argument.
     """
@@ -210,16 +225,38 @@ def response(
     conditions = {key: given[key] or default for key, default in axis.rest.items()}
     rest = {key: _number(key, key, value) for key, value in conditions.items()}
     places = [_number("values", axis.key, text) for text in values or axis.values]
-    candidates = [Candidate.parse(algorithm) for algorithm in algorithms]
+    candidates = distinct([Candidate.parse(algorithm) for algorithm in algorithms])
     document = _study(candidates, axis, places, rest, loss_kind, duration, seed)
-    found = study(document, replicates=replicates, workers=workers, progress=progress).summary
-    rows = found.select("goodput_bps", "goodput_bps_low", "goodput_bps_high").rows()
+    rows = goodputs(
+        Grid.of(document, replicates=replicates, samples="none"),
+        out,
+        executor,
+        workers,
+        progress or bar(document["name"]),
+        lambda number, message: (failed or _raise)(*_failure(number, message, candidates, axis, places)),
+    )
     points = []
-    for index, (mean, low, high) in enumerate(rows):
+    for index, found in enumerate(rows):
+        if not found:
+            continue
         candidate, place = candidates[index // len(places)], places[index % len(places)]
         told = _closed_form(candidate, over, {**rest, axis.key: place})
-        points.append(Point(candidate.label, place * axis.factor, mean, low, high, told))
+        mean = estimate(found)
+        points.append(Point(candidate.label, place * axis.factor, mean.mean, mean.low, mean.high, told))
     return Response(over, tuple(points), conditions)
+
+
+def _failure(
+    number: int, message: str, candidates: Sequence[Candidate], axis: Axis, places: Sequence[float]
+) -> tuple[int, str]:
+    """Return the place of an algorithm whose run failed, and a message with the value of the axis."""
+    at, place = divmod(number, len(places))
+    value = f"{axis.label.partition(',')[0]} {places[place] * axis.factor:g}"
+    return at, f"{candidates[at].label}, {value}: {message}"
+
+
+def _raise(_: int, message: str) -> None:
+    raise RunError(message)
 
 
 def _number(argument: str, key: str, text: str) -> float:
