@@ -68,7 +68,7 @@ BPF_FLAGS := -O2 -g -Wall -Wextra -Wno-unused-parameter -target bpf -mcpu=v3
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: check lint lint-rust lint-python lint-web durations release web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind comparison-tools other-simulators panels fuzz miri lock audit mutants kills papers evidence-metrics evidence-statistics evidence evidence-slice site wheel wheels bpf clang kernel kernel-where-possible docs clean
+.PHONY: check lint lint-rust lint-python lint-web durations release web web-where-possible firefox packetdrill validate-linux compare-kernel compare-ns3 help demo test build pgo test-rust test-wheel test-python bench bench-quick bench-own bench-queue instructions golden compare-ns2 environments-ns2 drr-ns2 linux-agent-ns2 verify-ns2 ns2 ns2-examples valgrind comparison-tools other-simulators panels fuzz miri lock audit mutants kills papers evidence-metrics evidence-statistics evidence-attacks evidence evidence-slice site wheel wheels bpf clang kernel kernel-where-possible docs clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -307,6 +307,9 @@ evidence-statistics: build ## Check the statistics with equal algorithms, drawn 
 	$(BIN)/python tools/evidence/null_pairs.py
 	$(BIN)/python tools/evidence/interval_coverage.py
 	$(BIN)/python tools/evidence/method_simulation.py
+
+evidence-attacks: build ## Search for the weaknesses of algorithms that the literature describes, about 15 minutes
+	$(BIN)/python tools/evidence/known_attacks.py
 
 evidence: release comparison-tools ## Run every row of the validation overview in full, about 17 hours, and write the page
 	$(BIN)/python tools/evidence/evidence_full.py

@@ -33,6 +33,7 @@ from ackclock.evaluation.suite import Suite
 from ackclock.files.documents import read_toml
 from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import estimate
+from known_attacks import CASES, searched
 
 BY_NAME = {family.name: family for family in FAMILIES}
 FINE = Behaviour(0, 3, 0.001, 0.95, 0.001, 0.04, 1.0)
@@ -142,6 +143,7 @@ def test_the_text_of_a_network_names_defaults() -> None:
         "and bursts at 100 % of the rate"
     )
     assert Network.of([BY_NAME["path"]], {"buffer": 2.0}).text == "a buffer of 2 BDP"
+    assert Network.of([BY_NAME["delay"]], {"jitter": 50.0}).text == "jitter of 50 ms"
     assert Network((BY_NAME["bursts"],), ()).text == "no change"
 
 
@@ -234,6 +236,13 @@ def test_changes_apply_to_every_network(tmp_path: Path) -> None:
     assert read_toml(tmp_path / "find-1.toml")["transport"]["profile"] == "rfc"
     wrong = cli("attack", "cubic", *args, "--set", "transport.profil=rfc", "--out", tmp_path)
     assert wrong.code == 2 and "did you mean" in wrong.stderr
+
+
+def test_jitter_starves_vegas() -> None:
+    """A short run of `tools/evidence/known_attacks.py`: Arun et al. (2022)."""
+    find, runs, _ = searched(CASES["vegas-jitter"], 1, 600)
+    assert find is not None and runs <= 600
+    assert find.shrunk.network.values["jitter"] >= 10 and find.regret.low is not None and find.regret.low > 40
 
 
 def test_an_algorithm_that_fails_is_a_find(tmp_path: Path) -> None:

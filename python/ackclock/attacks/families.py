@@ -42,8 +42,10 @@ class Setting:
     unit: str
     #: The setting in a sentence, with `{}` for its value and unit.
     phrase: str
-    #: The value of the absent setting while its family changes the network. None if it then has no effect.
+    #: The value of the absent setting. None if it then has no effect.
     default: float | None = None
+    #: The setting without which the default has no effect.
+    needs: str = ""
 
     @property
     def name(self) -> str:
@@ -73,11 +75,13 @@ class Family:
         A family without an effect has none.
         """
         own = {each.name: values[each.name] for each in self.settings if each.name in values}
+        # The flows of an objective are in every network.
         if not own and not self.objectives:
             return {}
         return {
             each.name: value
             for each in self.settings
+            if each.name in own or not each.needs or each.needs in own
             if (value := own.get(each.name, each.default)) is not None
         }
 
@@ -90,9 +94,10 @@ def _setting(
     phrase: str,
     *,
     default: float | None = None,
+    needs: str = "",
     whole: bool = False,
 ) -> Setting:
-    return Setting(Axis(name, low, high, whole), unit, phrase, default)
+    return Setting(Axis(name, low, high, whole), unit, phrase, default, needs)
 
 
 def _ms(value: float) -> str:
@@ -286,7 +291,7 @@ FAMILIES: tuple[Family, ...] = (
         "Capacity that alternates",
         (
             _setting("low", 5, 95, "% of the rate", "a capacity that falls to {}"),
-            _setting("interval", 0.1, 10, "s", "{} at each capacity", default=DURATION_S / 2),
+            _setting("interval", 0.1, 10, "s", "{} at each capacity", default=DURATION_S / 2, needs="low"),
         ),
         _square,
     ),
@@ -335,7 +340,9 @@ FAMILIES: tuple[Family, ...] = (
         (
             _setting("jitter", 0.1, 50, "ms", "jitter of {}"),
             _setting("delay-step", 1, 200, "ms", "a delay that rises by {}"),
-            _setting("delay-every", 0.1, 10, "s", "{} at each delay", default=DURATION_S / 2),
+            _setting(
+                "delay-every", 0.1, 10, "s", "{} at each delay", default=DURATION_S / 2, needs="delay-step"
+            ),
         ),
         _delay,
     ),
@@ -343,9 +350,9 @@ FAMILIES: tuple[Family, ...] = (
         "bursts",
         f"Bursts of cross traffic, up to {MOST_CROSS:g} % of the link on average",
         (
-            _setting("period", 0.05, 5, "s", "bursts of cross traffic every {}", default=1.0),
+            _setting("period", 0.05, 5, "s", "bursts of cross traffic every {}", default=1.0, needs="load"),
             _setting("load", 2, MOST_CROSS, "% of the rate", "cross traffic of {} on average"),
-            _setting("burst-rate", 20, 300, "% of the rate", "bursts at {}", default=100.0),
+            _setting("burst-rate", 20, 300, "% of the rate", "bursts at {}", default=100.0, needs="load"),
         ),
         _bursts,
     ),
@@ -354,8 +361,18 @@ FAMILIES: tuple[Family, ...] = (
         "RED with other parameters",
         (
             _setting("red-least", 0.02, 1, "BDP", "RED with a lower threshold of {}"),
-            _setting("red-span", 1.1, 4, "times", "an upper threshold of {} the lower one", default=3.0),
-            _setting("red-probability", 1, 100, "%", "a drop probability of {}", default=10.0),
+            _setting(
+                "red-span",
+                1.1,
+                4,
+                "times",
+                "an upper threshold of {} the lower one",
+                default=3.0,
+                needs="red-least",
+            ),
+            _setting(
+                "red-probability", 1, 100, "%", "a drop probability of {}", default=10.0, needs="red-least"
+            ),
         ),
         _red,
     ),

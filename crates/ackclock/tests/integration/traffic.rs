@@ -435,7 +435,7 @@ fn a_stream_on_a_steady_link_has_the_highest_sustainable_bit_rate() {
     }
 }
 
-/// A chunk of 500 kB has 345 full segments and one of 440 bytes, each with a header of 52 bytes. The rate is 1 Mbit/s. A
+/// A chunk of 500 kB has 345 full segments and one of 440 bytes. Each header has 52 bytes. The rate is 1 Mbit/s. A
 /// round trip of 40 ms, the last ACK and the request of 352 B precede it.
 #[test]
 fn a_stream_on_a_link_below_its_lowest_bit_rate_stalls_by_the_difference() {
