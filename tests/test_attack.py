@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 from helpers import cli
 
+import ackclock
 from ackclock.attacks import Attack, attack
+from ackclock.attacks.explanation import moment_of
 from ackclock.attacks.families import (
     ADDITIVE,
     FAMILIES,
@@ -21,7 +24,7 @@ from ackclock.attacks.families import (
     families_of,
     tree_of,
 )
-from ackclock.attacks.finds import Find, grouped, signature
+from ackclock.attacks.finds import Find, described, grouped, signature
 from ackclock.attacks.keeping import keep
 from ackclock.attacks.nearest import nearest
 from ackclock.attacks.networks import Behaviour, Network, Trial
@@ -29,6 +32,7 @@ from ackclock.attacks.objectives import MOST, NAMES, objective_of
 from ackclock.attacks.shrinking import shrunk
 from ackclock.errors import InputError, RunError
 from ackclock.evaluation import evaluate
+from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.suite import Suite
 from ackclock.files.documents import read_toml
 from ackclock.scenario import Scenario
@@ -170,11 +174,22 @@ def test_networks_with_the_same_behaviour_are_one_find() -> None:
 @pytest.mark.parametrize(
     ("regrets", "confirmed"), [((9.0, 11.0, 10.0), True), ((-9.0, 20.0, 10.0), False), ((2.0, 2.1), False)]
 )
-def test_fresh_seeds_refute_luck(regrets: tuple[float, ...], confirmed: bool) -> None:
+def test_fresh_seeds_refute_chance(regrets: tuple[float, ...], confirmed: bool) -> None:
     network = Network.of([BY_NAME["path"]], {"buffer": 4.0})
     first = trial(network, 10.0)
     find = Find(first, first, replace(first, regrets=regrets), estimate(regrets), 1)
     assert find.is_confirmed is confirmed
+
+
+def test_the_behaviour_counts_the_capacity_that_datagrams_leave() -> None:
+    network = Network.of([BY_NAME["bursts"]], {"load": 20.0, "burst-rate": 20.0})
+    found = Behaviour.of(ackclock.run(network.scenario(Candidate.parse("cubic"))).document)
+    assert (
+        0.9 < found.efficiency < 1.02
+        and found.share == 1
+        and found.base_rtt_s == pytest.approx(0.04, rel=0.06)
+    )
+    assert described(replace(FINE, timeouts=1)) == "1 retransmission timeout"
 
 
 def test_a_deep_buffer_is_found_for_cubic(found: Attack) -> None:
@@ -196,6 +211,26 @@ def test_an_attack_is_the_same_on_any_number_of_workers(found: Attack, tmp_path:
     assert shown(one) == shown(found)
     # The same command continues from the stored runs.
     assert shown(attack("cubic", **SMALL, workers=1, out=tmp_path)) == shown(found)
+
+
+def test_the_moment_is_the_start_of_the_largest_loss() -> None:
+    """One flow of 1 MB/s, and one that stops between 6 and 9 s and after 11 s of 12 s."""
+    times = [each / 10 for each in range(121)]
+    gone = [min(max(time - 6, 0), 3) + max(time - 11, 0) for time in times]
+    frames = [
+        polars.DataFrame(
+            {
+                "time_ns": [int(1e9 * time) for time in times],
+                "flow": label,
+                "delivered_bytes": [
+                    int(1e6 * (time - off * lost)) for time, lost in zip(times, gone, strict=True)
+                ],
+            }
+        )
+        for label, off in (("ours", 1), ("theirs", 0))
+    ]
+    assert moment_of(polars.concat(frames), "ours", "theirs", 12.0) == pytest.approx(6.0, abs=0.4)
+    assert moment_of(polars.concat(frames), "theirs", "ours", 12.0) is None
 
 
 def test_kept_finds_are_a_suite(found: Attack, tmp_path: Path) -> None:

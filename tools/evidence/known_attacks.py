@@ -92,7 +92,7 @@ CASES: dict[str, Known] = {
     ),
     "cubic-step": Known(
         "Slow return of CUBIC after a step of the capacity",
-        "Ha, Rhee & Xu 2008, section 6",
+        "RFC 9438, section 4.2: growth by the time since the last loss",
         "cubic",
         ("aimd", "bbr3"),
         "square",

@@ -22,6 +22,8 @@ from ackclock.running.job import Outcome
 _VALUES, _FEWEST = 9, 3
 #: The parts of a run in which goodputs are compared.
 _PARTS = 60
+#: A stretch in which less than this part of the reference's bytes is lost has no moment.
+_LEAST_LOSS = 0.01
 #: A change of phase counts as the cause if it is so recent, in seconds.
 _RECENT_S = 1.0
 
@@ -60,7 +62,7 @@ def explained(find: Find, field: Range, seed: int, most: int) -> Explanation:
     if ours is not None and theirs is not None:
         flows = polars.concat([_flows(ours, candidate.label), _flows(theirs, best.label)], how="diagonal")
         links = polars.concat([_links(ours, candidate.label), _links(theirs, best.label)])
-        moment_s = _moment(flows, candidate.label, best.label, network.duration_s)
+        moment_s = moment_of(flows, candidate.label, best.label, network.duration_s)
         title = f"{candidate.label} and {best.label}"
         drawing = over_time(flows, links, network.duration_s, title)._replace(mark=moment_s)
         phases = "" if moment_s is None else _phases(flows, candidate.label, moment_s)
@@ -92,8 +94,8 @@ def _links(outcome: Outcome, label: str) -> polars.DataFrame:
     return frame.filter(col("link") == name).with_columns(polars.lit(label).alias("link"))
 
 
-def _moment(flows: polars.DataFrame, ours: str, theirs: str, duration_s: float) -> float | None:
-    """Return the start of the part in which the algorithm receives least, compared with the reference."""
+def moment_of(flows: polars.DataFrame, ours: str, theirs: str, duration_s: float) -> float | None:
+    """Return the start of the stretch in which the algorithm loses most bytes to the reference."""
     parts = [duration_s * part / _PARTS for part in range(_PARTS + 1)]
     gained = [
         [float(now - before) for before, now in itertools.pairwise(bytes_at)]
@@ -101,12 +103,19 @@ def _moment(flows: polars.DataFrame, ours: str, theirs: str, duration_s: float) 
     ]
     behind = [reference - own for own, reference in zip(*gained, strict=True)]
     first = int(_PARTS * min(WARMUP_S, duration_s / 4) / duration_s)
-    late = behind[first:]
-    if not late or max(late) <= 0:
+    # Single parts vary with the bursts of a sender.
+    smooth = [sum(behind[at - 1 : at + 2]) for at in range(max(1, first), _PARTS - 1)]
+    lost, start, worst, moment = 0.0, 0, 0.0, None
+    for number, each in enumerate(smooth):
+        if each <= 0:
+            lost, start = 0.0, number + 1
+            continue
+        lost += each
+        if lost > worst:
+            worst, moment = lost, start
+    if moment is None or worst < _LEAST_LOSS * sum(gained[1]):
         return None
-    # The first part that is nearly as bad as the worst one.
-    at = first + next(number for number, each in enumerate(late) if each >= 0.8 * max(late))
-    return parts[at]
+    return parts[max(1, first) + moment]
 
 
 def _delivered(flows: polars.DataFrame, label: str, times: Sequence[float]) -> list[int]:

@@ -74,7 +74,8 @@ def described(behaviour: Behaviour | None) -> str:
     timeouts, losses, idle, standing, starved = signature(behaviour)
     parts = []
     if timeouts:
-        parts.append(f"{behaviour.timeouts} retransmission timeouts")
+        count = behaviour.timeouts
+        parts.append(f"{count} retransmission timeout{'s' if count > 1 else ''}")
     if losses:
         parts.append(f"{100 * behaviour.loss:.2g} % of the packets lost")
     if idle:

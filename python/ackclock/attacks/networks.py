@@ -89,7 +89,7 @@ class Behaviour:
     congestion_events: int
     #: Lost segments over sent segments.
     loss: float
-    #: Goodput of all flows over the capacity of the bottleneck.
+    #: Goodput of all flows over the capacity that datagrams leave.
     efficiency: float
     queue_delay_s: float
     base_rtt_s: float
@@ -101,13 +101,15 @@ class Behaviour:
         """Read the document of a run."""
         run = json.loads(document)
         flows = [flow for flow in run["flows"] if flow["group"] in UNDER_TEST]
-        total = sum(flow["delivered_bps"] for flow in run["flows"]) / len(run["flows"])
+        every = sum(flow["delivered_bps"] for flow in run["flows"])
+        total = every / len(run["flows"])
+        taken = sum(row["offered_bps"] for row in run.get("datagrams", ()))
         own = sum(flow["delivered_bps"] for flow in flows) / len(flows)
         return cls(
             sum(flow["timeouts"] for flow in flows),
             sum(flow["congestion_events"] for flow in flows),
             sum(flow["lost"] for flow in flows) / max(1, sum(flow["sent"] for flow in flows)),
-            run["summary"]["efficiency"] or 0.0,
+            every / (run["summary"]["capacity_bps"] - taken),
             run["summary"]["queue_delay_mean_s"] or 0.0,
             max(flow["base_rtt_s"] for flow in flows),
             own / total if total else 1.0,
