@@ -56,7 +56,9 @@ def test_a_race_of_equals_drops_none_and_keeps_the_best() -> None:
 
 def test_a_figure_outside_its_bounds_is_named() -> None:
     counts = Counts("normal")
-    for happened in (True, False, False, False):
-        counts.add("a figure", happened, high=5.0)
-    (figure,) = counts.found()
-    assert (figure.percent, figure.trials, figure.is_sound) == (25, 4, False)
+    for trial in range(40):
+        counts.add("a figure", trial % 4 == 0, high=5.0)
+        counts.add("another", trial % 20 == 0, high=5.0)
+    figures = {each.figure: each for each in counts.found()}
+    assert (figures["a figure"].percent, figures["a figure"].is_sound) == (25, False)
+    assert (figures["another"].trials, figures["another"].is_sound) == (40, True)

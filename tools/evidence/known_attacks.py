@@ -118,7 +118,7 @@ CASES: dict[str, Known] = {
         _timeouts,
     ),
     "new-aimd-late": Known(
-        "Lock-out of the late-comer by New-AIMD",
+        "Lock-out of the newcomer by New-AIMD",
         "Jasem et al.",
         "new-aimd",
         ("aimd", "cubic"),
