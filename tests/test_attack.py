@@ -238,8 +238,11 @@ def test_kept_finds_are_a_suite(found: Attack, tmp_path: Path) -> None:
     suite = Suite.load(str(folder))
     assert [each.id for each in suite.environments] == list(ids) and suite.version == 1
     assert (folder / f"{ids[0]}.toml").read_text().startswith("# How does it cope with ")
-    # The same finds again add nothing.
-    assert keep(found, folder) == () and read_toml(folder / "suite.toml")["version"] == 1
+    # The same finds again add nothing, also for another algorithm.
+    assert (
+        keep(found, folder) == keep(replace(found, candidate=Candidate.parse("reno")), folder) == ()
+        and read_toml(folder / "suite.toml")["version"] == 1
+    )
     assert evaluate("vegas", suite=str(folder), replicates=1).board.suite.name == "mine"
     (tmp_path / "other").mkdir()
     (tmp_path / "other/suite.toml").write_text(

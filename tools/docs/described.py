@@ -61,6 +61,7 @@ SUITES = {
     "rfc8867": "rfc8867",
     "video": "video",
     "web": "web",
+    "found": "found",
 }
 MEGABIT, KILOBIT = 1e6, 1e3
 

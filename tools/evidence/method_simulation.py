@@ -11,7 +11,7 @@ noises with the same variance:
 - `outliers`, where one replicate in ten lies far from the others.
 
 All algorithms of a replicate share half of the variance, as with common random numbers. The exit code is 1
-if a figure exceeds its bounds by two standard deviations of its sampling error or more. Coverage has
+if a figure exceeds its bounds by more than two standard deviations of sampling error. Coverage has
 no bound for `skewed` and `outliers`: ten replicates often miss the tail that moves the mean.
 """
 

@@ -26,15 +26,15 @@ def keep(attack: Attack, folder: Path) -> tuple[str, ...]:
     A network that the suite already contains is not added again. Raises `InputError` for another suite.
     """
     suite = _suite(attack, folder)
-    known = {_without_name(read_toml(folder / entry["scenario"])) for entry in suite["environments"]}
+    known = {_network(read_toml(folder / entry["scenario"])) for entry in suite["environments"]}
     ids: list[str] = []
     if attack.confirmed:
         folder.mkdir(parents=True, exist_ok=True)
     for find in attack.confirmed:
         tree = scenario_of(find, attack)
-        if _without_name(tree) in known:
+        if _network(tree) in known:
             continue
-        known.add(_without_name(tree))
+        known.add(_network(tree))
         name = _free(slug(tree["name"]), {entry["id"] for entry in suite["environments"]})
         tree["name"] = name
         write_whole(folder / f"{name}.toml", scenario_text(find, tree).encode())
@@ -119,8 +119,10 @@ def _groups(tree: Tree) -> list[str]:
     return [flow["name"] for flow in tree["flows"]]
 
 
-def _without_name(tree: Tree) -> str:
-    return as_toml_file({key: value for key, value in tree.items() if key != "name"})
+def _network(tree: Tree) -> str:
+    """Return a scenario without its name and without the algorithm under test."""
+    flows = [{**flow, "cc": ""} if flow["name"] in UNDER_TEST else flow for flow in tree["flows"]]
+    return as_toml_file({**tree, "name": "", "flows": flows})
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -18,7 +18,8 @@ _OTHERS = frozenset({"For media", "Your own"})
 #: The suites whose candidates are algorithms over TCP.
 SUITES = (
     "core", "environments", "coexist", "random-loss", "shallow", "bufferbloat", "policed", "l4s", "ecn-bulk",
-    "datacentre", "wireless", "satellite", "call", "app-limited", "video", "web", "tcpeval",
+    "datacentre", "wireless", "satellite", "call", "app-limited", "video", "web", "found",
+    "tcpeval",
 )  # fmt: skip
 #: The environments of a suite, and the largest rate, in a quick league.
 _QUICK_ENVIRONMENTS, _QUICK_RATE_BPS = 3, 100e6
