@@ -13,7 +13,7 @@ from helpers import cli
 
 import ackclock
 from ackclock.attacks import Attack, attack
-from ackclock.attacks.explanation import moment_of
+from ackclock.attacks.explanation import explained, moment_of
 from ackclock.attacks.families import (
     ADDITIVE,
     FAMILIES,
@@ -27,7 +27,7 @@ from ackclock.attacks.families import (
 from ackclock.attacks.finds import Find, described, grouped, signature
 from ackclock.attacks.keeping import keep
 from ackclock.attacks.nearest import nearest
-from ackclock.attacks.networks import Behaviour, Network, Trial
+from ackclock.attacks.networks import Behaviour, Network, Range, Trial
 from ackclock.attacks.objectives import MOST, NAMES, objective_of
 from ackclock.attacks.shrinking import shrunk
 from ackclock.errors import InputError, RunError
@@ -35,6 +35,7 @@ from ackclock.evaluation import evaluate
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.suite import Suite
 from ackclock.files.documents import read_toml
+from ackclock.running.store import Store
 from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import estimate
 from known_attacks import CASES, searched
@@ -229,6 +230,18 @@ def test_the_moment_is_the_start_of_the_largest_loss() -> None:
     ]
     assert moment_of(polars.concat(frames), "ours", "theirs", 12.0) == pytest.approx(6.0, abs=0.4)
     assert moment_of(polars.concat(frames), "theirs", "ours", 12.0) is None
+
+
+def test_curves_leave_out_what_a_short_run_cannot_have(tmp_path: Path) -> None:
+    """A second flow cannot start after the end of the run."""
+    network = replace(Network.of([BY_NAME["late"]], {"late-start": 5.0}), duration_s=8.0)
+    with Store(tmp_path) as store:
+        cubic, reno = (Candidate.parse(each) for each in ("cubic", "reno"))
+        field = Range(cubic, [reno], objective_of("fairness"), store, None, 1, lambda done, total: None)
+        first = field.run([network], 1)[0]
+        explanation = explained(Find(first, first, first, estimate([1.0, 2.0]), 1), field, 1, 40)
+    (curve,) = explanation.sensitivity
+    assert 5.0 in curve.values and max(curve.values) < 8 and len(curve.values) == len(curve.regrets) >= 3
 
 
 def test_kept_finds_are_a_suite(found: Attack, tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def _finds(
     groups = grouped(trials.values(), max(0.0, base) + LEAST_REGRET, max(1, most))
     finds = []
     for number, (trial, similar) in enumerate(groups):
-        best = [each for each in field.references if trial.references and each.label == trial.best]
+        best = [each for each in field.references if each.label == trial.best]
         per_network = _SHRINK_REPLICATES * (1 + len(best))
         part = _PAIRS + (_CHECKED - _PAIRS) * (number + 0.5) / len(groups)
         networks = clock.most(per_network, part, _SHRINK_NETWORKS)

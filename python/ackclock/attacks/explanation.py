@@ -13,6 +13,7 @@ from ackclock.attacks.families import UNDER_TEST, WARMUP_S, Setting
 from ackclock.attacks.finds import Find, described
 from ackclock.attacks.nearest import Nearest, nearest
 from ackclock.attacks.networks import Network, Range
+from ackclock.errors import ScenarioError
 from ackclock.evaluation.candidate import Candidate
 from ackclock.metrics.frames import samples_frame
 from ackclock.page.over_time import Drawing, over_time
@@ -56,7 +57,9 @@ class Explanation:
 def explained(find: Find, field: Range, seed: int, most: int) -> Explanation:
     """Run a find again with samples, and vary each of its settings. The curves take at most `most` runs."""
     network, candidate = find.shrunk.network, field.candidate
-    best = next(each for each in field.references if each.label == find.checked.best)
+    of_label = {each.label: each for each in field.references}
+    # If all references fail, none of them is the best.
+    best = of_label.get(find.checked.best, field.references[0])
     ours, theirs = (field.sampled(network, each, seed) for each in (candidate, best))
     moment_s, drawing, phases = None, None, ""
     if ours is not None and theirs is not None:
@@ -167,7 +170,8 @@ def _sensitivities(find: Find, field: Range, best: Candidate, seed: int, most: i
     for name, value in network.settings:
         axis = known[name].axis
         values = sorted({axis.value(place / (count - 1)) for place in range(count)} | {value})
-        rows.append((known[name], value, values))
+        possible = [each for each in values if _is_possible(network.with_value(name, each), field.candidate)]
+        rows.append((known[name], value, possible))
     networks: list[Network] = [
         network.with_value(setting.name, each) for setting, _, values in rows for each in values
     ]
@@ -176,3 +180,12 @@ def _sensitivities(find: Find, field: Range, best: Candidate, seed: int, most: i
         Sensitivity(setting, value, tuple(values), tuple(next(trials).regret for _ in values))
         for setting, value, values in rows
     ]
+
+
+def _is_possible(network: Network, candidate: Candidate) -> bool:
+    """Whether a network is a scenario. A flow may start after the end of a short run."""
+    try:
+        network.scenario(candidate)
+    except ScenarioError:
+        return False
+    return True

@@ -100,7 +100,7 @@ def grouped(trials: Iterable[Trial], least: float, most: int) -> list[tuple[Tria
             key = (
                 trial.failure.partition("\n")[0],
                 signature(trial.behaviour),
-                trial.best if trial.references else "",
+                trial.best,
             )
             groups.setdefault(key, []).append(trial)
     worst = [(max(group, key=_rank), len(group)) for group in groups.values()]

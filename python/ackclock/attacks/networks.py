@@ -139,8 +139,8 @@ class Trial:
 
     @property
     def best(self) -> str:
-        """The reference with the least mean cost."""
-        return min(self.references, key=lambda label: sum(self.references[label]))
+        """The reference with the least mean cost, or an empty text if the runs of all failed."""
+        return min(self.references, key=lambda label: sum(self.references[label]), default="")
 
 
 class Range:

@@ -93,7 +93,7 @@ def _find_json(find: Find, explanation: Explanation | None) -> dict[str, Any]:
         "regret": estimate_json(find.regret),
         "regret_found": find.found.regret,
         "regret_shrunk": find.shrunk.regret,
-        "best": find.checked.best if find.checked.references else None,
+        "best": find.checked.best or None,
         "settings": find.shrunk.network.values,
         "duration_s": find.shrunk.network.duration_s,
         "settings_found": find.found.network.values,
