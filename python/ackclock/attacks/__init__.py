@@ -6,7 +6,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ackclock.arguments import optional_number, texts, whole_number
@@ -71,6 +71,8 @@ class Attack:
     runs: int
     #: Whether the algorithm gives different results for the same network and seed.
     is_unstable: bool
+    #: The other backend in which the finds ran, or none.
+    backend: str | None
 
     @property
     def confirmed(self) -> tuple[Find, ...]:
@@ -107,6 +109,7 @@ def attack(
     objective: str = DEFAULT_OBJECTIVE,
     sets: Sequence[str] = (),
     checks: int | None = None,
+    confirm: str | None = None,
     seed: int = 1,
     out: str | Path | None = None,
     executor: Executor | None = None,
@@ -120,8 +123,9 @@ def attack(
     therefore no find. `budget` is a number of runs (`5000`) or a time (`10 min`) for search, shrinking and
     check. `families` are the parts of the network that may change, by default all that fit the `objective`.
     `sets` are changes to every scenario, such as `transport.profile=rfc`. `checks` is the number of fresh
-    seeds. `out` is a folder for the runs, and the same attack continues from it. With a number of runs, the
-    result does not depend on `workers`. Raises `AckclockError`, also if the algorithm fails in the network
+    seeds. `confirm` is a backend in which the confirmed finds also run once, beyond the budget. `out` is a
+    folder for the runs, and the same attack continues from it. With a number of runs, the result does not
+    depend on `workers`. Raises `AckclockError`, also if the algorithm fails in the network
     without changes.
     """
     seed = whole_number("seed", seed)
@@ -144,6 +148,13 @@ def attack(
         clock = _Limit(limit, field)
         trials = _search(field, clock, chosen, first_network, seed, first)
         finds = _finds(field, clock, trials, base.regret, seed, count)
+        if confirm is not None:
+            finds = [
+                replace(find, there=field.there(find.shrunk.network, seed, confirm))
+                if find.is_confirmed
+                else find
+                for find in finds
+            ]
         explanations = _explanations(field, clock, finds, seed)
         is_unstable = candidate.is_foreign and _is_unstable(base.network, candidate, seed)
     return Attack(
@@ -160,6 +171,7 @@ def attack(
         explanations,
         field.runs,
         is_unstable,
+        confirm,
     )
 
 

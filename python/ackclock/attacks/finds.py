@@ -39,6 +39,8 @@ class Find:
     regret: Estimate
     #: Networks with the same signature, this one included.
     similar: int
+    #: A run of the smallest network in another backend, if wanted.
+    there: Trial | None = None
 
     @property
     def is_confirmed(self) -> bool:
@@ -47,6 +49,14 @@ class Find:
             return bool(self.checked.failure)
         low = self.regret.mean if self.regret.low is None else self.regret.low
         return low > 0 and self.regret.mean >= max(LEAST_REGRET, _CONFIRMED * self.shrunk.regret)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the run in the other backend shows half of the regret."""
+        there = self.there
+        if there is None or there.failure or not there.references:
+            return False
+        return there.regret >= _CONFIRMED * self.shrunk.regret
 
     @property
     def question(self) -> str:

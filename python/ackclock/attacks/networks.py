@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ackclock.attacks.families import DURATION_S, UNDER_TEST, Family, Tree, Values, tree_of
 from ackclock.attacks.objectives import MOST, Objective, costs_of, environment_of
-from ackclock.errors import RunError
+from ackclock.errors import BackendError, RunError
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.subject import Algorithms
 from ackclock.evaluation.suite import Environment
@@ -197,6 +197,29 @@ class Range:
             behaviour = None if costs is None else Behaviour.of(outcomes[own[0].key].result_json)
             found.append(_trial(network, costs, references_costs, behaviour, failure, self.objective))
         return found
+
+    def there(self, network: Network, seed: int, backend: str) -> Trial:
+        """Run a network once in another backend. References that it does not support are left out.
+
+        The failure of the trial contains the reason if it does not support the algorithm.
+        """
+        costs: dict[str, tuple[float, ...]] = {}
+        failure, behaviour = "", None
+        for each in (self.candidate, *self.references):
+            jobs = Study.of(network.scenario(each), seed=seed, samples=False, backend=backend).jobs
+            try:
+                outcomes, failures = self._fill(jobs)
+            except BackendError as error:
+                outcomes, failures = {}, {jobs[0].key: str(error)}
+            if (found := self._costs(network, jobs, outcomes)) is not None:
+                costs[each.label] = found
+            if each is self.candidate:
+                failure = failures.get(jobs[0].key, "")
+                if found is None:
+                    break
+                behaviour = Behaviour.of(outcomes[jobs[0].key].result_json)
+        own = costs.pop(self.candidate.label, None)
+        return _trial(network, own, costs, behaviour, failure, self.objective)
 
     def sampled(self, network: Network, candidate: Candidate, seed: int) -> Outcome | None:
         """Run a network once with samples over time. None if the run fails."""

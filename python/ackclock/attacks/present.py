@@ -8,6 +8,7 @@ from ackclock.attacks import Attack
 from ackclock.attacks.explanation import Explanation
 from ackclock.attacks.finds import Find, described
 from ackclock.evaluation.scoreboard import interval_text
+from ackclock.running.backend import title as backend_title
 from ackclock.statistics.estimates import estimate_json
 from ackclock.text.table import Column, Table
 
@@ -47,6 +48,19 @@ def finds_table(attack: Attack) -> Table:
     return table
 
 
+def of_backend(attack: Attack, find: Find) -> str:
+    """Return the result of a find in the other backend, or an empty text."""
+    if attack.backend is None or find.there is None:
+        return ""
+    where, there = backend_title(attack.backend), find.there
+    if there.failure:
+        return f"{where}: {there.failure.partition(chr(10))[0]}"
+    if not there.references:
+        return f"{where}: runs no reference"
+    answer = "confirms" if find.is_there else "does not confirm"
+    return f"{where} {answer} it: {there.regret:.1f} % against {there.best} in one run"
+
+
 def effort(attack: Attack) -> str:
     """Return the numbers of runs, networks and confirmed finds."""
     families = ", ".join(family.name for family in attack.families)
@@ -79,6 +93,7 @@ def attack_json(attack: Attack) -> dict[str, Any]:
         "runs": attack.runs,
         "networks": len(attack.trials),
         "unstable": attack.is_unstable,
+        "backend": attack.backend,
         "base_regret": attack.base.regret,
         "finds": [
             _find_json(find, next(explanations) if find.is_confirmed else None) for find in attack.finds
@@ -98,6 +113,14 @@ def _find_json(find: Find, explanation: Explanation | None) -> dict[str, Any]:
         "duration_s": find.shrunk.network.duration_s,
         "settings_found": find.found.network.values,
         "similar": find.similar,
+        "backend": None
+        if find.there is None
+        else {
+            "confirms": find.is_there,
+            "regret": None if find.there.failure or not find.there.references else find.there.regret,
+            "best": find.there.best or None,
+            "failure": find.there.failure or None,
+        },
         "failure": find.found.failure or None,
         "behaviour": None if behaviour is None else described(behaviour),
         "moment_s": None if explanation is None else explanation.moment_s,

@@ -9,7 +9,7 @@ from pathlib import Path
 from ackclock.attacks import Attack
 from ackclock.attacks.explanation import Explanation, Sensitivity
 from ackclock.attacks.keeping import scenario_of, scenario_text
-from ackclock.attacks.present import attack_json, effort, failure_of, sentence
+from ackclock.attacks.present import attack_json, effort, failure_of, of_backend, sentence
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.files.writing import keeping_runs, write_whole
 from ackclock.page import render
@@ -35,6 +35,7 @@ def write_page(attack: Attack, folder: Path, *, command: str) -> Path:
                 "find": find,
                 "explanation": explanation,
                 "failure": failure_of(find),
+                "there": of_backend(attack, find),
                 "picture": _picture(attack, explanation),
                 "curves": [_curve(each) for each in explanation.sensitivity],
                 "scenario": files[name],

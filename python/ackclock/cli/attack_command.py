@@ -13,12 +13,15 @@ from ackclock.attacks import CHECKS, DEFAULT_BUDGET, DEFAULT_OBJECTIVE, attack
 from ackclock.attacks.families import NAMES as FAMILIES
 from ackclock.attacks.keeping import keep
 from ackclock.attacks.objectives import NAMES as OBJECTIVES
-from ackclock.attacks.present import attack_json, effort, finds_table, sentence
+from ackclock.attacks.present import attack_json, effort, finds_table, of_backend, sentence
 from ackclock.attacks.report import write_page
 from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.emulating import KERNEL_HELP
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
 from ackclock.files.labels import slug, split_list
+from ackclock.running.backend import chosen, prepare
+from ackclock.running.job import KERNEL, LINUX
 
 
 @click.command("attack")
@@ -56,6 +59,12 @@ from ackclock.files.labels import slug, split_list
     help="Fresh seeds with which finds are confirmed.",
 )
 @click.option(
+    "--confirm",
+    type=click.Choice((LINUX, KERNEL)),
+    help="Also run each confirmed find once with the kernel's own code, in real or in virtual time.",
+)
+@click.option("--kernel", metavar="VERSION|PATH", help=KERNEL_HELP.replace("--backend", "--confirm"))
+@click.option(
     "--keep",
     "folder_of_finds",
     type=click.Path(file_okay=False),
@@ -74,6 +83,8 @@ def command(
     objective: str,
     sets: tuple[str, ...],
     checks: int,
+    confirm: str | None,
+    kernel: str | None,
     folder_of_finds: str | None,
     seed: int,
     workers: int | None,
@@ -88,6 +99,11 @@ def command(
     Runs that are already in the folder are not repeated, so the same command continues an attack that was
     stopped.
     """
+    if kernel is not None and confirm != KERNEL:
+        raise click.UsageError(f"--kernel needs --confirm {KERNEL}")
+    backend = None if confirm is None else chosen(confirm, kernel)
+    if backend is not None:
+        prepare(backend)
     folder = Path(out or f"ackclock-out/attack-{slug(cc)}")
     with executor_of(dask, workers) as executor, progress("attack") as tell:
         found = attack(
@@ -98,6 +114,7 @@ def command(
             objective=objective,
             sets=sets,
             checks=checks,
+            confirm=backend,
             seed=seed,
             out=folder,
             executor=executor,
@@ -112,6 +129,9 @@ def command(
             show(finds_table(found))
         say(sentence(found))
         say(effort(found))
+        for find in found.confirmed:
+            if there := of_backend(found, find):
+                say(f"{find.shrunk.network.text}: {there}.")
     if kept is not None:
         talk(f"kept: {', '.join(kept) or 'no new network'} in {folder_of_finds}")
     talk(f"report: {report}")
