@@ -1,4 +1,4 @@
-"""Attacks that the literature knows: `known_attacks.py [NAME ...] [--seeds 3] [--budget 1500]`.
+"""Attacks that the literature knows: `known_attacks.py [NAME ...] [--seeds 3] [--confirm]`.
 
 Each case runs `ackclock attack` with the bounds of its families. It is found if a confirmed find shows the
 published weakness. The exit code is 1 if fewer than two of three seeds find a case.
@@ -17,6 +17,7 @@ from pathlib import Path
 from ackclock.attacks import attack
 from ackclock.attacks.finds import Find, described
 from ackclock.evaluation.scoreboard import interval_text
+from ackclock.running.backend import chosen as chosen_backend
 
 #: The part of the seeds that must find a case.
 _SUCCEED = 2 / 3
@@ -129,7 +130,9 @@ CASES: dict[str, Known] = {
 }
 
 
-def searched(case: Known, seed: int, budget: int) -> tuple[Find | None, int, float]:
+def searched(
+    case: Known, seed: int, budget: int, backend: str | None = None
+) -> tuple[Find | None, int, float]:
     """Return the confirmed find that shows a case, if any, with the runs and seconds of the attack."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -140,6 +143,7 @@ def searched(case: Known, seed: int, budget: int) -> tuple[Find | None, int, flo
             objective=case.objective,
             sets=case.sets,
             budget=budget,
+            confirm=backend,
             seed=seed,
             out=Path(folder),
         )
@@ -153,21 +157,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--budget", type=int, default=1500)
+    parser.add_argument("--confirm", action="store_true", help="also run finds in a kernel in virtual time")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.names) - CASES.keys():
         parser.error(f"no case is called {', '.join(sorted(unknown))}; there are: {', '.join(CASES)}")
+    backend = chosen_backend("kernel") if chosen.confirm else None
     rediscovered = 0
     names = chosen.names or list(CASES)
     for name in names:
         case, count = CASES[name], 0
         print(f"{name}: {case.title} ({case.source})\n  {case.command}")
         for seed in range(1, 1 + chosen.seeds):
-            find, runs, seconds = searched(case, seed, chosen.budget)
+            find, runs, seconds = searched(case, seed, chosen.budget, backend)
             count += find is not None
             text = "not found"
             if find is not None:
                 behaviour = described(find.shrunk.behaviour)
                 text = f"{interval_text(find.regret, 1)} % with {find.shrunk.network.text}: {behaviour}"
+                if find.there is not None:
+                    text += f"; in the kernel {find.there.failure or f'{find.there.regret:.1f} %'}"
             print(f"  seed {seed}: {text} ({runs} runs, {seconds:.0f} s)", flush=True)
         rediscovered += count >= _SUCCEED * chosen.seeds
     print(f"{rediscovered} of {len(names)} known weaknesses were found by two of three seeds")
