@@ -61,7 +61,7 @@ def test_the_bounds_of_a_family_are_networks(family: Family, end: str) -> None:
     values = {setting.name: getattr(setting.axis, end) for setting in family.settings}
     scenario = Scenario.from_dict(tree_of([family], values))
     assert scenario.resolved["topology"]["kind"] == "dumbbell"
-    # Each setting by itself is a network, too, and so is none.
+    # Each single setting is also a network, and so is the network without settings.
     for name, value in values.items():
         Scenario.from_dict(tree_of([family], {name: value}))
     Scenario.from_dict(tree_of([family], {}))
@@ -337,6 +337,11 @@ def test_an_algorithm_with_random_numbers_of_its_own_is_named(tmp_path: Path) ->
         f"{tmp_path / 'mine.py'}:Mine", families=["codel"], budget=100, checks=2, against=["vegas"]
     )
     assert found.is_unstable
+
+
+def test_the_backend_of_confirmations_is_checked_before_any_run() -> None:
+    with pytest.raises(InputError, match="backend: is 'ns-3', but must be one of"):
+        attack("cubic", families=["path"], confirm="ns-3")
 
 
 @pytest.mark.parametrize(

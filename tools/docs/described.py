@@ -25,6 +25,7 @@ NAMES = {
         "evaluate",
         "coexist",
         "league",
+        "attack",
         "tune",
         "query",
         "queue",

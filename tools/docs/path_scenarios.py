@@ -62,14 +62,14 @@ class Paths(NamedTuple):
         if len(rates) == 1:
             return Quantity.read(rates[0])
         (described,) = (one for one in self.described["links"] if one["name"] == link)
-        return Quantity("rate", described["rate_bps"])
+        return Quantity("bps", described["rate_bps"])
 
     def rtts(self, group: str) -> list[Quantity]:
         """Return the RTTs of a group without queueing, or their bounds. Datagrams have none."""
         rtt = self.flows[group].get("rtt")
         if rtt is None:
             values = {one["base_rtt_s"] for one in self.described["flows"] if one["group"] == group}
-            return [Quantity("time", value) for value in values if value]
+            return [Quantity("s", value) for value in values if value]
         return [*map(Quantity.read, rtt["uniform"] if isinstance(rtt, dict) else [rtt])]
 
     def has_drawn_rtts(self, group: str) -> bool:

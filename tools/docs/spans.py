@@ -6,17 +6,18 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-#: Units by dimension, the largest first.
+from ackclock.metrics.quantities import number_of
+
+#: Units by dimension, the largest first. The dimensions have the names of `number_of`.
 _UNITS = {
-    "rate": {"Tbit/s": 1e12, "Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1.0},
-    "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
-    "size": {"GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1.0},
-    "packets": {"packets": 1.0, "packet": 1.0},
-    "products": {"BDP": 1.0},
+    "bps": {"Tbit/s": 1e12, "Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1.0},
+    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
+    "bytes": {"GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1.0},
+    "packets": {"packets": 1.0},
+    "bdp": {"BDP": 1.0},
     "percent": {"%": 1.0},
     "count": {"": 1.0},
 }
-_DIMENSIONS = {unit: dimension for dimension, units in _UNITS.items() for unit in units}
 #: So many values are listed. More of them are a range.
 _LISTED = 3
 #: Joins a number and its unit, which stay on one line.
@@ -32,9 +33,10 @@ class Quantity(NamedTuple):
     @classmethod
     def read(cls, text: str) -> Quantity:
         """Read a number with a unit, such as `20 Mbit/s`."""
-        number, _, unit = text.partition(" ")
-        dimension = _DIMENSIONS[unit]
-        return cls(dimension, float(number) * _UNITS[dimension][unit])
+        found = number_of(text)
+        if found is None:
+            raise ValueError(f"{text!r} is not a number with a unit")
+        return cls(*found)
 
     def parts(self) -> tuple[str, str]:
         """Return the number in a unit that fits it, and the unit."""

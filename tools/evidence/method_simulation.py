@@ -33,7 +33,7 @@ from typing import Any
 from ackclock import _core
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.judging import algorithm_data, suite_data
-from ackclock.evaluation.panel import PANEL_REPLICATES
+from ackclock.evaluation.panel import PANEL_REPLICATES, Panel
 from ackclock.evaluation.regret import RegretBaseline
 from ackclock.evaluation.score import metrics_of
 from ackclock.evaluation.suite import Environment, Suite
@@ -152,17 +152,24 @@ def stored(world: World, seed: int, *, is_noisy: bool = True) -> RegretBaseline:
                 metric.name: [metric.cost(value) for value in columns[at]]
                 for at, metric in enumerate(metrics_of(environment))
             }
-    best_costs = _core.costs_of_best(every)
-    best: dict[str, dict[str, float]] = {}
-    reference: dict[str, dict[str, list[float]]] = {}
-    for name, metrics in best_costs.items():
-        for metric, costs_of_metric in metrics.items():
-            best.setdefault(metric, {})[name] = math.fsum(costs_of_metric) / len(costs_of_metric)
-            reference.setdefault(metric, {})[name] = every[0][name][metric]
-    labels = tuple(each.label for each in algorithms(0))
-    return RegretBaseline(
-        "drawn", True, labels, "", best, _core.worst_costs(every), best_costs, seed, reference
-    )
+    labels = [each.label for each in algorithms(0)]
+    environments = {
+        environment.id: {"metrics": _stored_metrics([costs[environment.id] for costs in every], labels)}
+        for environment in suite().environments
+    }
+    document = {"panel_version": 1, "algorithms": labels, "seed": seed, "environments": environments}
+    return Panel(document).regret_baseline()
+
+
+def _stored_metrics(every: Sequence[dict[str, list[float]]], labels: Sequence[str]) -> dict[str, Any]:
+    """Return the metrics of an environment in the form of a stored panel."""
+    return {
+        metric: {
+            "best": {"cost": min(math.fsum(costs[metric]) / len(costs[metric]) for costs in every)},
+            "costs": {label: costs[metric] for label, costs in zip(labels, every, strict=True)},
+        }
+        for metric in every[0]
+    }
 
 
 def evaluated(world: World, seed: int, *, is_noisy: bool = True) -> dict[str, Any]:

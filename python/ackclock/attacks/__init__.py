@@ -21,6 +21,7 @@ from ackclock.errors import ArgumentValueError, InputError, RunError, ScenarioEr
 from ackclock.evaluation.budget import Budget
 from ackclock.evaluation.candidate import Candidate, distinct
 from ackclock.evaluation.suite import Suite
+from ackclock.running.backend import chosen as chosen_backend
 from ackclock.running.executor import Executor
 from ackclock.running.job import execute
 from ackclock.running.store import Store
@@ -118,19 +119,26 @@ def attack(
 ) -> Attack:
     """Search for the network in which an algorithm has the largest regret.
 
-    `cc` is the same as for `evaluate`. `against` lists the references, by default the panel of `core`. The
-    regret in a network is the difference to the best of them. A network in which no algorithm does well is
-    therefore no find. `budget` is a number of runs (`5000`) or a time (`10 min`) for search, shrinking and
-    check. `families` are the parts of the network that may change, by default all that fit the `objective`.
-    `sets` are changes to every scenario, such as `transport.profile=rfc`. `checks` is the number of fresh
-    seeds. `confirm` is a backend in which the confirmed finds also run once, beyond the budget. `out` is a
-    folder for the runs, and the same attack continues from it. With a number of runs, the result does not
-    depend on `workers`. Raises `AckclockError`, also if the algorithm fails in the network
-    without changes.
+    The regret in a network is the difference to the best reference. A network in which no algorithm does well
+    is therefore no find.
+
+    - `cc`: an algorithm in a form that `evaluate` takes.
+    - `against`: the references, by default the panel of `core`.
+    - `budget`: a number of runs (`5000`) or a time (`10 min`) for search, shrinking, check and curves. With a
+      number of runs, the result does not depend on `workers`.
+    - `families`: the parts of the network that may change, by default all that fit the `objective`.
+    - `sets`: changes to every scenario, such as `transport.profile=rfc`.
+    - `checks`: the number of fresh seeds.
+    - `confirm`: `kernel` or `linux`, a backend in which the confirmed finds also run once. These runs are not
+      part of the budget.
+    - `out`: the folder of the runs. The same attack continues from it.
+
+    Raises `AckclockError`, also if the algorithm fails in the network without changes.
     """
     seed = whole_number("seed", seed)
     count = optional_number("checks", checks, least=2) or CHECKS
     target, limit = objective_of(objective), Budget.parse(budget)
+    backend = None if confirm is None else chosen_backend(confirm)
     chosen = families_of(texts("families", families, "path"), objective)
     candidate = Candidate.parse(cc)
     references = _references(candidate, texts("against", against, "cubic"))
@@ -148,9 +156,9 @@ def attack(
         clock = _Limit(limit, field)
         trials = _search(field, clock, chosen, first_network, seed, first)
         finds = _finds(field, clock, trials, base.regret, seed, count)
-        if confirm is not None:
+        if backend is not None:
             finds = [
-                replace(find, there=field.there(find.shrunk.network, seed, confirm))
+                replace(find, there=field.there(find.shrunk.network, seed, backend))
                 if find.is_confirmed
                 else find
                 for find in finds
@@ -171,7 +179,7 @@ def attack(
         explanations,
         field.runs,
         is_unstable,
-        confirm,
+        backend,
     )
 
 
@@ -218,20 +226,19 @@ def _search(
     context, sets = base.families, base.sets
     alone = [Island([family], context, seed, first, sets=sets) for family in families]
     _evolve(field, clock, alone, trials, seed, _ALONE)
-    # The worst network of each family for the algorithm.
-    worst = {island.name: island.worst for island in alone if island.worst is not None}
-    ordered = sorted(worst.values(), key=lambda trial: -trial.regret)[:_COMBINED]
-    of_worst = {id(island.worst): island for island in alone}
+    # Each family with its worst network for the algorithm.
+    worst = [(island, island.worst) for island in alone if island.worst is not None]
+    ordered = sorted(worst, key=lambda pair: -pair[1].regret)[:_COMBINED]
     pairs = [
         Island(
-            [*of_worst[id(one)].families, *of_worst[id(other)].families],
+            [*one.families, *other.families],
             context,
             seed,
             0,
-            start={**one.network.values, **other.network.values},
+            start={**first_worst.network.values, **other_worst.network.values},
             sets=sets,
         )
-        for one, other in itertools.combinations(ordered, 2)
+        for (one, first_worst), (other, other_worst) in itertools.combinations(ordered, 2)
     ]
     _evolve(field, clock, pairs, trials, seed, _PAIRS)
     return trials

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 
 from ackclock.attacks.networks import Network
 from ackclock.evaluation.suite import Suite
+from ackclock.metrics.quantities import number_of
 from ackclock.scenario import Scenario
 
 #: Suites whose environments are dumbbells with algorithms over TCP.
@@ -23,6 +23,8 @@ _KINDS = {
     "queue": "queue",
     "jitter": "jitter",
 }
+#: The size of a packet for limits in packets.
+_PACKET_BYTES = 1500
 #: The parts of the path of ACKs that count.
 _OF_ACKS = ("aggregation", "ack_thinning", "loss", "jitter", "varies", "queue")
 
@@ -73,7 +75,7 @@ def features_of(scenario: Scenario) -> Features | None:
     topology = tree.get("topology", {})
     if topology.get("kind") != "dumbbell":
         return None
-    rate, delay = _number(topology["rate"], _RATES), _number(topology["delay"], _TIMES)
+    rate, delay = _size(topology["rate"]), _size(topology["delay"])
     limit = str(topology["queue"].get("limit", ""))
     return Features(
         {
@@ -130,23 +132,24 @@ def _acks(reverse: Mapping[str, Any] | None) -> str:
     return " ".join(name for name, kind in kinds.items() if kind not in ("", "drop-tail"))
 
 
-_RATES = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}
-_TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+def _size(text: str) -> float:
+    """Return the number of a rate in bit/s or of a time in seconds."""
+    found = number_of(text)
+    assert found is not None, "a resolved scenario has quantities with units"
+    return found[1]
 
 
-def _number(text: str, units: Mapping[str, float]) -> float:
-    number, _, unit = text.partition(" ")
-    return float(number) * units[unit]
-
-
-def _bdp(limit: str, rate: float, rtt_s: float) -> float:
+def _bdp(limit: str, rate_bps: float, rtt_s: float) -> float:
     """Return a limit in BDP, or 0 if it has no size."""
-    found = re.fullmatch(r"([\d.e+-]+) (BDP|packets|B|kB|MB|ms|s)", limit)
+    found = number_of(limit)
     if found is None or rtt_s == 0:
         return 0.0
-    number, unit = float(found[1]), found[2]
-    seconds = {"ms": 1e-3, "s": 1.0}
-    octets = {"packets": 1500.0, "B": 1.0, "kB": 1e3, "MB": 1e6}
-    if unit == "BDP":
-        return number
-    return number * seconds[unit] / rtt_s if unit in seconds else 8 * number * octets[unit] / rate / rtt_s
+    unit, number = found
+    bdp_bits = rate_bps * rtt_s
+    sizes = {
+        "bdp": 1.0,
+        "s": 1 / rtt_s,
+        "packets": 8 * _PACKET_BYTES / bdp_bits,
+        "bytes": 8 / bdp_bits,
+    }
+    return number * sizes.get(unit, 0.0)

@@ -55,10 +55,19 @@ class Network:
         return replace(self, settings=tuple(changed))
 
     @cached_property
-    def tree(self) -> Tree:
+    def base(self) -> Scenario:
         """The scenario, with CUBIC instead of the algorithm under test. Raises `ScenarioError`."""
-        tree = tree_of(self.families, self.values, duration_s=self.duration_s)
-        return Scenario.from_dict(tree).with_sets(self.sets).written if self.sets else tree
+        return Scenario.from_dict(self._own_tree).with_sets(self.sets)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree of `base`. Raises `ScenarioError`."""
+        return self.base.written if self.sets else self._own_tree
+
+    @property
+    def _own_tree(self) -> Tree:
+        """The tree before the changes to every scenario."""
+        return tree_of(self.families, self.values, duration_s=self.duration_s)
 
     @cached_property
     def environment(self) -> Environment:
@@ -78,7 +87,7 @@ class Network:
 
     def scenario(self, candidate: Candidate) -> Scenario:
         """Return the scenario with an algorithm. Raises `ScenarioError`."""
-        return _SUBJECT.scenario(Scenario.from_dict(self.tree), candidate.text, ())
+        return _SUBJECT.scenario(self.base, candidate.text, ())
 
 
 @dataclass(frozen=True)
@@ -203,23 +212,28 @@ class Range:
 
         The failure of the trial contains the reason if it does not support the algorithm.
         """
+        own, behaviour, failure = self._once_there(network, self.candidate, seed, backend)
         costs: dict[str, tuple[float, ...]] = {}
-        failure, behaviour = "", None
-        for each in (self.candidate, *self.references):
-            jobs = Study.of(network.scenario(each), seed=seed, samples=False, backend=backend).jobs
-            try:
-                outcomes, failures = self._fill(jobs)
-            except BackendError as error:
-                outcomes, failures = {}, {jobs[0].key: str(error)}
-            if (found := self._costs(network, jobs, outcomes)) is not None:
-                costs[each.label] = found
-            if each is self.candidate:
-                failure = failures.get(jobs[0].key, "")
-                if found is None:
-                    break
-                behaviour = Behaviour.of(outcomes[jobs[0].key].result_json)
-        own = costs.pop(self.candidate.label, None)
+        if own is not None:
+            for each in self.references:
+                found, _, _ = self._once_there(network, each, seed, backend)
+                if found is not None:
+                    costs[each.label] = found
         return _trial(network, own, costs, behaviour, failure, self.objective)
+
+    def _once_there(
+        self, network: Network, candidate: Candidate, seed: int, backend: str
+    ) -> tuple[tuple[float, ...] | None, Behaviour | None, str]:
+        """Return cost and behaviour of an algorithm in another backend, or the message of its failure."""
+        jobs = Study.of(network.scenario(candidate), seed=seed, samples=False, backend=backend).jobs
+        try:
+            outcomes, failures = self._fill(jobs)
+        except BackendError as error:
+            return None, None, str(error)
+        costs = self._costs(network, jobs, outcomes)
+        if costs is None:
+            return None, None, failures[jobs[0].key]
+        return costs, Behaviour.of(outcomes[jobs[0].key].result_json), ""
 
     def sampled(self, network: Network, candidate: Candidate, seed: int) -> Outcome | None:
         """Run a network once with samples over time. None if the run fails."""

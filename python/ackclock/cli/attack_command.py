@@ -16,12 +16,12 @@ from ackclock.attacks.objectives import NAMES as OBJECTIVES
 from ackclock.attacks.present import attack_json, effort, finds_table, of_backend, sentence
 from ackclock.attacks.report import write_page
 from ackclock.cli.console import emit, progress, say, show, talk
-from ackclock.cli.emulating import KERNEL_HELP
+from ackclock.cli.emulating import KERNEL_HELP, backend_of
 from ackclock.cli.executing import dask_option, executor_of
-from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
+from ackclock.cli.options import budget_option, first_seed_option, json_option, set_option, workers_option
 from ackclock.files.labels import slug, split_list
-from ackclock.running.backend import chosen, prepare
-from ackclock.running.job import KERNEL, LINUX
+from ackclock.running.backend import prepare
+from ackclock.running.job import KERNEL, LINUX, SIM
 
 
 @click.command("attack")
@@ -31,12 +31,7 @@ from ackclock.running.job import KERNEL, LINUX
     metavar="CC,...",
     help="References. The regret is the difference to the best of them. Default: the panel of core.",
 )
-@click.option(
-    "--budget",
-    default=DEFAULT_BUDGET,
-    show_default=True,
-    help="Number of runs, or a time such as '10 min', of everything.",
-)
+@budget_option(DEFAULT_BUDGET)
 @click.option(
     "--family",
     "families",
@@ -99,11 +94,8 @@ def command(
     Runs that are already in the folder are not repeated, so the same command continues an attack that was
     stopped.
     """
-    if kernel is not None and confirm != KERNEL:
-        raise click.UsageError(f"--kernel needs --confirm {KERNEL}")
-    backend = None if confirm is None else chosen(confirm, kernel)
-    if backend is not None:
-        prepare(backend)
+    backend = backend_of(confirm or SIM, kernel, "--confirm")
+    prepare(backend)
     folder = Path(out or f"ackclock-out/attack-{slug(cc)}")
     with executor_of(dask, workers) as executor, progress("attack") as tell:
         found = attack(
@@ -114,7 +106,7 @@ def command(
             objective=objective,
             sets=sets,
             checks=checks,
-            confirm=backend,
+            confirm=backend if confirm else None,
             seed=seed,
             out=folder,
             executor=executor,

@@ -50,13 +50,14 @@ def backend_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return option(_kernel_option(command))
 
 
-def backend_of(backend: str, kernel: str | None) -> str:
+def backend_of(backend: str, kernel: str | None, option: str = "--backend") -> str:
     """Return the backend of the options, as jobs contain it.
 
-    Raises `UsageError` for `--kernel` without its backend, or `InputError` without such a kernel.
+    `option` is the name of the option that selects it. Raises `UsageError` for `--kernel` without its
+    backend, or `InputError` without such a kernel.
     """
     if kernel is not None and backend != KERNEL:
-        raise click.UsageError(f"--kernel needs --backend {KERNEL}")
+        raise click.UsageError(f"--kernel needs {option} {KERNEL}")
     return chosen_backend(backend, kernel)
 
 

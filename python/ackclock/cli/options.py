@@ -40,6 +40,18 @@ first_seed_option: Callable[[Command], Command] = click.option(
     show_default=True,
     help="Seed of all random streams.",
 )
+
+
+def budget_option(default: str) -> Callable[[Command], Command]:
+    """Return the option of the budget of a search."""
+    return click.option(
+        "--budget",
+        default=default,
+        show_default=True,
+        help="Number of runs, or a time such as '10 min', of everything.",
+    )
+
+
 workers_option: Callable[[Command], Command] = click.option(
     "--workers", type=click.IntRange(1), help="Number of threads. Default: one per core."
 )

@@ -11,7 +11,7 @@ import click
 
 from ackclock.cli.console import emit, progress, say, show, talk
 from ackclock.cli.executing import dask_option, executor_of
-from ackclock.cli.options import first_seed_option, json_option, suite_option, workers_option
+from ackclock.cli.options import budget_option, first_seed_option, json_option, suite_option, workers_option
 from ackclock.cli.weighing import weights_option
 from ackclock.evaluation.ranking import METRICS
 from ackclock.files.labels import slug
@@ -23,12 +23,7 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
 @click.command("tune")
 @click.argument("cc")
 @suite_option
-@click.option(
-    "--budget",
-    default=DEFAULT_BUDGET,
-    show_default=True,
-    help="Number of runs, or a time such as '10 min', of everything.",
-)
+@budget_option(DEFAULT_BUDGET)
 @click.option(
     "--over",
     multiple=True,
