@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import ackclock
 from ackclock.coexistence.matrix import Coexistence, coexist
 from ackclock.leagues import profiles as behaviour
 from ackclock.leagues.names import Names
+from ackclock.leagues.pair_page import verdict
 from ackclock.leagues.pairs import boards, corrected, difference_of, environments, pairs
 from ackclock.leagues.profiles import Profiles, profiles
 from ackclock.leagues.scores import League
@@ -144,6 +146,17 @@ def test_environments_add_up_to_the_score_of_the_suite(site: Site) -> None:
     assert all(fixed.is_exact(label) and len(fixed.values[label]) == 1 for label in LABELS)
     page = site.page("pair-cubic-vegas.html")
     assert "ackclock run --from" in page and "At random" in page
+
+
+def test_a_quick_league_calls_nothing_significant(site: Site) -> None:
+    """Cubic and Vegas differ significantly in these suites with three replicates."""
+    assert any(each.difference and each.difference.is_significant for each in pairs(site.league))
+    quick = replace(site.league, is_quick=True)
+    for pair in pairs(quick):
+        every = [pair.difference, *(each.difference for each in pair.suites)]
+        assert all(each is not None and not each.is_significant for each in every)
+        told = verdict(pair, quick)
+        assert told[0].startswith("A quick league does not test ") and "significant" not in " ".join(told)
 
 
 def test_significance_needs_replicates_and_is_corrected() -> None:

@@ -96,7 +96,7 @@ def _entry(name: str, tree: Tree, find: Find) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "id": name,
         "scenario": f"{name}.toml",
-        "title": find.shrunk.network.text,
+        "title": find.shrunk.network.text[:1].upper() + find.shrunk.network.text[1:],
         "question": find.question,
     }
     if not environment.fairness:

@@ -84,6 +84,8 @@ def verdict(pair: Pair, league: League) -> list[str]:
     told = []
     if pair.difference is None:
         told.append("There is no difference of mean scores, because a run failed.")
+    elif league.is_quick:
+        told.append(f"A quick league does not test the difference between {first} and {second}.")
     elif pair.difference.is_significant:
         better, other = (first, second) if pair.difference.value.mean < 0 else (second, first)
         size = abs(pair.difference.value.mean)
@@ -95,7 +97,9 @@ def verdict(pair: Pair, league: League) -> list[str]:
         return told
     for name, sign in ((first, -1), (second, 1)):
         won = [each for each in found if sign * each.value.mean > 0]
-        told.append(f"{name} is better in {len(won)} of {_suites(len(found))}{_sure(won)}.")
+        told.append(
+            f"{name} is better in {len(won)} of {_suites(len(found))}{'' if league.is_quick else _sure(won)}."
+        )
     if league.replicates == 1:
         told.append("One random replicate shows no significant difference.")
     return told
