@@ -23,12 +23,23 @@ from pathlib import Path
 from ackclock import _core
 from ackclock.cli.console import show
 from ackclock.text.table import Column, Table
-from workloads import WORKLOADS, Workload
+from workloads import TOPOLOGIES, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = ROOT / "bench" / "history.csv"
-#: The two simulated times of each workload, in milliseconds: behind the starts of the flows.
-TIMES = {"W1": (2_000, 6_000), "W1-BBRv3": (2_000, 6_000), "W2": (1_500, 2_500), "W3": (1_500, 2_500)}
+#: The two simulated times of each workload, in milliseconds: behind the starts of the flows. "hosts" in a name adds
+#: links from and to hosts.
+TIMES = {
+    "W1": (2_000, 6_000),
+    "W1 hosts": (2_000, 6_000),
+    "W1-BBRv3": (2_000, 6_000),
+    "W1-linux-CUBIC": (2_000, 6_000),
+    "W1-linux-BBRv3": (2_000, 6_000),
+    "W1-QUIC": (2_000, 6_000),
+    "W2": (1_500, 2_500),
+    "W3": (1_500, 2_500),
+    "W3 hosts": (1_500, 2_500),
+}
 #: Runs without valgrind, of the whole workload.
 ROUNDS = 5
 COLUMNS = ("commit", "workload", "instructions_per_packet", "packets_per_cpu_s")
@@ -51,12 +62,15 @@ class Count:
 
 
 def scenario(workload: str, *sets: str) -> _core.Scenario:
-    chosen = named(workload)
-    return _core.Scenario.from_toml(chosen.path.read_text(), str(chosen.path), [*chosen.sets, *sets])
+    chosen, settings = named(workload)
+    return _core.Scenario.from_toml(chosen.path.read_text(), str(chosen.path), [*settings, *sets])
 
 
-def named(workload: str) -> Workload:
-    return next(each for each in WORKLOADS if each.name == workload)
+def named(workload: str) -> tuple[Workload, tuple[str, ...]]:
+    """The workload and its settings."""
+    name, _, hosts = workload.partition(" ")
+    chosen = next(each for each in WORKLOADS if each.name == name)
+    return chosen, chosen.settings(hosts or TOPOLOGIES[0])
 
 
 def instructions(workload: str, duration_ms: int) -> int:
@@ -64,8 +78,8 @@ def instructions(workload: str, duration_ms: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "threads"
         valgrind = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}"]
-        chosen = named(workload)
-        run = [sys.executable, str(ROOT / "tools" / "bench" / "one_run.py"), str(chosen.path), *chosen.sets]
+        chosen, settings = named(workload)
+        run = [sys.executable, str(ROOT / "tools" / "bench" / "one_run.py"), str(chosen.path), *settings]
         subprocess.run([*valgrind, *run, f"duration={duration_ms} ms"], check=True, capture_output=True)
         # The first thread is Python's, the second one the engine's.
         lines = Path(f"{out}-02").read_text().splitlines()

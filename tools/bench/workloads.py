@@ -32,6 +32,10 @@ class Workload:
         """The scenario file."""
         return FOLDER / self.file
 
+    def under(self, sender: str) -> "Workload":
+        """The workload with another sender, a name of `SENDERS`."""
+        return Workload(f"{self.name}-{sender}", self.file, (*self.sets, *SENDERS[sender]), has_rivals=False)
+
     def settings(self, topology: str, backend: str = "ackclock") -> tuple[str, ...]:
         """The `--set` texts of the workload on this topology, in this backend."""
         sets = list(self.sets)
@@ -59,9 +63,16 @@ class Workload:
 #: Numbers of flows of the series that shows how the cost per packet grows.
 SERIES = (10, 100, 1_000, 10_000, 100_000)
 
-WORKLOADS = (
+#: The senders that people run by default, under which each workload runs as well.
+SENDERS = {
+    "linux-CUBIC": ("transport.profile=linux", "flows.test.cc=cubic"),
+    "linux-BBRv3": ("transport.profile=linux", "flows.test.cc=bbr3"),
+    "QUIC": ("transport.profile=quic", "flows.test.cc=cubic"),
+}
+
+#: The senders of RFC 5681 with AIMD, which ns-2 and ns-3 can run too.
+STANDARD = (
     Workload("W1", "w1.toml", ns3_s=10),
-    Workload("W1-BBRv3", "w1.toml", ("flows.test.cc=bbr3",), has_rivals=False),
     Workload("W2", "w2.toml", ns3_s=2),
     Workload("W3", "w3.toml", ns3_s=2),
     Workload("W4", "w4.toml", ns3_s=1.5),
@@ -69,5 +80,11 @@ WORKLOADS = (
     *(Workload(f"S{flows}", "s.toml", (f"flows.test.count={flows}",), ns3_s=2) for flows in SERIES),
 )
 
+WORKLOADS = (
+    *STANDARD,
+    Workload("W1-BBRv3", "w1.toml", ("flows.test.cc=bbr3",), has_rivals=False),
+    *(workload.under(sender) for sender in SENDERS for workload in STANDARD),
+)
+
 #: The workloads of `--quick`.
-QUICK = ("W1", "W1-BBRv3", "S10", "S10000")
+QUICK = ("W1", "W1-linux-CUBIC", "W1-linux-BBRv3", "S10", "S10000")

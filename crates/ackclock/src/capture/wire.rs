@@ -218,7 +218,7 @@ impl Connection {
                 }
             }
             Segment::Ack { seq, len, sent_at, ack } => {
-                let first = AckSegment { ack: 0, sack: Default::default(), echo: self.opened, ecn: EcnFeedback::None };
+                let first = AckSegment { ack: 0, sack: Default::default(), echo: self.opened, ecn: EcnFeedback::None.into() };
                 let ack = ack.unwrap_or(first);
                 let stamps = (self.clock(false, epoch_ns(*sent_at)), self.clock(true, epoch_ns(ack.echo)));
                 if ack.ecn == EcnFeedback::SynAck {
@@ -227,14 +227,14 @@ impl Connection {
                     let (seq, window) = (self.initial_seq(false), first_window(transport));
                     return Tcp { flags: SYN | ACK | answers, seq, ack: self.seq(true, 0), options, len: 0, window };
                 }
-                let ecn_flags = match ack.ecn {
+                let ecn_flags = match ack.ecn.read() {
                     EcnFeedback::Classic { ece: true } => ECE,
                     EcnFeedback::AccEcn { ace, .. } => ace_flags(ace),
                     _ if transport.ecn == EcnMode::AccEcn => ace_flags(NO_MARKS),
                     _ => 0,
                 };
                 let mut options = if transport.timestamps { timestamps(stamps) } else { Vec::new() };
-                if let EcnFeedback::AccEcn { option: Some(counters), .. } = ack.ecn {
+                if let Some(counters) = ack.ecn.option() {
                     let (kind, fields) = counters.fields();
                     options.extend([kind, 2 + 3 * fields.len() as u8]);
                     fields.for_each(|counter| options.extend(counter));

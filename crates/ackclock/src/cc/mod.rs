@@ -83,6 +83,7 @@ pub use nv::{Nv, NvAvoidance};
 pub use packets::{PacketControl, PacketLost, PacketSent, PacketsAcked, RttSample};
 pub use parameters::{CcMistake, CcParameters, EcnNeed, ParametersVisitor};
 pub use prague::{Prague, PragueController};
+pub(crate) use registry::Requests;
 pub use registry::{Cc, CcInfo, CcKind, CcSpec, algorithms, kinds};
 pub use scalable::{Scalable, ScalableAvoidance};
 pub use scream::{Scream, ScreamController};

@@ -268,6 +268,29 @@ impl ParametersVisitor for FreshRule {
     }
 }
 
+/// The requests of an algorithm to its sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requests {
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+    pub(crate) pacing_rate: Option<Rate>,
+}
+
+impl Cc {
+    /// The present requests.
+    pub(crate) fn requests(&self) -> Requests {
+        dispatch!(self, cc => Requests { cwnd: cc.cwnd(), ssthresh: cc.ssthresh(), pacing_rate: cc.pacing_rate() })
+    }
+
+    /// The requests after an ACK.
+    pub(crate) fn requests_after(&mut self, ack: &Ack) -> Requests {
+        dispatch!(self, cc => {
+            cc.on_ack(ack);
+            Requests { cwnd: cc.cwnd(), ssthresh: cc.ssthresh(), pacing_rate: cc.pacing_rate() }
+        })
+    }
+}
+
 impl CongestionControl for Cc {
     #[inline]
     fn cwnd(&self) -> f64 {

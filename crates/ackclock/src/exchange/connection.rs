@@ -361,7 +361,7 @@ impl Connection {
             }
         }
         let echo = echo.unwrap_or(now);
-        self.sender.on_ack(now, &AckSegment { ack, sack, echo, ecn });
+        self.sender.on_ack(now, &AckSegment { ack, sack, echo, ecn: ecn.into() });
     }
 
     /// Processes the payload and the FIN, and returns the ACK to send at once.
@@ -459,7 +459,7 @@ impl Connection {
     fn send(&mut self, now: Instant, packet: Packet, ack: &AckSegment, sent: &mut Vec<Sent>) {
         let sack = ack.sack.iter(ack.ack).map(|(start, end)| (script_seq(start), script_seq(end))).collect();
         let timestamps = self.agreement.timestamps.map(|recent| (ticks(now), recent));
-        let (flags, accecn) = ecn::carry(ack.ecn, self.is_kernels);
+        let (flags, accecn) = ecn::carry(ack.ecn.read(), self.is_kernels);
         // Data leave the room of the option to payload.
         let accecn = accecn.filter(|_| self.has_option && (packet.len == 0 || self.is_kernels));
         let options = Options { sack, timestamps, accecn, ..Options::default() };

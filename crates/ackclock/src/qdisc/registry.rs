@@ -354,7 +354,7 @@ macro_rules! queues {
             fn backlog_packets(&self) -> u32 {
                 match self {
                     Queue::$most(queue) => queue.backlog_packets(),
-                    $(Queue::$variant(queue) => queue.backlog_packets(),)*
+                    others => others.others_read().backlog_packets(),
                 }
             }
 
@@ -362,7 +362,7 @@ macro_rules! queues {
             fn backlog_bytes(&self) -> u64 {
                 match self {
                     Queue::$most(queue) => queue.backlog_bytes(),
-                    $(Queue::$variant(queue) => queue.backlog_bytes(),)*
+                    others => others.others_read().backlog_bytes(),
                 }
             }
 

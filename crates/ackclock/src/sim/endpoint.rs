@@ -8,7 +8,7 @@ use crate::quic;
 use crate::rtp;
 use crate::tcp::{AckSegment, DataSegment, Receiver, Sender};
 use crate::transport::{Protocol, Rtt, SenderCounters, SenderInfo, Timer};
-use crate::units::{Instant, Rate};
+use crate::units::{Duration, Instant, Rate};
 
 /// The end that sends data.
 #[expect(clippy::large_enum_variant, reason = "an ACK of TCP, the usual transport, follows no further pointer")]
@@ -105,22 +105,30 @@ impl SendingEnd {
         }
     }
 
-    /// An acknowledgement of TCP has arrived.
+    /// An acknowledgement of TCP has arrived. Returns the round-trip time that it shows, if there is one.
     #[inline]
-    pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
-        match self {
-            SendingEnd::Tcp(sender) => sender.on_ack(now, ack),
-            SendingEnd::Quic(_) | SendingEnd::Rtp(_) => foreign(),
-        }
+    pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) -> Option<Duration> {
+        let SendingEnd::Tcp(sender) = self else { foreign() };
+        let seen = sender.rtt().count();
+        sender.on_ack(now, ack);
+        sender.rtt().seen_since(seen)
     }
 
-    /// One of QUIC has, with these ranges of packet numbers, or feedback of RTP, with these reports.
-    pub fn on_ack_packet(&mut self, now: Instant, ack: &quic::AckPacket, ranges: &[(u64, u64)]) {
+    /// One of QUIC has, with these ranges of packet numbers, or feedback of RTP, with these reports. Returns the
+    /// round-trip time that it shows, if there is one.
+    pub fn on_ack_packet(
+        &mut self,
+        now: Instant,
+        ack: &quic::AckPacket,
+        ranges: &[(u64, u64)],
+    ) -> Option<Duration> {
+        let seen = self.rtt().count();
         match self {
             SendingEnd::Quic(sender) => sender.on_ack(now, ack, ranges),
             SendingEnd::Rtp(sender) => sender.on_feedback(now, ack, ranges),
             SendingEnd::Tcp(_) => foreign(),
         }
+        self.rtt().seen_since(seen)
     }
 
     /// The next packet that may leave now.

@@ -25,7 +25,7 @@ use crate::prefetch::PREFETCHES;
 use crate::qdisc::Queued;
 use crate::quic;
 use crate::rng::RngStreams;
-use crate::units::{Duration, Instant};
+use crate::units::Instant;
 
 /// The number of flows that fit into the caches near the processor. With more flows, the next ones are prefetched.
 const CACHED_FLOWS: usize = 700;
@@ -276,9 +276,9 @@ impl<'plan> Ends<'plan> {
                 self.delays.note_ack(flow.place, owner.queueing_delay());
                 let Some(next) = ack.ack.checked_sub(flow.base) else { return };
                 ack.ack = next;
-                let measured = flow.sender.rtt().totals();
-                flow.sender.on_ack(now, &ack);
-                self.note_rtt(index, measured);
+                if let Some(rtt) = flow.sender.on_ack(now, &ack) {
+                    self.delays.note_rtt(flow.place, rtt);
+                }
                 self.after_ack(now, index, network);
             }
             Body::Quic(quic) => self.on_quic(now, link, packet, owner, quic, network),
@@ -320,23 +320,13 @@ impl<'plan> Ends<'plan> {
                 let flow = &mut self.flows[index];
                 self.delays.note_ack(flow.place, owner.queueing_delay());
                 if ack.connection == flow.base {
-                    let measured = flow.sender.rtt().totals();
-                    flow.sender.on_ack_packet(now, &ack, network.ledger.bodies.ranges(packet.body()));
-                    self.note_rtt(index, measured);
+                    let ranges = network.ledger.bodies.ranges(packet.body());
+                    if let Some(rtt) = flow.sender.on_ack_packet(now, &ack, ranges) {
+                        self.delays.note_rtt(flow.place, rtt);
+                    }
                     self.after_ack(now, index, network);
                 }
             }
-        }
-    }
-
-    /// Notes the round-trip time that a sender took from an ACK. `before` are its totals before the ACK.
-    #[inline]
-    fn note_rtt(&mut self, index: FlowRank, before: (u64, u64)) {
-        let flow = &self.flows[index];
-        let (sum_ns, count) = flow.sender.rtt().totals();
-        // An ACK yields one measurement at most.
-        if count > before.1 {
-            self.delays.note_rtt(flow.place, Duration::from_nanos(sum_ns - before.0));
         }
     }
 
@@ -371,7 +361,7 @@ impl<'plan> Ends<'plan> {
     /// their ends.
     #[inline]
     fn ask_ahead(&self, network: &Network, link: LinkRank, for_ends: impl Fn(&Flow), for_lists: impl Fn(&Flow)) {
-        if !PREFETCHES {
+        if !PREFETCHES || !network.ledger.bodies.are_many() && !are_many(&self.flows) {
             return;
         }
         let link = &network.links[link];

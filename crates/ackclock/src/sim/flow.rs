@@ -14,7 +14,7 @@ use crate::cc::CongestionControl;
 use crate::prefetch::prefetch;
 use crate::qdisc::{Ecn, Tag};
 use crate::quic;
-use crate::tcp::{AckSegment, DataSegment, EcnFeedback};
+use crate::tcp::{AckSegment, DataSegment, PackedFeedback};
 use crate::units::Instant;
 
 /// The SACK option: two bytes of kind and length, two of padding, eight a block (RFC 2018 §3).
@@ -37,7 +37,7 @@ pub(super) struct Flow {
     /// Of every packet to the receiver.
     tag: Tag,
     /// The last acknowledgement, and the marks that it reported.
-    last_ack: (u64, EcnFeedback),
+    last_ack: (u64, PackedFeedback),
     pub(super) reverse: Route,
     pub(super) ack_len: u32,
     /// The waiting times of its data since the window of measurement began, and where their histogram is.
@@ -88,7 +88,7 @@ impl Flow {
             queueing_delay: QueueingDelay::default(),
             flags,
             tag,
-            last_ack: (0, EcnFeedback::None),
+            last_ack: (0, PackedFeedback::default()),
             base: 0,
             awaited: u64::MAX,
             started: plan.start,
@@ -224,10 +224,7 @@ impl Flow {
             0 => 0,
             blocks => SACK_OPTION_LEN + SACK_BLOCK_LEN * blocks,
         };
-        let ecn_len = match ack.ecn {
-            EcnFeedback::AccEcn { option: Some(option), .. } => option.len_on_wire(),
-            _ => 0,
-        };
+        let ecn_len = ack.ecn.option().map_or(0, |option| option.len_on_wire());
         let mut meta = self.reverse_meta(self.ack_len + sack_len + ecn_len);
         // Duplicates, SACK blocks and changes of marks are news that a later ACK need not repeat.
         if ack.ack > self.last_ack.0 && ack.ecn == self.last_ack.1 && sack_len == 0 {

@@ -276,6 +276,9 @@ impl Body {
     }
 }
 
+/// The number of bodies that fit into the caches near the processor. With more bodies, the next ones are prefetched.
+const CACHED_BODIES: usize = 2048;
+
 /// A place in [`Bodies`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyId(u32);
@@ -389,6 +392,12 @@ impl Bodies {
     #[inline]
     pub fn get(&self, id: BodyId) -> &Body {
         &self.places[id.0 as usize]
+    }
+
+    /// Whether bodies are too many for the caches near the processor.
+    #[inline]
+    pub fn are_many(&self) -> bool {
+        self.places.len() > CACHED_BODIES
     }
 
     /// This body will be needed soon.

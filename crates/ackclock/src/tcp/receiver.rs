@@ -344,7 +344,7 @@ impl Receiver {
             peer.again_at = Some(now + peer.rto);
             peer.rto = peer.rto * 2;
         }
-        AckSegment { ecn: EcnFeedback::SynAck, ..self.acknowledge() }
+        AckSegment { ecn: EcnFeedback::SynAck.into(), ..self.acknowledge() }
     }
 
     /// Data packets that came with a mark.
@@ -492,7 +492,7 @@ impl Receiver {
         self.last_ack_sent = self.next;
         let may_report = self.sack && (!self.out_of_order.is_empty() || self.dsack);
         let sack = if may_report { self.sack_blocks() } else { SackBlocks::default() };
-        let ecn = self.feedback();
+        let ecn = self.feedback().into();
         self.ce_unacknowledged = false;
         // FIN counts as a byte.
         let ends = self.peer.as_ref().and_then(|peer| peer.fin).is_some_and(|fin| fin <= self.next);

@@ -97,7 +97,7 @@ pub struct AckSegment {
     /// The echoed clock of the sender.
     pub echo: Instant,
     /// The marks that it reports.
-    pub ecn: EcnFeedback,
+    pub ecn: PackedFeedback,
 }
 
 /// The marks that an acknowledgement reports.
@@ -122,13 +122,80 @@ pub enum EcnFeedback {
     },
 }
 
+/// [`EcnFeedback`] in two words, which processors copy and compare at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PackedFeedback {
+    /// The variant, above it the flag ECE or the field ACE, and on top the counter e1b.
+    head: u64,
+    /// The counter e0b, and above it ceb.
+    counters: u64,
+}
+
+impl PackedFeedback {
+    const SYN_ACK: u64 = 1;
+    const CLASSIC: u64 = 2;
+    const ACC_ECN: u64 = 3;
+    const WITH_OPTION: u64 = 4;
+    const VARIANT_BITS: u32 = 8;
+    const HALF: u32 = 32;
+
+    /// The feedback.
+    #[inline]
+    pub fn read(self) -> EcnFeedback {
+        let field = (self.head >> Self::VARIANT_BITS) as u8;
+        match self.head & ((1 << Self::VARIANT_BITS) - 1) {
+            Self::SYN_ACK => EcnFeedback::SynAck,
+            Self::CLASSIC => EcnFeedback::Classic { ece: field != 0 },
+            Self::ACC_ECN => EcnFeedback::AccEcn { ace: field, option: None },
+            Self::WITH_OPTION => {
+                let (e0b, ceb) = (self.counters as u32, (self.counters >> Self::HALF) as u32);
+                let option = AccEcnOption::new(e0b, ceb, (self.head >> Self::HALF) as u32);
+                EcnFeedback::AccEcn { ace: field, option: Some(option) }
+            }
+            _ => EcnFeedback::None,
+        }
+    }
+
+    /// The counters of the AccECN option, if the ACK has it.
+    #[inline]
+    pub fn option(self) -> Option<AccEcnOption> {
+        match self.read() {
+            EcnFeedback::AccEcn { option, .. } => option,
+            _ => None,
+        }
+    }
+}
+
+impl From<EcnFeedback> for PackedFeedback {
+    #[inline]
+    fn from(feedback: EcnFeedback) -> Self {
+        let (variant, field, option) = match feedback {
+            EcnFeedback::None => return PackedFeedback::default(),
+            EcnFeedback::SynAck => (Self::SYN_ACK, 0, None),
+            EcnFeedback::Classic { ece } => (Self::CLASSIC, u8::from(ece), None),
+            EcnFeedback::AccEcn { ace, option: None } => (Self::ACC_ECN, ace, None),
+            EcnFeedback::AccEcn { ace, option } => (Self::WITH_OPTION, ace, option),
+        };
+        let [e0b, ceb, e1b] = option.map_or([0; 3], |option| [option.e0b(), option.ceb(), option.e1b()].map(u64::from));
+        PackedFeedback {
+            head: variant | u64::from(field) << Self::VARIANT_BITS | e1b << Self::HALF,
+            counters: e0b | ceb << Self::HALF,
+        }
+    }
+}
+
+impl PartialEq<EcnFeedback> for PackedFeedback {
+    fn eq(&self, other: &EcnFeedback) -> bool {
+        *self == PackedFeedback::from(*other)
+    }
+}
+
 /// The counters of the AccECN option (RFC 9768 §3.2.3), each modulo 2^24.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccEcnOption {
-    /// As on the wire, in three bytes each.
-    e0b: [u8; 3],
-    ceb: [u8; 3],
-    e1b: [u8; 3],
+    e0b: u32,
+    ceb: u32,
+    e1b: u32,
 }
 
 impl AccEcnOption {
@@ -137,31 +204,24 @@ impl AccEcnOption {
 
     /// The counters of payload bytes that came as ECT(0), with a mark, and as ECT(1).
     pub const fn new(e0b: u32, ceb: u32, e1b: u32) -> Self {
-        const fn bytes(counter: u32) -> [u8; 3] {
-            let [_, high, middle, low] = counter.to_be_bytes();
-            [high, middle, low]
-        }
-        AccEcnOption { e0b: bytes(e0b), ceb: bytes(ceb), e1b: bytes(e1b) }
-    }
-
-    fn number([high, middle, low]: [u8; 3]) -> u32 {
-        u32::from_be_bytes([0, high, middle, low])
+        const BITS: u32 = (1 << 24) - 1;
+        AccEcnOption { e0b: e0b & BITS, ceb: ceb & BITS, e1b: e1b & BITS }
     }
 
     /// Payload bytes that came as ECT(0), plus 1.
     pub fn e0b(self) -> u32 {
-        Self::number(self.e0b)
+        self.e0b
     }
 
     /// Payload bytes that came with a mark.
     #[inline]
     pub fn ceb(self) -> u32 {
-        Self::number(self.ceb)
+        self.ceb
     }
 
     /// Payload bytes that came as ECT(1), plus 1.
     pub fn e1b(self) -> u32 {
-        Self::number(self.e1b)
+        self.e1b
     }
 
     /// The kind of the option, and its counters. §3.2.3.3 omits a constant counter at the end.
@@ -173,7 +233,11 @@ impl AccEcnOption {
             (true, false) => (174, [e1b, ceb, e0b], 2),
             (false, false) => (172, [e0b, ceb, e1b], 3),
         };
-        (kind, fields.into_iter().take(len))
+        let bytes = |counter: u32| {
+            let [_, high, middle, low] = counter.to_be_bytes();
+            [high, middle, low]
+        };
+        (kind, fields.map(bytes).into_iter().take(len))
     }
 
     /// Bytes in a header, padded to whole words.
@@ -282,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_window_goes_with_any_blocks() {
-        let ack = AckSegment { ack: 100, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None };
+        let ack = AckSegment { ack: 100, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None.into() };
         assert_eq!((ack.window(), ack.with_window(0).window(), ack.with_window(7).window()), (None, Some(0), Some(7)));
         let mut sack = SackBlocks::default();
         sack.push(100, 300, 400);
@@ -291,6 +355,26 @@ mod tests {
         assert_eq!(ack.sack.iter(100).collect::<Vec<_>>(), [(300, 400)]);
         assert!(ack.ack == 100 && AckSegment { sack: SackBlocks::default(), ..ack }.with_window(5).sack.is_empty());
         assert!(size_of::<AckSegment>() <= 64, "a cache line");
+    }
+
+    #[test]
+    fn packed_feedback_reads_as_it_was() {
+        let option = AccEcnOption::new(1, 0xff_ffff, 0xab_cdef);
+        let feedback = [
+            EcnFeedback::None,
+            EcnFeedback::SynAck,
+            EcnFeedback::Classic { ece: false },
+            EcnFeedback::Classic { ece: true },
+            EcnFeedback::AccEcn { ace: 7, option: None },
+            EcnFeedback::AccEcn { ace: 5, option: Some(option) },
+            EcnFeedback::AccEcn { ace: 0, option: Some(AccEcnOption::new(0, 0, 0)) },
+        ];
+        for (place, one) in feedback.into_iter().enumerate() {
+            let packed = PackedFeedback::from(one);
+            assert_eq!(packed.read(), one);
+            let equal = feedback.map(|other| packed == other).into_iter().position(|equal| equal);
+            assert_eq!((equal, packed.option().is_some()), (Some(place), place >= 5), "{one:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The sender's view of the algorithm: its requests are cached between events.
 
 use crate::cc::{
-    Ack, Cc, Congestion, CongestionControl, Loss, MediaControl, PacketControl, PhaseChange, Recovery, Sent,
+    Ack, Cc, Congestion, CongestionControl, Loss, MediaControl, PacketControl, PhaseChange, Recovery,
+    Requests, Sent,
 };
 use crate::units::{Instant, Rate};
 
@@ -38,10 +39,15 @@ impl Controller {
     /// Updates the requests of the algorithm.
     #[inline]
     pub(crate) fn ask(&mut self) {
-        self.cwnd = self.cc.cwnd();
-        self.whole_segments = self.cwnd as u32;
-        self.ssthresh = self.cc.ssthresh();
-        self.pacing_rate = self.cc.pacing_rate();
+        self.grant(self.cc.requests());
+    }
+
+    #[inline]
+    fn grant(&mut self, Requests { cwnd, ssthresh, pacing_rate }: Requests) {
+        self.cwnd = cwnd;
+        self.whole_segments = cwnd as u32;
+        self.ssthresh = ssthresh;
+        self.pacing_rate = pacing_rate;
     }
 
     #[inline]
@@ -134,8 +140,8 @@ impl Controller {
 
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &Ack) {
-        self.cc.on_ack(ack);
-        self.ask();
+        let requests = self.cc.requests_after(ack);
+        self.grant(requests);
     }
 
     pub(crate) fn on_congestion(&mut self, congestion: &Congestion) {

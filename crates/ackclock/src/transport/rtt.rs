@@ -261,6 +261,18 @@ impl Rtt {
     pub fn totals(&self) -> (u64, u64) {
         (self.sum_ns, self.count)
     }
+
+    /// The latest round-trip time, if one was seen since there were so many.
+    #[inline]
+    pub fn seen_since(&self, count: u64) -> Option<Duration> {
+        (self.count > count).then_some(self.latest)
+    }
+
+    /// Number of the round-trip times seen.
+    #[inline]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
 }
 
 #[cfg(test)]

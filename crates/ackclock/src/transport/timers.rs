@@ -41,11 +41,13 @@ timers! {
 pub(crate) struct Timers {
     /// By timer. A stopped timer is later than all events.
     deadlines: [Instant; Timer::ALL.len()],
+    /// The first of them.
+    first: Instant,
 }
 
 impl Default for Timers {
     fn default() -> Self {
-        Timers { deadlines: [Instant::MAX; Timer::ALL.len()] }
+        Timers { deadlines: [Instant::MAX; Timer::ALL.len()], first: Instant::MAX }
     }
 }
 
@@ -53,12 +55,19 @@ impl Timers {
     /// Starts the timer, or starts it again.
     #[inline]
     pub(crate) fn set(&mut self, timer: Timer, deadline: Instant) {
-        self.deadlines[timer as usize] = deadline;
+        let before = std::mem::replace(&mut self.deadlines[timer as usize], deadline);
+        if deadline <= self.first {
+            self.first = deadline;
+        } else if before == self.first {
+            self.first = self.deadlines.iter().copied().fold(Instant::MAX, Instant::min);
+        }
     }
 
     #[inline]
     pub(crate) fn stop(&mut self, timer: Timer) {
-        self.deadlines[timer as usize] = Instant::MAX;
+        if self.runs(timer) {
+            self.set(timer, Instant::MAX);
+        }
     }
 
     #[inline]
@@ -82,8 +91,7 @@ impl Timers {
     /// When that is.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let first = self.deadlines.iter().copied().fold(Instant::MAX, Instant::min);
-        (first != Instant::MAX).then_some(first)
+        (self.first != Instant::MAX).then_some(self.first)
     }
 
     /// True if the timer runs and its time has come.

@@ -192,7 +192,7 @@ fn an_algorithm_that_owns_recovery_sends_through_it() {
             now += Duration::from_millis(1);
             let mut sack = SackBlocks::default();
             sack.push(0, 1460, number * 1460);
-            sender.on_ack(now, &AckSegment { ack: 0, sack, echo: Instant::ZERO, ecn: EcnFeedback::None });
+            sender.on_ack(now, &AckSegment { ack: 0, sack, echo: Instant::ZERO, ecn: EcnFeedback::None.into() });
             sent.push(sent_at(&mut sender, now));
         }
         sent
@@ -271,7 +271,7 @@ fn an_algorithm_sees_the_marks_of_every_ack() {
             acked += 1460;
             marks += u8::from(round >= 2 && number % 2 == 0);
             let ecn = EcnFeedback::AccEcn { ace: (5 + marks) % 8, option: None };
-            let ack = AckSegment { ack: acked, sack: SackBlocks::default(), echo: now, ecn };
+            let ack = AckSegment { ack: acked, sack: SackBlocks::default(), echo: now, ecn: ecn.into() };
             if acked <= sender.acknowledged() + 1460 * u64::from(sender.in_flight()) {
                 sender.on_ack(now, &ack);
             }

@@ -42,7 +42,7 @@ fn is_sound(frame: &Frame) -> bool {
 #[test]
 fn windows_are_those_that_are_advertised() {
     let shown = |transport: Transport, window: Option<u64>| {
-        let ack = AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None };
+        let ack = AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None.into() };
         let ack = Some(window.map_or(ack, |window| ack.with_window(window)));
         let connection = connection(transport);
         let frames = connection.handshake();
@@ -95,7 +95,7 @@ fn an_ack_has_its_blocks_and_counters() {
     sack.push(1460, 2920, 4380);
     let option = Some(AccEcnOption::new(0x01_0203, 0x04_0506, 1));
     let ecn = EcnFeedback::AccEcn { ace: 6, option };
-    let ack = AckSegment { ack: 1460, sack, echo: Instant::ZERO, ecn };
+    let ack = AckSegment { ack: 1460, sack, echo: Instant::ZERO, ecn: ecn.into() };
     let segment = Segment::Ack { seq: 0, len: 0, sent_at: Instant::ZERO, ack: Some(ack) };
     let connection = connection(Transport { ecn: EcnMode::AccEcn, ..Transport::default() });
     let frame = connection.frame(&packet(segment), 0, &[]);
@@ -172,7 +172,7 @@ fn a_handshake_of_the_run_is_the_only_one() {
         let data = Segment::Data { seq, len: 0, sent_at: Instant::ZERO, flags, ack: 0, echo: None };
         connection.frame(&packet(data), 0, &[])
     };
-    let ack = AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::SynAck };
+    let ack = AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::SynAck.into() };
     let answer = Segment::Ack { seq: 0, len: 0, sent_at: Instant::ZERO, ack: Some(ack) };
     let frames = [
         sent(DataEcn::SYN_FLAG, 0),

@@ -135,7 +135,7 @@ impl Model {
         (self.unacknowledged, self.deadline) = (0, None);
         assert_eq!(ack.ack, self.next());
         let echoes = std::mem::take(&mut self.ce_unacknowledged) || self.echoes;
-        match (transport.ecn, ack.ecn) {
+        match (transport.ecn, ack.ecn.read()) {
             (EcnMode::Off, EcnFeedback::None) => {}
             (EcnMode::Classic, EcnFeedback::Classic { ece }) => assert_eq!(ece, echoes, "an echo of marks"),
             (EcnMode::AccEcn, EcnFeedback::AccEcn { ace, option: Some(option) }) => {

@@ -60,7 +60,7 @@ impl Sender {
         delivered: &Delivered,
         is_safe: bool,
     ) -> Marks {
-        match (self.transport.ecn, ack.ecn) {
+        match (self.transport.ecn, ack.ecn.read()) {
             (EcnMode::Classic, EcnFeedback::Classic { ece }) => {
                 if self.on_echo(now, ece) {
                     self.begin_reduction_for_mark(delivered.segments, is_safe);

@@ -46,7 +46,7 @@ use self::validation::Validation;
 use self::window::PeerWindow;
 use super::scoreboard::{Delivered, Scoreboard};
 use super::segment::AckSegment;
-use crate::cc::{Ack, Cc, IdleWindow, MediaFrame, PathView, Phase, PhaseChange, RateSample};
+use crate::cc::{Ack, Cc, IdleWindow, MediaFrame, PathView, Phase, PhaseChange};
 use crate::transport::{
     Controller, ExitGrowth, LossRecovery, Pacer, Pacing, Reduction, Rtt, RttSamples, SenderCounters, Timer, Timers,
     Transport, WindowGrowth, WindowMean, expiry,
@@ -368,7 +368,7 @@ impl Sender {
             self.reduce(self.arrived(delivered.segments, inflation), is_safe);
         }
         let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered, is_safe);
-        let event = Ack {
+        let mut event = Ack {
             now,
             acked: self.growth(acked_bytes, acked_segments, delivered.segments, duplicates),
             newly_delivered: delivered.segments,
@@ -380,10 +380,14 @@ impl Sender {
             in_recovery: before.is_fast_recovery() && !(self.grows_at_exit || self.strategy.grows_at_exit())
                 || self.state.is_fast_recovery()
                 || self.reduces_for_mark,
-            rate: self.take_sample(now, ce_bytes),
+            rate: None,
             state: self.ca_state(),
             path: self.path(),
         };
+        if self.needs_rate_samples {
+            self.tell_losses(now);
+            event.rate = self.board.take_sample(ce_bytes);
+        }
         self.cc.on_ack(&event);
         self.sample_use(now, acked_bytes > 0, round_ended);
         self.after_event(now);
@@ -558,16 +562,6 @@ impl Sender {
     #[inline]
     fn start_timer(&mut self, timer: Timer, now: Instant, timeout: Duration) {
         self.timers.set(timer, expiry(now, timeout, self.transport.timer_tick));
-    }
-
-    /// The delivery rate that an ACK shows, which reports `ce_bytes` more that came with a mark. Losses come before it.
-    #[inline]
-    fn take_sample(&mut self, now: Instant, ce_bytes: u32) -> Option<RateSample> {
-        if !self.needs_rate_samples {
-            return None;
-        }
-        self.tell_losses(now);
-        self.board.take_sample(ce_bytes)
     }
 
     /// Reports each lost transmission to an algorithm that needs them.

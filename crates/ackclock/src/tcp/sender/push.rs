@@ -58,8 +58,8 @@ impl Sender {
         if !self.defers || self.pushed.segments > 0 || self.state != State::Open {
             return false;
         }
-        let room = self.window() - self.in_flight_for_window();
-        if room >= i64::from(self.full_burst()) || room * WINDOW_DIVISOR >= self.window() {
+        let (window, room) = (self.window(), self.window() - self.in_flight_for_window());
+        if room * WINDOW_DIVISOR >= window {
             return false;
         }
         let unsent = self.written.map_or(u64::MAX, |written| written - self.snd_nxt);
@@ -68,7 +68,7 @@ impl Sender {
         let srtt = self.rtt.srtt();
         let soon = (srtt / 2).min(SOON);
         let comes_soon = self.board.front().is_some_and(|oldest| oldest.sent_at + srtt <= now + soon);
-        has_more && is_recent && comes_soon
+        has_more && is_recent && comes_soon && room < i64::from(self.full_burst())
     }
 
     /// The most segments of a burst that begins now.

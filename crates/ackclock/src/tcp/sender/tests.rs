@@ -71,7 +71,7 @@ impl Driven {
         for (start, end) in blocks {
             sack.push(ack * MSS, start * MSS, end * MSS);
         }
-        self.sender.on_ack(self.now, &AckSegment { ack: ack * MSS, sack, echo, ecn: EcnFeedback::None });
+        self.sender.on_ack(self.now, &AckSegment { ack: ack * MSS, sack, echo, ecn: EcnFeedback::None.into() });
         self.sent()
     }
 

@@ -83,7 +83,7 @@ impl Sender {
         self.take_window(now, ack.ack, window)
             && ack.ack == self.snd_una
             && ack.sack.is_empty()
-            && matches!(ack.ecn, EcnFeedback::None | EcnFeedback::Classic { ece: false })
+            && matches!(ack.ecn.read(), EcnFeedback::None | EcnFeedback::Classic { ece: false })
     }
 
     /// Processes an acknowledgement beyond the sent data. Returns true if it covers the octet of a probe, which then

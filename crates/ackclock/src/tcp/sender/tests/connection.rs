@@ -71,7 +71,7 @@ fn data_follow_the_handshake_which_is_the_first_measurement_and_fin_follows_them
 }
 
 fn answer_to_data() -> AckSegment {
-    AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None }
+    AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None.into() }
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_syn_that_is_lost_is_sent_again_and_leaves_a_window_of_one_segment() {
         assert_eq!((named(&syn), sender.next_deadline()), (vec!["SYN".to_owned()], Some(at(next))));
         receiver.on_data(at(millis + 50), &syn[0], Ecn::NotEct);
     }
-    let answer = AckSegment { ecn: EcnFeedback::SynAck, ..answer_to_data() };
+    let answer = AckSegment { ecn: EcnFeedback::SynAck.into(), ..answer_to_data() };
     sender.on_ack(at(3100), &answer);
     assert_eq!((sender.cwnd(), sender.info().ssthresh, sender.rtt().srtt()), (1.0, f64::INFINITY, Duration::ZERO));
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_timestamp_shows_which_syn_is_answered() {
         all(&mut sender, at(0));
         sender.on_deadline(at(1000));
         assert_eq!(named(&all(&mut sender, at(1000))), ["SYN"]);
-        sender.on_ack(at(1500), &AckSegment { ecn: EcnFeedback::SynAck, echo: at(echo), ..answer_to_data() });
+        sender.on_ack(at(1500), &AckSegment { ecn: EcnFeedback::SynAck.into(), echo: at(echo), ..answer_to_data() });
         let rto = sender.rtt().rto().as_nanos() / 1_000_000;
         assert_eq!((sender.rtt().srtt(), rto, sender.cwnd()), (Duration::from_millis(rtt), 3 * rtt, cwnd), "{echo}");
     }

@@ -14,7 +14,7 @@ impl Driven {
     fn echo(&mut self, ack: u64, ece: bool) -> Vec<DataSegment> {
         self.now += Duration::from_millis(1);
         let ecn = EcnFeedback::Classic { ece };
-        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn };
+        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: ecn.into() };
         self.sender.on_ack(self.now, &ack);
         std::iter::from_fn(|| self.sender.poll_transmit(self.now)).collect()
     }
@@ -209,7 +209,7 @@ fn accurate_feedback_counts_marks_and_cuts_once_a_window() {
         tcp.now += Duration::from_millis(1);
         let option = Some(AccEcnOption::new(1, marks * MSS as u32, 1));
         let ecn = EcnFeedback::AccEcn { ace: ((5 + marks) % 8) as u8, option };
-        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo, ecn };
+        let ack = AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo, ecn: ecn.into() };
         tcp.sender.on_ack(tcp.now, &ack);
         std::iter::from_fn(|| tcp.sender.poll_transmit(tcp.now)).collect::<Vec<_>>()
     };
@@ -239,7 +239,7 @@ fn under_dctcp_all_packets_of_an_ack_with_an_echo_are_marked() {
         tcp.now += Duration::from_millis(1);
         let ecn = EcnFeedback::Classic { ece };
         tcp.sender
-            .on_ack(tcp.now, &AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn });
+            .on_ack(tcp.now, &AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: ecn.into() });
         (tcp.sender.counters().ce_reported, tcp.sender.counters().ecn_events)
     };
     assert_eq!(feed(&mut tcp, 1, false), (0, 0));

@@ -50,7 +50,7 @@ fn a_single_segment_has_no_psh_unless_it_ends_a_write() {
     tcp.sender.on_deadline(tcp.now);
     assert_eq!(flags(&mut tcp), [(0, false)]);
     tcp.now += Duration::from_millis(1);
-    let ack = AckSegment { ack: 2 * MSS, sack: SackBlocks::default(), echo: tcp.now, ecn: EcnFeedback::None };
+    let ack = AckSegment { ack: 2 * MSS, sack: SackBlocks::default(), echo: tcp.now, ecn: EcnFeedback::None.into() };
     tcp.sender.on_ack(tcp.now, &ack);
     assert_eq!(flags(&mut tcp), [(2, true)]);
 }

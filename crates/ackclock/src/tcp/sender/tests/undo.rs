@@ -275,7 +275,7 @@ fn a_cut_for_a_mark_ends_the_doubt() {
         let mut sack = SackBlocks::default();
         sack.push(11 * MSS, 0, MSS);
         let sack = if ece { SackBlocks::default() } else { sack };
-        tcp.sender.on_ack(tcp.now, &AckSegment { ack: 11 * MSS, sack, echo: Instant::ZERO, ecn });
+        tcp.sender.on_ack(tcp.now, &AckSegment { ack: 11 * MSS, sack, echo: Instant::ZERO, ecn: ecn.into() });
         tcp.sender.counters()
     };
     assert_eq!((cut(&mut tcp, true).ecn_events, cut(&mut tcp, false).undos), (1, 0));

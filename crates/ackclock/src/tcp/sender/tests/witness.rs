@@ -212,7 +212,7 @@ fn marks_are_told_as_they_come() {
     tcp.sent();
     for (acked, marks) in [(1, 0), (2, 2), (3, 2), (4, 5)] {
         let ecn = EcnFeedback::AccEcn { ace: (5 + marks) % 8, option: None };
-        let ack = AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn };
+        let ack = AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: ecn.into() };
         tcp.sender.on_ack(Instant::ZERO, &ack);
     }
     assert_eq!(witness.heard(|ack| (ack.ece, ack.ce_count)), [(false, 0), (true, 2), (false, 0), (true, 3)]);
