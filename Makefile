@@ -138,7 +138,6 @@ $(CHECKED_RUST): $(RUST) | lint-rust
 test-rust: ## Documentation and tests of the crates
 	RUSTDOCFLAGS="-D warnings" cargo doc --package ackclock --package ackclock-pcap --package ackclock-scenario --no-deps --locked --quiet
 	cargo test $(addprefix --package ,$(TESTED_CRATES)) --locked --quiet
-	cargo test --package ackclock --locked --quiet --profile develop --test theory
 	cargo test --manifest-path $(S2N) --target-dir target/s2n --locked --quiet
 
 # A second make finds the files of the module for browsers.

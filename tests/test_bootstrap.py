@@ -102,24 +102,3 @@ def test_how_often_ten_replicates_hold_the_truth(
     """Bounds are three standard errors of 300 trials below .95 and .90."""
     held = coverage(draw, truth, 10)
     assert least <= held <= 0.99
-
-
-@pytest.mark.parametrize(
-    ("centres", "least"),
-    # All environments alike is the hardest case for a maximum.
-    [([0.0] * 15, 0.75), ([0.1 * index for index in range(15)], 0.85), ([*[0.0] * 14, 5.0], 0.90)],
-)
-def test_how_often_the_interval_of_a_maximum_holds_the_truth(centres: list[float], least: float) -> None:
-    generator = random.Random(17)
-    held, held_unreflected, trials = 0, 0, 100
-    for _ in range(trials):
-        table = [[generator.gauss(centre, 1) for _ in range(10)] for centre in centres]
-        point = max(math.fsum(values) / 10 for values in table)
-        maxima = list(map(max, zip(*map(resampled_means, table), strict=True)))
-        value = reflected_estimate(point, maxima, 10)
-        assert value.low is not None and value.high is not None
-        held += value.low <= max(centres) <= value.high
-        held_unreflected += 2 * point - value.high <= max(centres) <= 2 * point - value.low
-    assert held / trials >= least
-    if len(set(centres)) == 1:
-        assert held_unreflected / trials < 0.2

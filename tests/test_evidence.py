@@ -44,6 +44,7 @@ def test_what_a_row_runs_is_there(name: str) -> None:
     assert found.page is None or (ROOT / found.page).exists()
     assert all((ROOT / file).exists() for file in found.kept)
     for command in filter(None, (found.full, found.slice)):
+        assert not command.tested or re.match(r"\.venv/bin/pytest tests/", command.command)
         target = re.match(r"make ([a-z0-9-]+)", command.command)
         assert target is None or re.search(rf"^{target[1]}:", MAKEFILE, re.MULTILINE)
         files = re.findall(r"\b(?:tools|tests|fuzz)/[\w/.-]+\w", command.command)
@@ -54,8 +55,9 @@ def test_what_a_row_runs_is_there(name: str) -> None:
 
 
 def test_every_row_is_run_by_the_tests() -> None:
-    """In a slice, or in whole as `test_golden.py` does."""
-    assert [each.name for each in rows.rows() if each.slice is None] == ["golden"]
+    """In a slice, or in whole: `test_golden.py`, and `crates/ackclock/tests/theory`."""
+    assert [each.name for each in rows.rows() if each.slice is None] == ["theory", "golden"]
+    assert re.search(r"^test:.* test-rust .*test-python ", MAKEFILE, re.MULTILINE)
     assert re.search(r"^test:.* evidence-slice ", MAKEFILE, re.MULTILINE)
 
 
@@ -108,12 +110,23 @@ def test_slices_say_at_the_end_what_was_skipped(
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     some = Command("echo 3 passed", COUNT)
-    selected = [row(slice=some), row(name="other", slice=some, needs=("ns2",)), row(name="whole")]
+    tested = dataclasses.replace(some, tested=True)
+    selected = [
+        row(slice=some),
+        row(name="other", slice=some, needs=("ns2",)),
+        row(name="whole"),
+        row(name="repeated", slice=tested),
+    ]
     assert evidence_slice.run_slices(selected) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[:3] == ["some: 3 tests pass (0 s)", "other: skipped", "whole: the tests run the whole row"]
-    assert said[3] == "evidence: 3 rows, 0 failed, 1 skipped, 0 s"
-    assert said[4:] == ["  skipped other: ns2 is missing (apt-get install ns2)"]
+    assert said[:4] == [
+        "some: 3 tests pass (0 s)",
+        "other: skipped",
+        "whole: the tests run the whole row",
+        "repeated: the tests run the slice",
+    ]
+    assert said[4] == "evidence: 4 rows, 0 failed, 1 skipped, 0 s"
+    assert said[5:] == ["  skipped other: ns2 is missing (apt-get install ns2)"]
 
 
 def test_a_slice_that_fails_shows_its_last_words(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:

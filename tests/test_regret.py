@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ackclock.evaluation.regret import RegretBaseline, Scale, noise_floor_of, regrets
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.statistics.estimates import Estimate
+from method_simulation import NOISES
 
 SCALE = Scale("efficiency", "efficiency %", 2)
 
@@ -66,8 +67,30 @@ def test_nothing_random_beside_something_random() -> None:
         {"exact": [[3.0]], "random": [[1.0, 2.0, 3.0]]}, SCALE, stored({"exact": 1.0, "random": 2.0})
     )
     assert only.worst_case.mean == 2.0 and only.worst == "exact"
-    assert (only.worst_case.low, only.worst_case.high) == (2.0, 2.0)
+    # The random one ends at 0 + 4.303 / sqrt(3), with two degrees of freedom.
+    assert only.worst_case.low == 2.0 and only.worst_case.high == pytest.approx(4.30265 / math.sqrt(3))
     assert only.total.low is not None and only.total.low < 2.0
+
+
+@pytest.mark.parametrize("noise", ["normal", "heavy"])
+@pytest.mark.parametrize(
+    "centres",
+    # All environments alike is the hardest case for a maximum.
+    [[0.0] * 15, [0.1 * index for index in range(15)], [*[0.0] * 14, 5.0]],
+    ids=["alike", "rising", "one"],
+)
+def test_the_interval_of_a_worst_case_holds_the_truth(centres: list[float], noise: str) -> None:
+    """The bound is three standard errors of 100 trials below 0.95."""
+    generator, draw = random.Random(17), NOISES[noise]
+    baseline = stored({str(at): 0.0 for at in range(len(centres))})
+    held, trials = 0, 100
+    for _ in range(trials):
+        rows = [[centre + draw(generator) for _ in range(10)] for centre in centres]
+        (only,) = regrets({str(at): [row] for at, row in enumerate(rows)}, SCALE, baseline)
+        low, high = only.worst_case.low, only.worst_case.high
+        assert low is not None and high is not None
+        held += low <= max(centres) <= high
+    assert held / trials >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / trials)
 
 
 cost = st.floats(-100, 100)

@@ -170,7 +170,8 @@ def _said(row: Row, result: Result) -> str:
 def _slice(row: Row) -> str:
     if row.slice is None:
         return "the tests run the whole row"
-    return _code(row.slice.command) + (f": {row.slice.note}" if row.slice.note else "")
+    remark = "the tests run it" if row.slice.tested else row.slice.note
+    return _code(row.slice.command) + (f": {remark}" if remark else "")
 
 
 def _code(text: str) -> str:

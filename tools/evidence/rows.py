@@ -93,12 +93,14 @@ class Command:
     Attributes:
         takes: its time in words.
         note: the parts that it leaves out.
+        tested: whether `make test-python` runs it.
     """
 
     command: str
     reading: Reading
     takes: str = ""
     note: str = ""
+    tested: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Self
 
 from ackclock.evaluation.regret import Regret, RegretBaseline, Scale, regrets
 from ackclock.reproduce.grids import CONTROL, ENVIRONMENT, Values, members
@@ -42,28 +43,27 @@ _REDUCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its values over resampled replicates."""
+    """A figure with its interval, and its values over resampled replicates."""
 
-    point: float
+    estimate: Estimate
     #: One value per resample. All figures resample the same replicates.
     drawn: Sequence[float]
-    count: int
 
-    @property
-    def estimate(self) -> Estimate:
-        """The figure with its interval."""
-        return reflected_estimate(self.point, self.drawn, self.count)
+    @classmethod
+    def resampled(cls, point: float, drawn: Sequence[float], count: int) -> Self:
+        """Return a figure of `count` replicates with the interval of its resamples."""
+        return cls(reflected_estimate(point, drawn, count), drawn)
 
 
 #: The regret of a control over the environments, by the names of `paper_keys.WHICH`.
 _TAKEN: dict[str, Callable[[Regret], Figure]] = {
-    "d_sum": lambda regret: Figure(regret.total.mean, regret.drawn_total, regret.total.count),
-    "d_mean": lambda regret: Figure(
+    "d_sum": lambda regret: Figure(regret.total, regret.drawn_total),
+    "d_mean": lambda regret: Figure.resampled(
         regret.mean,
         [value / len(regret.by_environment) for value in regret.drawn_total],
         regret.total.count,
     ),
-    "c_max": lambda regret: Figure(regret.worst_case.mean, regret.drawn_worst_case, regret.worst_case.count),
+    "c_max": lambda regret: Figure(regret.worst_case, regret.drawn_worst_case),
 }
 
 
@@ -115,7 +115,8 @@ def combine(figures: Sequence[Figure], reduce: Callable[[Sequence[float]], float
     # Few replicates yield few distinct resamples.
     once = cache(reduce)
     drawn = [once(values) for values in zip(*(figure.drawn for figure in figures), strict=True)]
-    return Figure(reduce([figure.point for figure in figures]), drawn, figures[0].count)
+    point = reduce([figure.estimate.mean for figure in figures])
+    return Figure.resampled(point, drawn, figures[0].estimate.count)
 
 
 @measure("robustness", which=WHICH, reduce=_REDUCTIONS)

@@ -116,34 +116,51 @@ pub fn estimate(values: &[f64], confidence: f64) -> Estimate {
 /// `paired`: replicates with the same number use the same random draws. Unpaired replicates add their own variance. The degrees
 /// of freedom follow Welch and Satterthwaite.
 pub fn against_stored(values: &[f64], stored: &[f64], paired: bool) -> Estimate {
-    let (ours, theirs) = (values.len(), stored.len());
-    if ours < 2 || theirs < 2 {
+    if values.len() < 2 || stored.len() < 2 {
         return estimate(values, CONFIDENCE);
     }
+    let half_width = difference_error(values, stored, paired).half_width(CONFIDENCE);
+    let mean = mean(values);
+    Estimate { mean, low: Some(mean - half_width), high: Some(mean + half_width), count: values.len() }
+}
+
+/// The sampling error of a figure.
+pub(super) struct SamplingError {
+    standard: f64,
+    degrees: usize,
+}
+
+impl SamplingError {
+    /// Half the length of Student's interval.
+    pub(super) fn half_width(&self, confidence: f64) -> f64 {
+        student_t_quantile(self.degrees, confidence) * self.standard
+    }
+}
+
+/// The sampling error of the difference of two means, as `against_stored` describes. A single value has no error.
+pub(super) fn difference_error(values: &[f64], other: &[f64], paired: bool) -> SamplingError {
+    let (ours, theirs) = (values.len(), other.len());
     let common = if paired { ours.min(theirs) } else { 0 };
+    // A single pair has no variance, so both samples count as unpaired.
+    let common = if common > 1 { common } else { 0 };
     let pairs: Vec<f64> = values
         .iter()
-        .zip(stored)
+        .zip(other)
         .take(common)
         .map(|(value, other)| value / ours as f64 - other / theirs as f64)
         .collect();
-    let alone = |row: &[f64], count: usize| {
-        let rest = (row.len() - count) as f64 / (row.len() * row.len()) as f64;
+    let alone = |row: &[f64]| {
+        let rest = (row.len() - common) as f64 / (row.len() * row.len()) as f64;
         (rest * variance(row), row.len() - 1)
     };
-    let mut parts = vec![alone(values, common), alone(stored, common)];
-    match common {
-        0 => {}
-        // A single pair has no variance, so both samples count as unpaired.
-        1 => parts = vec![alone(values, 0), alone(stored, 0)],
-        _ => parts.push((common as f64 * variance(&pairs), common - 1)),
+    let mut parts: Vec<(f64, usize)> = [values, other].into_iter().filter(|row| row.len() > 1).map(alone).collect();
+    if common > 0 {
+        parts.push((common as f64 * variance(&pairs), common - 1));
     }
     let total = sum(parts.iter().map(|(variance, _)| *variance));
     let weight = sum(parts.iter().map(|(variance, degrees)| variance * variance / *degrees as f64));
-    let degrees = if weight > 0.0 { (total * total / weight) as usize } else { ours - 1 };
-    let half_width = student_t_quantile(degrees.max(1), CONFIDENCE) * total.sqrt();
-    let mean = mean(values);
-    Estimate { mean, low: Some(mean - half_width), high: Some(mean + half_width), count: ours }
+    let degrees = if weight > 0.0 { (total * total / weight) as usize } else { 1 };
+    SamplingError { standard: total.sqrt(), degrees: degrees.max(1) }
 }
 
 fn variance(values: &[f64]) -> f64 {

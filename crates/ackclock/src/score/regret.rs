@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::bootstrap::{Bootstrap, RESAMPLES, quantile, reflected_estimate};
-use super::estimate::Estimate;
+use super::estimate::{CONFIDENCE, Estimate, SamplingError, difference_error};
 use super::mersenne::Mersenne;
 use super::sum::{mean, sum};
 
@@ -71,8 +71,9 @@ pub struct Regret {
 
 /// The regret of each candidate.
 ///
-/// Intervals resample the replicates jointly over environments, as `reflected_estimate` describes. A stored best is resampled
-/// from its own replicates, jointly where the random draws are the same. Otherwise each resample has its own best of the table.
+/// `largest_difference` describes the interval of the worst case. The interval of the total resamples the replicates jointly over
+/// environments, as `reflected_estimate` describes. A stored best is resampled from its own replicates, jointly where the random
+/// draws are the same. Otherwise each resample has its own best of the table.
 pub fn regrets(table: &Table) -> Vec<Regret> {
     let mut bootstrap = Bootstrap::default();
     let means: Vec<Vec<f64>> = table.costs.iter().map(|row| row.iter().map(|values| mean(values)).collect()).collect();
@@ -109,7 +110,7 @@ pub fn regrets(table: &Table) -> Vec<Regret> {
         }
         let worst = largest(&by_environment);
         Regret {
-            worst_case: reflected_estimate(by_environment[worst], drawn_worst_case.clone(), count),
+            worst_case: largest_difference(by_environment[worst], &table.differences(candidate, &best, &units), count),
             total: reflected_estimate(sum(by_environment.iter().copied()), drawn_total.clone(), count),
             worst,
             by_environment,
@@ -121,7 +122,58 @@ pub fn regrets(table: &Table) -> Vec<Regret> {
     (0..means.first().map_or(0, Vec::len)).map(regret).collect()
 }
 
+/// A difference of two mean costs.
+struct Difference {
+    mean: f64,
+    /// The standard error, or none if nothing is random.
+    error: Option<SamplingError>,
+    unit: f64,
+}
+
+/// The largest of several true differences, whose estimate is `point`, with its confidence interval.
+///
+/// Both ends are the largest of the ends of single intervals. The largest true difference exceeds the upper end only if it exceeds
+/// the end of its own interval. Half of the permitted error thus suffices for the upper end, without correction. The lower end is
+/// wrong only if one of the intervals begins above its own difference. All of them share the other half (Bonferroni).
+fn largest_difference(point: f64, differences: &[Difference], count: usize) -> Estimate {
+    if count == 1 {
+        return Estimate::single(point);
+    }
+    let random = differences.iter().filter(|each| each.error.is_some()).count().max(1);
+    let end = |confidence: f64, sign: f64| {
+        let reach =
+            |each: &Difference| each.error.as_ref().map_or(0.0, |error| error.half_width(confidence) / each.unit);
+        differences.iter().map(|each| each.mean + sign * reach(each)).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let simultaneous = 1.0 - (1.0 - CONFIDENCE) / random as f64;
+    Estimate { mean: point, low: Some(end(simultaneous, -1.0)), high: Some(end(CONFIDENCE, 1.0)), count }
+}
+
 impl Table {
+    /// The differences whose largest is the worst-case regret of a candidate.
+    ///
+    /// With stored scores they are the distances to the stored best of each environment. Without them, a candidate
+    /// has a difference to each other candidate, and the zero to itself. The best of the table is the largest of them.
+    fn differences(&self, candidate: usize, best: &[f64], units: &[f64]) -> Vec<Difference> {
+        let places = self.costs.iter().enumerate();
+        let of = |(place, row): (usize, &Vec<Vec<f64>>)| {
+            let (own, unit) = (&row[candidate], units[place]);
+            let to = |cost: f64, others: &[f64], paired: bool| Difference {
+                mean: (mean(own) - cost) / unit,
+                error: (own.len().max(others.len()) > 1).then(|| difference_error(own, others, paired)),
+                unit,
+            };
+            if self.best.is_some() {
+                let stored = self.best_costs.as_ref().map_or(&[][..], |rows| &rows[place]);
+                return vec![to(best[place], stored, self.paired)];
+            }
+            let itself = Difference { mean: 0.0, error: None, unit };
+            let others = row.iter().enumerate().filter(|(at, _)| *at != candidate);
+            others.map(|(_, costs)| to(mean(costs), costs, true)).chain([itself]).collect()
+        };
+        places.flat_map(of).collect()
+    }
+
     /// The mean of each resample of a stored best. Replicates that share random draws with the judged ones are resampled jointly
     /// with them, all others independently.
     fn stored_means(&self, bootstrap: &mut Bootstrap, row: &[f64], judged: usize) -> Vec<f64> {

@@ -168,6 +168,53 @@ fn stored_scores_have_an_error_of_their_own() {
     assert!((more - expected).abs() < 1e-9, "{more} {expected}");
 }
 
+/// The ends of the interval of a worst case, for the first candidate.
+fn worst_case(costs: &[&[&[f64]]], best: Option<Vec<f64>>, stored: Option<&[&[f64]]>) -> [f64; 3] {
+    let table = Table {
+        costs: costs.iter().map(|row| row.iter().map(|values| values.to_vec()).collect()).collect(),
+        relative: vec![false; costs.len()],
+        algorithms: 2,
+        best,
+        best_costs: stored.map(|rows| rows.iter().map(|values| values.to_vec()).collect()),
+        paired: true,
+        reference_costs: None,
+        reference: 0,
+    };
+    let found = regrets(&table)[0].worst_case;
+    [found.low.unwrap(), found.mean, found.high.unwrap()]
+}
+
+fn assert_close(found: [f64; 3], expected: [f64; 3]) {
+    for (one, other) in found.into_iter().zip(expected) {
+        assert!((one - other).abs() < 1e-4, "{found:?} {expected:?}");
+    }
+}
+
+/// Student's t of two degrees of freedom is c sqrt(2 / (1 - c^2)): 4.30265 for 0.95, 6.20535 for 0.975.
+#[test]
+fn each_end_of_a_worst_case_comes_from_the_environment_that_decides_it() {
+    // Standard errors of 1/sqrt(3) and 4/sqrt(3): 5 - 6.20535 x 0.57735, and 4 + 4.30265 x 2.30940.
+    let (near, wide): (&[f64], &[f64]) = (&[4.0, 5.0, 6.0], &[0.0, 4.0, 8.0]);
+    assert_close(worst_case(&[&[near], &[wide]], Some(vec![0.0, 0.0]), None), [1.41734, 5.0, 13.93656]);
+    // A single environment needs no correction, and neither does one in which nothing is random.
+    assert_close(worst_case(&[&[near]], Some(vec![0.0]), None), [2.51587, 5.0, 7.48413]);
+    assert_close(worst_case(&[&[near], &[&[1.0]]], Some(vec![0.0, 0.0]), None), [2.51587, 5.0, 7.48413]);
+    assert_close(worst_case(&[&[near], &[&[6.0]]], Some(vec![0.0, 0.0]), None), [6.0, 6.0, 7.48413]);
+    // The same draws leave a difference of 1 without an error.
+    assert_close(worst_case(&[&[near]], Some(vec![4.0]), Some(&[&[3.0, 4.0, 5.0]])), [1.0, 1.0, 1.0]);
+}
+
+#[test]
+fn a_worst_case_within_a_table_is_the_largest_distance_to_any_other_candidate() {
+    // The distances are 3 without an error, 3 with the differences 4, 2 and 3, and the zero to itself.
+    let own: &[f64] = &[4.0, 5.0, 6.0];
+    assert_close(worst_case(&[&[own, &[1.0, 2.0, 3.0], &[0.0, 3.0, 3.0]]], None, None), [3.0, 3.0, 5.48413]);
+    // The best of a table may be worse than the next one: -1 + 4.30265 x 0.57735, but no less than zero.
+    assert_close(worst_case(&[&[own, &[5.0, 7.0, 6.0]]], None, None), [0.0, 0.0, 1.48413]);
+    // A single value has no error: 1 +- 4.30265 x 0.57735, and not below zero.
+    assert_close(worst_case(&[&[&[6.0], own]], None, None), [0.0, 1.0, 3.48413]);
+}
+
 #[test]
 fn shares_have_three_bands_and_a_harm() {
     let share = |mean: f64, half: f64| Estimate { mean, low: Some(mean - half), high: Some(mean + half), count: 9 };
