@@ -218,7 +218,8 @@ impl Connection {
                 }
             }
             Segment::Ack { seq, len, sent_at, ack } => {
-                let first = AckSegment { ack: 0, sack: Default::default(), echo: self.opened, ecn: EcnFeedback::None.into() };
+                let first =
+                    AckSegment { ack: 0, sack: Default::default(), echo: self.opened, ecn: EcnFeedback::None.into() };
                 let ack = ack.unwrap_or(first);
                 let stamps = (self.clock(false, epoch_ns(*sent_at)), self.clock(true, epoch_ns(ack.echo)));
                 if ack.ecn == EcnFeedback::SynAck {

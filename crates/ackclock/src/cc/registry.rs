@@ -283,9 +283,17 @@ impl Cc {
     }
 
     /// The requests after an ACK.
-    pub(crate) fn requests_after(&mut self, ack: &Ack) -> Requests {
+    pub(crate) fn requests_after_ack(&mut self, ack: &Ack) -> Requests {
         dispatch!(self, cc => {
             cc.on_ack(ack);
+            Requests { cwnd: cc.cwnd(), ssthresh: cc.ssthresh(), pacing_rate: cc.pacing_rate() }
+        })
+    }
+
+    /// The requests after a departure.
+    pub(crate) fn requests_after_sent(&mut self, sent: &Sent) -> Requests {
+        dispatch!(self, cc => {
+            cc.on_sent(sent);
             Requests { cwnd: cc.cwnd(), ssthresh: cc.ssthresh(), pacing_rate: cc.pacing_rate() }
         })
     }

@@ -116,12 +116,7 @@ impl SendingEnd {
 
     /// One of QUIC has, with these ranges of packet numbers, or feedback of RTP, with these reports. Returns the
     /// round-trip time that it shows, if there is one.
-    pub fn on_ack_packet(
-        &mut self,
-        now: Instant,
-        ack: &quic::AckPacket,
-        ranges: &[(u64, u64)],
-    ) -> Option<Duration> {
+    pub fn on_ack_packet(&mut self, now: Instant, ack: &quic::AckPacket, ranges: &[(u64, u64)]) -> Option<Duration> {
         let seen = self.rtt().count();
         match self {
             SendingEnd::Quic(sender) => sender.on_ack(now, ack, ranges),

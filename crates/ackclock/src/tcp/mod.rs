@@ -10,5 +10,7 @@ mod segment;
 mod sender;
 
 pub use receiver::Receiver;
-pub use segment::{AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, PackedFeedback, SackBlocks};
+pub use segment::{
+    AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, PackedFeedback, SackBlocks,
+};
 pub use sender::Sender;

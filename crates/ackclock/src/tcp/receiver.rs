@@ -372,7 +372,8 @@ impl Receiver {
         }
         let again_at = self.peer.as_ref().and_then(|peer| peer.again_at);
         let read_at = self.buffer.as_ref().and_then(|buffer| buffer.next_read(self.next));
-        [self.ack_deadline, again_at, read_at].into_iter().flatten().min()
+        let [first, second, third] = [self.ack_deadline, again_at, read_at].map(|at| at.unwrap_or(Instant::MAX));
+        Some(first.min(second).min(third)).filter(|at| *at < Instant::MAX)
     }
 
     /// The delayed ACK, if it is due by `now`, or a window update after reads of the application.

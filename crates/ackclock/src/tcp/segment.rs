@@ -346,7 +346,8 @@ mod tests {
 
     #[test]
     fn a_window_goes_with_any_blocks() {
-        let ack = AckSegment { ack: 100, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None.into() };
+        let ack =
+            AckSegment { ack: 100, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None.into() };
         assert_eq!((ack.window(), ack.with_window(0).window(), ack.with_window(7).window()), (None, Some(0), Some(7)));
         let mut sack = SackBlocks::default();
         sack.push(100, 300, 400);

@@ -1,8 +1,7 @@
 //! The sender's view of the algorithm: its requests are cached between events.
 
 use crate::cc::{
-    Ack, Cc, Congestion, CongestionControl, Loss, MediaControl, PacketControl, PhaseChange, Recovery,
-    Requests, Sent,
+    Ack, Cc, Congestion, CongestionControl, Loss, MediaControl, PacketControl, PhaseChange, Recovery, Requests, Sent,
 };
 use crate::units::{Instant, Rate};
 
@@ -134,13 +133,13 @@ impl Controller {
     }
 
     pub(crate) fn on_sent(&mut self, sent: &Sent) {
-        self.cc.on_sent(sent);
-        self.ask();
+        let requests = self.cc.requests_after_sent(sent);
+        self.grant(requests);
     }
 
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &Ack) {
-        let requests = self.cc.requests_after(ack);
+        let requests = self.cc.requests_after_ack(ack);
         self.grant(requests);
     }
 

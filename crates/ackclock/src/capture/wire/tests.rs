@@ -42,7 +42,8 @@ fn is_sound(frame: &Frame) -> bool {
 #[test]
 fn windows_are_those_that_are_advertised() {
     let shown = |transport: Transport, window: Option<u64>| {
-        let ack = AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None.into() };
+        let ack =
+            AckSegment { ack: 0, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: EcnFeedback::None.into() };
         let ack = Some(window.map_or(ack, |window| ack.with_window(window)));
         let connection = connection(transport);
         let frames = connection.handshake();

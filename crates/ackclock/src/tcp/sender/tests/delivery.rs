@@ -130,7 +130,8 @@ fn samples_tell_of_bytes_that_came_with_a_mark() {
         let option = Some(AccEcnOption::new(1, (marks * MSS) as u32, 1));
         let ecn = EcnFeedback::AccEcn { ace: ((5 + marks) % 8) as u8, option };
         let echo = Instant::from_nanos(1 + echo as u64);
-        tcp.sender.on_ack(tcp.now, &AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo, ecn: ecn.into() });
+        tcp.sender
+            .on_ack(tcp.now, &AckSegment { ack: acked * MSS, sack: SackBlocks::default(), echo, ecn: ecn.into() });
         tcp.sent();
     }
     let samples = witness.heard(|ack| ack.rate.map(|rate| (rate.delivered, rate.newly_ce, rate.delivered_ce)));

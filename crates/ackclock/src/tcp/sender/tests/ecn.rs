@@ -238,8 +238,10 @@ fn under_dctcp_all_packets_of_an_ack_with_an_echo_are_marked() {
     let feed = |tcp: &mut Driven, ack: u64, ece: bool| {
         tcp.now += Duration::from_millis(1);
         let ecn = EcnFeedback::Classic { ece };
-        tcp.sender
-            .on_ack(tcp.now, &AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: ecn.into() });
+        tcp.sender.on_ack(
+            tcp.now,
+            &AckSegment { ack: ack * MSS, sack: SackBlocks::default(), echo: Instant::ZERO, ecn: ecn.into() },
+        );
         (tcp.sender.counters().ce_reported, tcp.sender.counters().ecn_events)
     };
     assert_eq!(feed(&mut tcp, 1, false), (0, 0));
