@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
 from helpers import TINY
 from hypothesis import settings
+
+from ackclock.evaluation import evaluate
+from ackclock.running.index import INDEX
 
 # How long an example takes says something of the machine.
 settings.register_profile("any machine", deadline=None)
@@ -21,6 +26,18 @@ def tiny(tmp_path: Path) -> Path:
     path = tmp_path / "tiny.toml"
     path.write_text(TINY)
     return path
+
+
+@pytest.fixture(scope="session")
+def panel_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the runs of the panel of `core`, three replicates each. All workers copy the same one."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "panel-runs"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / INDEX).exists():
+            evaluate("aimd", quick=True, out=folder)
+    return folder
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -62,10 +63,12 @@ def commands() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that a reader's could be; what one command leaves the next one finds."""
+def scratch(tmp_path_factory: pytest.TempPathFactory, panel_runs: Path) -> Path:
+    """A folder of a reader. Each command finds the files of earlier ones, and the runs of the panel."""
     folder = tmp_path_factory.mktemp("docs")
     (folder / "examples").symlink_to(ROOT / "examples")
+    for name in ("before", "after", "ackclock-out/evaluate-new-aimd"):
+        shutil.copytree(panel_runs, folder / name)
     return folder
 
 

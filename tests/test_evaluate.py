@@ -37,9 +37,9 @@ class Evaluated:
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+def core(tmp_path_factory: pytest.TempPathFactory, panel_runs: Path) -> Evaluated:
     """The core suite, a replicate of each environment."""
-    folder = tmp_path_factory.mktemp("core")
+    folder = shutil.copytree(panel_runs, tmp_path_factory.mktemp("core"), dirs_exist_ok=True)
     answer = cli("evaluate", "new-aimd", "--replicates", "1", "--out", folder)
     assert answer.code == 0, answer.stderr
     return Evaluated(answer, folder)

@@ -26,8 +26,8 @@ FAILS = "rule grow = 1e300; cut = w"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Evaluation, Path]:
-    folder = tmp_path_factory.mktemp("overview")
+def made(tmp_path_factory: pytest.TempPathFactory, panel_runs: Path) -> tuple[Evaluation, Path]:
+    folder = shutil.copytree(panel_runs, tmp_path_factory.mktemp("overview"), dirs_exist_ok=True)
     evaluation = evaluate(["aimd(increase=8)", "cubic"], against=["aimd"], quick=True, out=folder)
     write_report(evaluation, folder, command="again")
     return evaluation, folder

@@ -70,9 +70,9 @@ class Reported:
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Reported:
+def core(tmp_path_factory: pytest.TempPathFactory, panel_runs: Path) -> Reported:
     """The core suite with three replicates: there is a worst environment."""
-    folder = tmp_path_factory.mktemp("core")
+    folder = shutil.copytree(panel_runs, tmp_path_factory.mktemp("core"), dirs_exist_ok=True)
     answer = cli("evaluate", "new-aimd", "--quick", "--out", folder)
     assert answer.code == 0, answer.stderr
     return Reported(folder)

@@ -25,8 +25,9 @@ SOURCES = Path("crates/ackclock/src")
 #: The sources of the unit tests.
 COPIED = ("Cargo.toml", "Cargo.lock", "crates", "examples", "tests/exchange")
 #: Random tests draw the same for every mutant, and do not search for the smallest failing input. Dependencies
-#: are used as `cargo test` has built them.
+#: are used as `cargo test` has built them. Only the changed part of the core is compiled again.
 ENVIRONMENT = {
+    "CARGO_INCREMENTAL": "1",
     "CARGO_TARGET_DIR": str(ROOT / "target"),
     "PROPTEST_RNG_SEED": "1",
     "PROPTEST_MAX_SHRINK_ITERS": "0",

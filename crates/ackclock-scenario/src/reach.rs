@@ -139,9 +139,10 @@ fn replaced(tree: &Node, place: &[String], value: Value) -> Option<Node> {
     Some(tree)
 }
 
-/// Other permitted values at a place, near ones first.
+/// Other permitted values at a place. Near values and values of the same type come first.
 fn others(tree: &Node, place: &[String]) -> Vec<Value> {
     let Some(node) = sets::at(tree, place) else { return Vec::new() };
+    let is_number = matches!(node.value, Value::Integer(_) | Value::Float(_));
     let near: Vec<Value> = match &node.value {
         Value::Bool(flag) => vec![Value::Bool(!flag)],
         Value::Integer(number) => [number + 1, number - 1, 2 * number, number / 2].map(Value::Integer).to_vec(),
@@ -152,7 +153,9 @@ fn others(tree: &Node, place: &[String]) -> Vec<Value> {
     let general = NUMBERS.map(Value::Float).into_iter().chain(INTEGERS.map(Value::Integer));
     let general = general.chain([true, false].map(Value::Bool));
     let texts = names(tree, place).into_iter().chain(TEXTS.map(str::to_owned));
-    let mut values: Vec<Value> = near.into_iter().chain(texts.map(Value::Text)).chain(general).collect();
+    let (texts, general): (Vec<Value>, Vec<Value>) = (texts.map(Value::Text).collect(), general.collect());
+    let far = if is_number { [general, texts] } else { [texts, general] };
+    let mut values: Vec<Value> = near.into_iter().chain(far.into_iter().flatten()).collect();
     values.retain(|value| *value != node.value);
     values
 }
