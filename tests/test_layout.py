@@ -43,7 +43,8 @@ USES = {
     "responses coexistence",
     "evidence": "_core errors text page files running scenario statistics evaluation",
     "tuning": "_core errors text metrics statistics page arguments files foreign running evaluation",
-    "attacks": "errors text metrics statistics page arguments files running scenario evaluation tuning",
+    "attacks": "errors text metrics statistics page arguments files running scenario synchronous evaluation "
+    "tuning",
     "gym": "_core errors text arguments scenario running",
     "reproduce": "_core errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
