@@ -311,8 +311,9 @@ evidence-statistics: build ## Check the statistics with equal algorithms, drawn 
 	$(BIN)/python tools/evidence/interval_coverage.py
 	$(BIN)/python tools/evidence/method_simulation.py
 
-evidence-attacks: build ## Search for the weaknesses of algorithms that the literature describes, about 15 minutes
+evidence-attacks: build ## Search for the weaknesses of algorithms that the literature describes, about 25 minutes
 	$(BIN)/python tools/evidence/known_attacks.py
+	$(BIN)/python tools/evidence/worst_ratio.py
 
 evidence: release comparison-tools ## Run every row of the validation overview in full, about 17 hours, and write the page
 	$(BIN)/python tools/evidence/evidence_full.py

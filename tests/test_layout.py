@@ -43,13 +43,15 @@ USES = {
     "responses coexistence",
     "evidence": "_core errors text page files running scenario statistics evaluation",
     "tuning": "_core errors text metrics statistics page arguments files foreign running evaluation",
-    "attacks": "errors text metrics statistics page arguments files running scenario evaluation tuning",
+    "attacks": "errors text metrics statistics page arguments files running scenario synchronous evaluation "
+    "tuning",
+    "hardening": "errors text page arguments files running evaluation tuning attacks",
     "gym": "_core errors text arguments scenario running",
     "reproduce": "_core errors text metrics statistics page arguments files scenario running synchronous "
     "evaluation",
     "cli": "_core errors text metrics statistics page files captures contract kernel kernels starters "
     "scenario running synchronous queues studies evaluation responses coexistence leagues evidence tuning "
-    "attacks reproduce",
+    "attacks hardening reproduce",
     "__main__": "text cli",
 }
 TOOLS = ROOT / "tools"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ackclock.errors import AckclockError, ArgumentError, RunError, ScenarioError, StoreError
     from ackclock.evaluation import evaluate
     from ackclock.foreign import include_dir
+    from ackclock.hardening import harden
     from ackclock.leagues.scores import league
     from ackclock.queues.alone import queue
     from ackclock.responses.response import response
@@ -57,6 +58,7 @@ _HOME = {
     "coexist": "ackclock.coexistence.matrix",
     "dask_executor": "ackclock.running.cluster",
     "evaluate": "ackclock.evaluation",
+    "harden": "ackclock.hardening",
     "include_dir": "ackclock.foreign",
     "league": "ackclock.leagues.scores",
     "model": "ackclock.synchronous.model",
@@ -92,6 +94,7 @@ __all__ = [
     "coexist",
     "dask_executor",
     "evaluate",
+    "harden",
     "include_dir",
     "league",
     "model",

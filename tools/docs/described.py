@@ -27,6 +27,7 @@ NAMES = {
         "league",
         "attack",
         "tune",
+        "harden",
         "query",
         "queue",
         "model",

@@ -146,7 +146,7 @@ def attack(
         store.claim()
         field = Range(candidate, references, target, store, executor, workers, progress)
         field.expected = limit.runs or 0
-        first = _first_generation(field, limit, len(chosen))
+        first = first_generation(limit, field.cost_of(1), len(chosen))
         first_network = Network.of(context_of(objective), {}, texts("sets", sets, "transport.profile=rfc"))
         base = field.run([first_network], seed)[0]
         if base.failure:
@@ -192,16 +192,16 @@ def _references(candidate: Candidate, against: Sequence[str]) -> tuple[Candidate
     return tuple(distinct([candidate, *others])[1:])
 
 
-def _first_generation(field: Range, budget: Budget, families: int) -> int:
-    """Return the size of the first generation in each family.
+def first_generation(budget: Budget, cost: int, families: int) -> int:
+    """Return the size of the first generation in each family. `cost`: the runs of a network.
 
     Raises `ArgumentValueError` for a small budget.
     """
     if budget.runs is None:
         return _MANY
-    per_network = field.cost_of(1) * families
-    if budget.runs * _ALONE < per_network * _FEW + field.cost_of(1):
-        least = int((per_network * _FEW + field.cost_of(1)) / _ALONE) + 1
+    per_network = cost * families
+    if budget.runs * _ALONE < per_network * _FEW + cost:
+        least = int((per_network * _FEW + cost) / _ALONE) + 1
         raise ArgumentValueError(
             "budget",
             f"{budget.text!r}: is too small; use {least} or more, or fewer families. A first generation of "

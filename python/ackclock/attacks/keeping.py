@@ -20,12 +20,13 @@ FILE = "suite.toml"
 _REPLICATES = 10
 
 
-def keep(attack: Attack, folder: Path) -> tuple[str, ...]:
+def keep(attack: Attack, folder: Path, panel: Sequence[str] = ()) -> tuple[str, ...]:
     """Add the confirmed finds to the suite of a folder, and return the ids of the new environments.
 
-    A network that the suite already contains is not added again. Raises `InputError` for another suite.
+    `panel`: the panel of the suite, by default the references. A network that the suite already contains is
+    not added again. Raises `InputError` for another suite.
     """
-    suite = _suite(attack, folder)
+    suite = _suite(panel or [each.text for each in attack.references], folder)
     known = {_network(read_toml(folder / entry["scenario"])) for entry in suite["environments"]}
     ids: list[str] = []
     if attack.confirmed:
@@ -64,7 +65,7 @@ def scenario_text(find: Find, tree: Tree) -> str:
     return f"# {find.question}\n{as_toml_file(tree)}"
 
 
-def _suite(attack: Attack, folder: Path) -> dict[str, Any]:
+def _suite(panel: Sequence[str], folder: Path) -> dict[str, Any]:
     path = folder / FILE
     if path.is_file():
         # Raises for a suite that cannot be read.
@@ -72,7 +73,7 @@ def _suite(attack: Attack, folder: Path) -> dict[str, Any]:
         suite = read_toml(path)
         if "subject" in suite or set(suite.get("test", ())) - set(UNDER_TEST):
             raise InputError(f"{path}: is not a suite of finds; give --keep another folder")
-        suite["panel"] = list(dict.fromkeys([*suite["panel"], *_panel(attack)]))
+        suite["panel"] = list(dict.fromkeys([*suite["panel"], *panel]))
         return suite
     if folder.is_file():
         raise InputError(f"{folder}: is a file; --keep takes a folder")
@@ -82,13 +83,9 @@ def _suite(attack: Attack, folder: Path) -> dict[str, Any]:
         "title": "Networks that attacks found",
         "replicates": _REPLICATES,
         "test": [],
-        "panel": _panel(attack),
+        "panel": list(panel),
         "environments": [],
     }
-
-
-def _panel(attack: Attack) -> Sequence[str]:
-    return [each.text for each in attack.references]
 
 
 def _entry(name: str, tree: Tree, find: Find) -> dict[str, Any]:

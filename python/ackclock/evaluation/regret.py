@@ -8,10 +8,13 @@ better. See `docs/learn/how-algorithms-are-compared.md`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from ackclock import _core
 from ackclock.statistics.estimates import Estimate
+
+Value = TypeVar("Value")
 
 #: Costs per replicate, by environment, with one sequence per candidate.
 Costs = Mapping[str, Sequence[Sequence[float]]]
@@ -52,6 +55,24 @@ class RegretBaseline:
     seed: int | None = None
     #: Costs of the reference per replicate, by metric and environment, for the noise floor.
     reference_costs: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict, repr=False)
+
+    def joined(self, other: RegretBaseline) -> RegretBaseline:
+        """Return the stored scores of the environments of both. The algorithms must be the same."""
+        return replace(
+            self,
+            best=_by_metric(self.best, other.best),
+            worst=_by_metric(self.worst, other.worst),
+            best_costs={**self.best_costs, **other.best_costs},
+            seed=self.seed if self.seed == other.seed else None,
+            reference_costs=_by_metric(self.reference_costs, other.reference_costs),
+        )
+
+
+def _by_metric(
+    one: Mapping[str, Mapping[str, Value]], other: Mapping[str, Mapping[str, Value]]
+) -> dict[str, dict[str, Value]]:
+    """Return values by metric and environment, with the environments of both."""
+    return {name: {**one.get(name, {}), **other.get(name, {})} for name in {**one, **other}}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -322,6 +322,24 @@ class Suite:
                 self.subject.parse(text)
             except ScenarioError as error:
                 raise ScenarioError(f"{place.file}: panel: {error}") from None
+
+    def joined(self, other: Suite) -> Suite:
+        """Return this suite with the environments of another one as well, without a folder.
+
+        Raises `InputError` for two environments of the same id.
+        """
+        ids = {environment.id for environment in self.environments}
+        for environment in other.environments:
+            if environment.id in ids:
+                raise InputError(f"suites {self.name} and {other.name}: both have {environment.id!r}")
+        groups = tuple(dict.fromkeys((*self.subject.groups, *other.subject.groups)))
+        return replace(
+            self,
+            name=f"{self.name}+{other.name}",
+            subject=Algorithms(groups),
+            environments=(*self.environments, *other.environments),
+            folder=None,
+        )
 
     def fingerprint(self, environment: Environment) -> str:
         """Return a short hash of an environment, independent of comments and layout of its file."""

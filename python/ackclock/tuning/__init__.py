@@ -147,6 +147,7 @@ def tune(
     replicates: int = DEFAULT_REPLICATES,
     check_replicates: int | None = None,
     seed: int = 1,
+    finds: str | Path | None = None,
     out: str | Path | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
@@ -161,8 +162,9 @@ def tune(
     `PARAM=lo..hi`. `constrained` applies the constraints that Reddy et al. print. `keep` lists relations
     between parameters that all settings obey, such as `alpha < beta`. `replicates` is the number of paired
     seeds per environment in the search. `check_replicates` is the same for the check, by default the suite's
-    number. `out` is a folder for the runs, and the same search continues from it. Raises `AckclockError`. The
-    budget must suffice for the default, a first generation of settings and the check.
+    number. `finds` is another suite whose environments count as well, with the same panel, such as the finds
+    of attacks. `out` is a folder for the runs, and the same search continues from it. Raises `AckclockError`.
+    The budget must suffice for the default, a first generation of settings and the check.
     """
     replicates = whole_number("replicates", replicates, least=1)
     check_replicates = optional_number("check_replicates", check_replicates, least=1)
@@ -171,6 +173,9 @@ def tune(
     loaded = Suite.load(suite)
     space = Space.of(cc, over, constrained=constrained, keep=texts("keep", keep, "alpha < beta"))
     objective = Objective.of(loaded, metric, weights or {})
+    if finds is not None:
+        objective = objective.joined(Objective.of(Suite.load(str(finds)), metric, weights or {}))
+        loaded = objective.suite
     limit = Budget.parse(budget)
     count = check_replicates or loaded.replicates
     search = Search(space, seed)

@@ -55,6 +55,21 @@ class Objective:
             raise InputError(f"suite {suite.name}: no environment has the metric {metric}")
         return found
 
+    def joined(self, other: Objective) -> Objective:
+        """Return the objective over the environments of both suites, which must have the same panel.
+
+        Raises `InputError`.
+        """
+        here, there = self.regret_baseline, other.regret_baseline
+        if here.algorithms != there.algorithms:
+            raise InputError(f"suites {self.suite.name} and {other.suite.name}: their panels differ")
+        return replace(
+            self,
+            suite=self.suite.joined(other.suite),
+            scale=replace(self.scale, relative=self.scale.relative | other.scale.relative),
+            regret_baseline=here.joined(there),
+        )
+
     @property
     def is_measured(self) -> bool:
         """Whether some environment has the metric."""

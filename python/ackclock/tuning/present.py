@@ -173,14 +173,14 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
                 "cc": finalist.candidate.resolved,
                 "label": finalist.candidate.label,
                 "is_default": finalist.is_default,
-                "metrics": {each.scale.name: _regret_json(each) for each in finalist.regrets},
+                "metrics": {each.scale.name: regret_json(each) for each in finalist.regrets},
                 "constraints": [asdict(constraint) for constraint in finalist.constraints],
             }
             for finalist in tuning.finalists
         ],
         "front": [trial.number for trial in tuning.front],
         "trials": [
-            {"number": trial.number, "values": trial.values, **_regret_json(trial.regret)}
+            {"number": trial.number, "values": trial.values, **regret_json(trial.regret)}
             for trial in tuning.trials
         ],
     }
@@ -210,7 +210,8 @@ def _columns(scale: Scale, trial: Trial) -> Mapping[str, float | None]:
     return columns
 
 
-def _regret_json(regret: Regret) -> dict[str, Any]:
+def regret_json(regret: Regret) -> dict[str, Any]:
+    """Return a regret for machines."""
     return {
         "worst_case": estimate_json(regret.worst_case),
         "total": estimate_json(regret.total),
