@@ -10,7 +10,7 @@ from ackclock.evaluation.regret import Regret
 from ackclock.evaluation.scoreboard import interval_text
 from ackclock.hardening import Comparison, Hardening, Turn
 from ackclock.text.table import Column, Table
-from ackclock.tuning.present import regret_json, tuning_json
+from ackclock.tuning.present import conclusion, regret_json, tuning_json
 
 
 def sentence(hardening: Hardening) -> str:
@@ -21,20 +21,21 @@ def sentence(hardening: Hardening) -> str:
         f"{attacks} attack{'s' * (attacks > 1)} added {count} find{'s' * (count != 1)}.",
         "The last one added none." if hardening.has_settled else "The last one still added finds.",
         f"The tuned parameters are {hardening.candidate.label}.",
+        conclusion(hardening.turns[-1].tuning),
     ]
-    if hardening.turns[-1].tuning.best.is_default:
-        parts.append("They are the default.")
     if len(hardening.comparisons) == 1:
         parts.append(f"The last attacks found no regret of {hardening.threshold:g} % or more.")
-    return " ".join([*parts, *map(_change, hardening.comparisons)])
+    is_default = hardening.turns[-1].tuning.best.is_default
+    return " ".join([*parts, *(_change(each, is_default) for each in hardening.comparisons)])
 
 
-def _change(comparison: Comparison) -> str:
+def _change(comparison: Comparison, is_default: bool) -> str:
     default, tuned = comparison.default, comparison.tuned
     digits = default.scale.digits
     return (
         f"Over {comparison.suite.name}, the worst-case regret is {interval_text(tuned.worst_case, digits)} "
-        f"({default.scale.heading}), and {interval_text(default.worst_case, digits)} for the default."
+        f"({default.scale.heading})"
+        + ("." if is_default else f", and {interval_text(default.worst_case, digits)} for the default.")
     )
 
 
