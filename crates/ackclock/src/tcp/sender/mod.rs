@@ -384,10 +384,7 @@ impl Sender {
             state: self.ca_state(),
             path: self.path(),
         };
-        if self.needs_rate_samples {
-            self.tell_losses(now);
-            event.rate = self.board.take_sample(ce_bytes);
-        }
+        self.add_rate(&mut event, ce_bytes);
         self.cc.on_ack(&event);
         self.sample_use(now, acked_bytes > 0, round_ended);
         self.after_event(now);
@@ -562,6 +559,15 @@ impl Sender {
     #[inline]
     fn start_timer(&mut self, timer: Timer, now: Instant, timeout: Duration) {
         self.timers.set(timer, expiry(now, timeout, self.transport.timer_tick));
+    }
+
+    /// Adds the delivery rate that an ACK shows, which reports `ce_bytes` more that came with a mark. Losses come before it.
+    #[inline]
+    fn add_rate(&mut self, event: &mut Ack, ce_bytes: u32) {
+        if self.needs_rate_samples {
+            self.tell_losses(event.now);
+            event.rate = self.board.take_sample(ce_bytes);
+        }
     }
 
     /// Reports each lost transmission to an algorithm that needs them.
