@@ -27,8 +27,8 @@ from workloads import TOPOLOGIES, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = ROOT / "bench" / "history.csv"
-#: The two simulated times of each workload, in milliseconds: behind the starts of the flows. "hosts" in a name adds
-#: links from and to hosts.
+#: The two simulated times of each workload, in milliseconds. Both are after the starts of the flows.
+#: "hosts" in a name adds links from and to hosts.
 TIMES = {
     "W1": (2_000, 6_000),
     "W1 hosts": (2_000, 6_000),
