@@ -14,6 +14,7 @@ import instructions
 import process
 import speed_plot
 import speed_tables
+import statements
 from backends import Measurement
 from measured import Report, Row, Single, digits, ratio, spread
 from workloads import TOPOLOGIES, WORKLOADS, Workload
@@ -60,6 +61,12 @@ def test_tables_fit_a_terminal(report: Report) -> None:
     assert all(table.for_terminal().fits(100) for table in speed_tables.tables(report))
 
 
+def test_other_senders_have_a_table_of_their_own(report: Report) -> None:
+    rows = {row[0]: row[1:] for row in speed_tables.senders(report).rows}
+    assert rows["W1"] == ("11.6 (10.7-12.5)",) * 4 and "W1-BBRv3" not in rows
+    assert all("linux" not in row[0] for row in speed_tables.speeds(report).rows)
+
+
 def test_what_was_not_run_says_why(report: Report) -> None:
     shown = {row[0]: row for row in speed_tables.speeds(report).rows}
     assert shown["S100000 hosts"][2:] == ("> 60 s", "-", "> 60 s", "-")
@@ -84,7 +91,7 @@ def test_the_page_is_renewed_between_its_marks(report: Report, tmp_path: Path) -
         speed_tables.write(page, report)
         text = page.read_text()
         assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
-        assert text.count("| W1 | 11.6 (10.7-12.5) |") == 1
+        assert text.count("| W1 | 11.6 (10.7-12.5) | 1.20 (1.10-1.30) |") == 1
 
 
 def test_the_plot_is_the_same_for_the_same_report(report: Report, tmp_path: Path) -> None:
@@ -146,3 +153,27 @@ def test_rivals_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch
 def test_the_committed_history_can_be_read() -> None:
     assert instructions.HISTORY == ROOT / "bench" / "history.csv"
     assert set(instructions.history()) <= set(instructions.TIMES)
+
+
+def test_costs_of_the_engine_are_those_of_no_call_and_no_other_library() -> None:
+    profile = """
+positions: instr line
+events: Ir
+ob=(1) /lib/libc.so.6
+fn=(1) malloc
+0x10 5 7
+ob=(2) /somewhere/_core.abi3.so
+fl=(3) mod.rs
+fn=(2) on_ack
+0x10 5 4
++4 5 3
+cob=(1)
+cfn=(1)
+calls=1 0x10
+* 5 7
+-4 6 1
+ob=(1)
+fn=(1)
+* 5 7
+"""
+    assert statements.costs(profile.splitlines()) == {0x10: 5, 0x14: 3}

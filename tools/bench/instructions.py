@@ -73,16 +73,21 @@ def named(workload: str) -> tuple[Workload, tuple[str, ...]]:
     return chosen, chosen.settings(hosts or TOPOLOGIES[0])
 
 
+def callgrind(workload: str, duration_ms: int, folder: Path, *options: str) -> Path:
+    """Run a workload for this length. Return the profile of the engine's thread, a file in `folder`."""
+    out = folder / "threads"
+    chosen, settings = named(workload)
+    valgrind = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}"]
+    run = [sys.executable, str(ROOT / "tools" / "bench" / "one_run.py"), str(chosen.path), *settings]
+    subprocess.run([*valgrind, *options, *run, f"duration={duration_ms} ms"], check=True, capture_output=True)
+    # The first thread is Python's, the second one the engine's.
+    return Path(f"{out}-02")
+
+
 def instructions(workload: str, duration_ms: int) -> int:
     """Instructions of the engine's thread in a run of this length."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "threads"
-        valgrind = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}"]
-        chosen, settings = named(workload)
-        run = [sys.executable, str(ROOT / "tools" / "bench" / "one_run.py"), str(chosen.path), *settings]
-        subprocess.run([*valgrind, *run, f"duration={duration_ms} ms"], check=True, capture_output=True)
-        # The first thread is Python's, the second one the engine's.
-        lines = Path(f"{out}-02").read_text().splitlines()
+        lines = callgrind(workload, duration_ms, Path(folder)).read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("totals:"))
 
 

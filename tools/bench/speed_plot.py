@@ -5,6 +5,7 @@ from pathlib import Path
 import matplotlib
 
 from measured import Report, Row
+from speed_tables import standard
 from workloads import SERIES, TOPOLOGIES
 
 matplotlib.use("Agg")
@@ -25,7 +26,8 @@ def draw(report: Report, path: Path) -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "speed", "svg.fonttype": "none"})
     widths = {"width_ratios": (1.3, 1)}
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained", gridspec_kw=widths)
-    bars(left, [row for row in report.rows if row.workload.startswith("W") and row.topology == "routers"])
+    workloads = [row for row in standard(report) if row.workload.startswith("W")]
+    bars(left, [row for row in workloads if row.topology == "routers"])
     curves(right, {(row.workload, row.topology): row for row in report.rows})
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import ackclock.text.table
 from backends import Measurement
 from measured import Report, Row, digits, ratio, spread
+from workloads import SENDERS, parts
 
 BACKENDS = ("ackclock", "ns-2", "ns-3")
 MARKED = re.compile(r"(<!-- speed -->\n).*?(<!-- end of speed -->)", re.DOTALL)
@@ -38,13 +39,13 @@ class Table:
 
 def tables(report: Report) -> list[Table]:
     """All tables of a report."""
-    return [speeds(report), costs(report), singles(report)]
+    return [speeds(report), senders(report), costs(report), singles(report)]
 
 
 def speeds(report: Report) -> Table:
     """Packets per CPU second, and ratios."""
     rows = []
-    for row in report.rows:
+    for row in standard(report):
         ours = row.speeds("ackclock")
         cells = [_name(row), spread(row.speeds("ackclock", 1e6))]
         for rival, unit, figures in (("ns-2", 1e6, 3), ("ns-3", 1e3, 2)):
@@ -58,10 +59,34 @@ def speeds(report: Report) -> Table:
     )
 
 
+def senders(report: Report) -> Table:
+    """Packets per CPU second of the senders that people run by default."""
+    found: dict[str, dict[str | None, str]] = {}
+    for row in report.rows:
+        workload, sender = parts(row.workload)
+        speed = spread(row.speeds("ackclock", 1e6))
+        found.setdefault(_name(replace(row, workload=workload)), {})[sender] = speed
+    rows = [
+        (name, *(speeds.get(sender, "-") for sender in (None, *SENDERS)))
+        for name, speeds in found.items()
+        if set(SENDERS) & set(speeds)
+    ]
+    return Table(
+        "Other senders: packets per CPU second in millions, median and range",
+        ("workload", "standard", *SENDERS),
+        rows,
+    )
+
+
+def standard(report: Report) -> list[Row]:
+    """The rows of senders that ns-2 and ns-3 have as well."""
+    return [row for row in report.rows if parts(row.workload)[1] is None]
+
+
 def costs(report: Report) -> Table:
     """Return the other costs of a run, as medians."""
     rows = []
-    for row in report.rows:
+    for row in standard(report):
         packets = row.median("ackclock", lambda run: 1e-6 * run.packets)
         wall_s = row.median("ackclock", lambda run: run.wall_s)
         rows.append(

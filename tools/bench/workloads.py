@@ -86,5 +86,14 @@ WORKLOADS = (
     *(workload.under(sender) for sender in SENDERS for workload in STANDARD),
 )
 
+
+def parts(name: str) -> tuple[str, str | None]:
+    """Split the name of a workload into its standard workload and its sender, if that is another one."""
+    for sender in SENDERS:
+        if name.endswith(f"-{sender}"):
+            return name.removesuffix(f"-{sender}"), sender
+    return name, None
+
+
 #: The workloads of `--quick`.
 QUICK = ("W1", "W1-linux-CUBIC", "W1-linux-BBRv3", "S10", "S10000")
