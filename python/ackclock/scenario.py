@@ -14,7 +14,6 @@ from ackclock.errors import ArgumentTypeError, ScenarioError, as_scenario_error
 from ackclock.files.documents import as_toml, text_of
 from ackclock.files.kinds import hint_for_text
 from ackclock.files.reading import JSON, TOML, too_deep
-from ackclock.foreign.session import class_table
 
 #: An algorithm as Python code gives it.
 Algorithm = str | Mapping[str, Any] | type[_core.CongestionControl]
@@ -197,6 +196,8 @@ def probe_scenario(sets: Iterable[str] = ()) -> Scenario:
 def algorithm_text(cc: Algorithm) -> str:
     """Return an algorithm as a scenario has it. Raises `ScenarioError`, or `ArgumentError` for others."""
     if isinstance(cc, type) and issubclass(cc, _core.CongestionControl):
+        from ackclock.foreign.session import class_table
+
         return as_toml(class_table(cc))
     if isinstance(cc, Mapping):
         return as_toml(dict(cc))

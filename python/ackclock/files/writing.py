@@ -9,7 +9,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +38,7 @@ def keeping_runs(path: Path) -> Iterator[None]:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is complete or not there. Raises `OSError`."""
     # Another process may be writing the same result.
-    partial = path.with_name(f".ackclock-{os.getpid()}-{secrets.token_hex(16)}{_PARTIAL}")
+    partial = path.with_name(f".ackclock-{os.getpid()}-{os.urandom(16).hex()}{_PARTIAL}")
     descriptor = os.open(partial, _NEW | _FLAGS, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -7,7 +7,6 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.errors import ArgumentValueError, BackendError
-from ackclock.kernels import store as kernels
 from ackclock.running.executor import default_workers
 from ackclock.running.job import BACKENDS, KERNEL, LINUX, kernel_of, kind_of, with_kernel
 
@@ -28,6 +27,9 @@ def chosen(backend: str, kernel: str | None = None) -> str:
         raise ArgumentValueError("kernel", f"needs the backend {KERNEL}, and not {backend}")
     if backend != KERNEL:
         return backend
+    # Imported here: most commands use no kernel.
+    from ackclock.kernels import store as kernels
+
     kernels.check_host()
     return with_kernel(kernels.find(kernel).name)
 

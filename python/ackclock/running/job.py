@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ackclock import _core, kernel
+from ackclock import _core
 from ackclock.errors import BackendError, BuildError, InputError, RunError
-from ackclock.foreign import process
-from ackclock.kernels import modules
-from ackclock.kernels import store as kernels
+
+if TYPE_CHECKING:
+    from ackclock.kernels.store import Kernel
 
 #: Backends of a job: the simulation, the running kernel's TCP in real time, a kernel in virtual time.
 SIM, LINUX, KERNEL = "sim", "linux", "kernel"
@@ -125,6 +126,10 @@ def execute(job: Job, cancel: _core.Cancel | None = None) -> Outcome:
     scenario = _scenario(job)
     if job.backend != SIM:
         return _emulate(scenario, job, cancel)
+    if not scenario.foreign:
+        return _run(scenario, job, cancel)
+    from ackclock.foreign import process
+
     if not process.is_needed(scenario.foreign):
         return _run(scenario, job, cancel)
     try:
@@ -165,6 +170,10 @@ def _run(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Out
 
 
 def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) -> Outcome:
+    # Imported here: most runs use no kernel.
+    from ackclock import kernel
+    from ackclock.kernels import store as kernels
+
     wanted = job.capture
     if wanted is not None and (wanted.qlog_version, wanted.sequence_ns) != (None, None):
         raise BackendError(
@@ -193,10 +202,12 @@ def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) ->
     return replace(_outcome(run, job), pcapng=None if wanted is None else run.pcapng(snaplen))
 
 
-def _modules(built: kernels.Kernel, scenario: _core.Scenario, job: Job) -> dict[str, Path]:
+def _modules(built: Kernel, scenario: _core.Scenario, job: Job) -> dict[str, Path]:
     """Return the compiled kernel modules of a scenario by the text of their source."""
     if not any(kind == "module" for kind, *_ in scenario.foreign):
         return {}
+    from ackclock.kernels import modules
+
     found: dict[str, Path] = {}
     for flow in json.loads(job.scenario_json)["flows"]:
         match flow.get("cc"):
