@@ -1,11 +1,12 @@
 """Counts the instructions per forwarded packet by callgrind, independent of other load on the machine.
 
-    python tools/bench/instructions.py [--only W1] [--record] [--json]
+    python tools/bench/instructions.py [--only W1] [--cache] [--record] [--json]
 
 Each workload runs twice, for a short and for a longer time. The difference is the cost of the packets
 between them, without start and setup. Only the engine's thread counts. The output compares the result with
-the last line of `bench/history.csv`. `--record` adds a line for each workload, with the packets per CPU
-second, measured without valgrind. No number makes the command fail.
+the last line of `bench/history.csv`. `--cache` also counts misses of the last cache level and mispredicted
+branches, by callgrind's models. `--record` adds a line for each workload, with the packets per CPU second,
+measured without valgrind. No number makes the command fail.
 """
 
 import argparse
@@ -39,7 +40,10 @@ TIMES = {
     "W2": (1_500, 2_500),
     "W3": (1_500, 2_500),
     "W3 hosts": (1_500, 2_500),
+    "S10000 hosts": (1_500, 2_000),
 }
+#: What the events of callgrind add up to.
+INSTRUCTIONS, MISSES, MISPREDICTIONS = ("Ir",), ("ILmr", "DLmr", "DLmw"), ("Bcm", "Bim")
 #: Runs without valgrind, of the whole workload.
 ROUNDS = 5
 COLUMNS = ("commit", "workload", "instructions_per_packet", "packets_per_cpu_s")
@@ -47,11 +51,14 @@ COLUMNS = ("commit", "workload", "instructions_per_packet", "packets_per_cpu_s")
 
 @dataclass(frozen=True)
 class Count:
-    """Instructions per packet of a workload, now and in the last line of the history."""
+    """Costs per packet of a workload, and the instructions in the last line of the history."""
 
     workload: str
     instructions_per_packet: float
     before: float | None
+    #: Misses of the last cache level, and branches that are predicted wrongly. None if they were not counted.
+    misses_per_packet: float | None = None
+    mispredictions_per_packet: float | None = None
 
     @property
     def change(self) -> str:
@@ -84,11 +91,12 @@ def callgrind(workload: str, duration_ms: int, folder: Path, *options: str) -> P
     return Path(f"{out}-02")
 
 
-def instructions(workload: str, duration_ms: int) -> int:
-    """Instructions of the engine's thread in a run of this length."""
+def events(workload: str, duration_ms: int, *options: str) -> dict[str, int]:
+    """Events of the engine's thread in a run of this length, by callgrind's names."""
     with tempfile.TemporaryDirectory() as folder:
-        lines = callgrind(workload, duration_ms, Path(folder)).read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("totals:"))
+        lines = callgrind(workload, duration_ms, Path(folder), *options).read_text().splitlines()
+    heads = {line.partition(":")[0]: line.partition(":")[2].split() for line in lines if ":" in line}
+    return dict(zip(heads["events"], map(int, heads["totals"]), strict=True))
 
 
 def packets(workload: str, duration_ms: int) -> int:
@@ -97,11 +105,12 @@ def packets(workload: str, duration_ms: int) -> int:
     return int(run["packets_forwarded"])
 
 
-def per_packet(workload: str) -> float:
-    """Instructions per packet between the two times."""
+def per_packet(workload: str, *options: str) -> dict[str, float]:
+    """Events per packet between the two times."""
     short, long = TIMES[workload]
-    difference = instructions(workload, long) - instructions(workload, short)
-    return difference / (packets(workload, long) - packets(workload, short))
+    forwarded = packets(workload, long) - packets(workload, short)
+    before, after = events(workload, short, *options), events(workload, long, *options)
+    return {event: (after[event] - before[event]) / forwarded for event in after}
 
 
 def packets_per_cpu_s(workload: str) -> float:
@@ -132,18 +141,29 @@ def record(counts: list[Count]) -> None:
             writer.writerow((commit, count.workload, f"{count.instructions_per_packet:.1f}", f"{speed:.0f}"))
 
 
-def counted(workloads: list[str]) -> Iterator[Count]:
+def counted(workloads: list[str], cache: bool) -> Iterator[Count]:
     before = history()
+    options = ("--cache-sim=yes", "--branch-sim=yes") if cache else ()
     for workload in workloads:
-        yield Count(workload, per_packet(workload), before.get(workload))
+        found = per_packet(workload, *options)
+        instructions, misses, mispredictions = (
+            sum(found[event] for event in kinds) if kinds[0] in found else None
+            for kinds in (INSTRUCTIONS, MISSES, MISPREDICTIONS)
+        )
+        assert instructions is not None
+        yield Count(workload, instructions, before.get(workload), misses, mispredictions)
 
 
 def table(counts: list[Count]) -> Table:
-    figures = ("instructions a packet", "last recorded", "change")
-    shown = Table("workload", *(Column(heading, right=True) for heading in figures))
+    figures = ["instructions a packet", "last recorded", "change"]
+    is_cache = counts[0].misses_per_packet is not None
+    more = ["last-level misses", "mispredictions"] if is_cache else []
+    shown = Table("workload", *(Column(heading, right=True) for heading in [*figures, *more]))
     for count in counts:
         before = "-" if count.before is None else f"{count.before:.1f}"
-        shown.add_row(count.workload, f"{count.instructions_per_packet:.1f}", before, count.change)
+        others = (count.misses_per_packet, count.mispredictions_per_packet) if is_cache else ()
+        cells = [f"{count.instructions_per_packet:.1f}", before, count.change]
+        shown.add_row(count.workload, *cells, *(f"{other:.2f}" for other in others))
     return shown
 
 
@@ -152,13 +172,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("--only", choices=list(TIMES), help="default: all of them")
+    parser.add_argument("--cache", action="store_true", help="count misses and mispredictions too")
     parser.add_argument("--record", action="store_true", help=f"add to {HISTORY.relative_to(ROOT)}")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
         print("instructions are not counted: valgrind is not installed (Debian: apt-get install valgrind)")
         return
-    counts = list(counted([options.only] if options.only else list(TIMES)))
+    counts = list(counted([options.only] if options.only else list(TIMES), options.cache))
     if options.json:
         print(json.dumps([asdict(count) for count in counts], indent=1))
     else:
