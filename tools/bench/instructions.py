@@ -42,7 +42,7 @@ TIMES = {
     "W3 hosts": (1_500, 2_500),
     "S10000 hosts": (1_500, 2_000),
 }
-#: What the events of callgrind add up to.
+#: The names of callgrind's events, which add up to a figure.
 INSTRUCTIONS, MISSES, MISPREDICTIONS = ("Ir",), ("ILmr", "DLmr", "DLmw"), ("Bcm", "Bim")
 #: Runs without valgrind, of the whole workload.
 ROUNDS = 5

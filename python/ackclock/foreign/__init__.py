@@ -21,7 +21,7 @@ _HOME = {"complete_json": "complete", "failure": "loading", "load_class": "loadi
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'ackclock.foreign' has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"ackclock.foreign.{_HOME[name]}"), name)
 
 
