@@ -40,8 +40,15 @@ pub struct CcKind {
     pub reference: &'static str,
 }
 
+/// The controller of an algorithm, in a box if it is much larger than most.
+macro_rules! kept {
+    ($controller:ty) => { $controller };
+    ($controller:ty, Box) => { Box<$controller> };
+}
+
 macro_rules! register {
-    ($(family $family:literal: $($name:literal $(or $alias:literal)* => $variant:ident: $parameters:ty;)*)*
+    ($(family $family:literal:
+        $($name:literal $(or $alias:literal)* => $variant:ident: $parameters:ty $(as $kept:ident)?;)*)*
      foreign $foreign_family:literal: $($foreign_name:literal => $foreign:ident: $source:ty;)*) => {
         /// An algorithm and its parameters, as a scenario gives them.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,12 +66,12 @@ macro_rules! register {
             )*
         }
 
-        /// An algorithm with its state, dispatched without indirection.
+        /// An algorithm with its state, dispatched without indirection. Each flow has one, so its size matters.
         #[derive(Debug)]
         pub enum Cc {
             $($(
                 #[doc = concat!("`", $name, "`")]
-                $variant(<$parameters as CcParameters>::Controller),
+                $variant(kept!(<$parameters as CcParameters>::Controller $(, $kept)?)),
             )*)*
             /// An algorithm that is not registered.
             Custom(Box<dyn CongestionControl>),
@@ -125,7 +132,7 @@ macro_rules! register {
             /// ([`Plan::bind`](crate::sim::Plan::bind)). Without one the algorithm reports a fault that says so.
             pub fn build(&self, context: CcContext) -> Cc {
                 match self {
-                    $($(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context)),)*)*
+                    $($(CcSpec::$variant(parameters) => Cc::$variant(parameters.controller(context).into()),)*)*
                     $(CcSpec::$foreign(source) => Cc::Custom(Box::new(Unbound::new(source.unbound()))),)*
                 }
             }
@@ -198,7 +205,7 @@ register! {
     "bic" => Bic: Bic;
     "highspeed" => HighSpeed: HighSpeed;
     "scalable" => Scalable: Scalable;
-    "htcp" => Htcp: Htcp;
+    "htcp" => Htcp: Htcp as Box;
     "hybla" => Hybla: Hybla;
     "westwood" => Westwood: Westwood;
 
@@ -206,24 +213,24 @@ register! {
     "veno" => Veno: Veno;
     "illinois" => Illinois: Illinois;
     "yeah" => Yeah: Yeah;
-    "compound" or "ctcp" => Compound: Compound;
+    "compound" or "ctcp" => Compound: Compound as Box;
 
     family "By delay":
     "vegas" => Vegas: Vegas;
-    "ledbat" => Ledbat: Ledbat;
-    "ledbat++" => LedbatPlusPlus: LedbatPlusPlus;
-    "copa" => Copa: Copa;
+    "ledbat" => Ledbat: Ledbat as Box;
+    "ledbat++" => LedbatPlusPlus: LedbatPlusPlus as Box;
+    "copa" => Copa: Copa as Box;
     "lp" => Lp: Lp;
-    "cdg" => Cdg: Cdg;
-    "nv" => Nv: Nv;
+    "cdg" => Cdg: Cdg as Box;
+    "nv" => Nv: Nv as Box;
 
     family "Scalable, for L4S and data centres":
     "dctcp" => Dctcp: Dctcp;
-    "prague" => Prague: Prague;
+    "prague" => Prague: Prague as Box;
 
     family "For media":
-    "scream" => Scream: Scream;
-    "gcc" => Gcc: Gcc;
+    "scream" => Scream: Scream as Box;
+    "gcc" => Gcc: Gcc as Box;
 
     family "Model-based":
     "bbr1" or "bbr" => Bbr1: Bbr1;
