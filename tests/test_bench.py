@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers import ROOT
+from helpers import ROOT, cli
 
 import backends
+import commands
 import instructions
 import process
 import speed_plot
@@ -177,3 +178,12 @@ fn=(1)
 * 5 7
 """
     assert statements.costs(profile.splitlines()) == {0x10: 5, 0x14: 3}
+
+
+def test_the_engine_of_a_command_is_the_sum_over_its_runs(tiny: Path, tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(f'scenario = "{tiny.name}"\nreplicates = 3\n')
+    assert cli("study", file, "--out", tmp_path / "out").code == 0
+    runs, engine_s = commands.stored(tmp_path)
+    assert runs == 3 and engine_s > 0
+    assert commands.Command("study", runs, 1.0, 4 * engine_s, engine_s).outside == 0.75
