@@ -36,6 +36,8 @@ mod recorder;
 mod result;
 mod sampler;
 mod simulation;
+#[cfg(test)]
+mod sizes;
 mod source;
 mod trace;
 mod traffic;

@@ -10,6 +10,8 @@ mod segment;
 mod sender;
 
 pub use receiver::Receiver;
+#[cfg(test)]
+pub(crate) use scoreboard::SentSegment;
 pub use segment::{
     AccEcnOption, AckSegment, DataEcn, DataSegment, EcnFeedback, MAX_SACK_BLOCKS, PackedFeedback, SackBlocks,
 };
