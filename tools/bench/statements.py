@@ -6,7 +6,11 @@
 
 callgrind counts the instructions of the engine's thread. An inlined instruction belongs to the statement that
 caused it, found by `addr2line`. `--depth` shows the inlined calls below the statement. The counts include the
-start of the run. Run `make release` first.
+start of the run. Before it, run `make release` and
+
+    PYO3_BUILD_EXTENSION_MODULE=1 cargo build --release --package ackclock-python --locked
+
+The second command keeps the names and lines, which the installed library lacks.
 """
 
 import argparse
@@ -23,7 +27,7 @@ from ackclock.cli.console import show
 from ackclock.text.table import Column, Table
 from instructions import ROOT, TIMES, callgrind, packets
 
-#: The library of `make release` with its lines. The installed copy has none.
+#: The library with its lines. The installed copy has none.
 LIBRARY = ROOT / "target" / "release" / "lib_core.so"
 #: The object of the following costs, or of a callee: its number, and its path at the first time.
 _OBJECT = re.compile(r"(c?)ob=\((\d+)\)(?: (.*))?")
@@ -95,12 +99,14 @@ def main() -> None:
     options = parser.parse_args()
     duration_ms = TIMES[options.workload][1]
     if not LIBRARY.exists():
-        sys.exit(f"statements.py: {LIBRARY.relative_to(ROOT)} is missing: run `make release`")
+        sys.exit(f"statements.py: {LIBRARY.relative_to(ROOT)} is missing: see --help")
     with tempfile.TemporaryDirectory() as folder:
         profile = callgrind(options.workload, duration_ms, Path(folder), "--dump-instr=yes")
         found = costs(profile.read_text(encoding="utf-8").splitlines())
     counts: Counter[str] = Counter()
     known = places(LIBRARY, found)
+    if len({place.function for place in known.values()}) == 1:
+        sys.exit(f"statements.py: {LIBRARY.relative_to(ROOT)} has no lines: see --help")
     for address, count in found.items():
         place = known[address]
         if options.function is None:
