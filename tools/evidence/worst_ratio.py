@@ -38,20 +38,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("controls", nargs="*", metavar="CONTROL", help=f"of {', '.join(CONTROLS)}")
     parser.add_argument("--budget", type=int, default=40_000, help="sequences of each search")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="round trips (default: %(default)s)")
+    parser.add_argument(
+        "--additive", type=float, metavar="PERCENT", help="only the adversary with this bound, of the peak"
+    )
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.controls) - set(CONTROLS):
         parser.error(f"no control is called {', '.join(sorted(unknown))}; there are: {', '.join(CONTROLS)}")
-    print(f"{ROUNDS} round trips from a capacity and a window of {PEAK:g} segments")
+    rounds = chosen.rounds
+    adversaries = ADVERSARIES if chosen.additive is None else (Capacities.additive(chosen.additive),)
+    print(f"{rounds} round trips from a capacity and a window of {PEAK:g} segments")
     print("| control | change of capacity | worst ratio | without the grid | search | excess | sequences |")
     print("| --- | --- | --: | --: | --: | --: | --: |")
     close, rows = 0, 0
     for kind in chosen.controls or CONTROLS:
         control = Control({"kind": kind})
-        for capacities in ADVERSARIES:
-            worst = control.worst(capacities, ROUNDS)
+        for capacities in adversaries:
+            worst = control.worst(capacities, rounds)
             free = control.off_the_grid(worst.capacities)
             for budget in (chosen.budget, _LONGEST * chosen.budget):
-                near = searched(control, capacities, ROUNDS, budget, chosen.seed)
+                near = searched(control, capacities, rounds, budget, chosen.seed)
                 excess = near.ratio / worst.ratio - 1
                 if excess <= WITHIN:
                     break
