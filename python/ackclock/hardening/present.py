@@ -17,15 +17,16 @@ def sentence(hardening: Hardening) -> str:
     """Return the turns and the result in plain words."""
     count = 0 if hardening.finds is None else len(hardening.finds.environments)
     attacks = sum(turn.attack is not None for turn in hardening.turns)
+    is_default = hardening.turns[-1].tuning.best.is_default
+    tuned = [] if is_default else [f"The tuned parameters are {hardening.candidate.label}."]
     parts = [
         f"{attacks} attack{'s' * (attacks > 1)} added {count} find{'s' * (count != 1)}.",
         "The last one added none." if hardening.has_settled else "The last one still added finds.",
-        f"The tuned parameters are {hardening.candidate.label}.",
+        *tuned,
         conclusion(hardening.turns[-1].tuning),
     ]
     if len(hardening.comparisons) == 1:
         parts.append(f"The last attacks found no regret of {hardening.threshold:g} % or more.")
-    is_default = hardening.turns[-1].tuning.best.is_default
     return " ".join([*parts, *(_change(each, is_default) for each in hardening.comparisons)])
 
 
