@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -187,3 +188,11 @@ def test_the_engine_of_a_command_is_the_sum_over_its_runs(tiny: Path, tmp_path: 
     runs, engine_s = commands.stored(tmp_path)
     assert runs == 3 and engine_s > 0
     assert commands.Command("study", runs, 1.0, 4 * engine_s, engine_s).outside == 0.75
+
+
+def test_the_page_about_memory_has_the_sizes_of_the_code() -> None:
+    page = (ROOT / "docs" / "project" / "packet-memory.md").read_text(encoding="utf-8")
+    code = (ROOT / "crates" / "ackclock" / "src" / "sim" / "sizes.rs").read_text(encoding="utf-8")
+    sizes = re.findall(r'\("(\w+)", size_of.*, (\d+)\),', code)
+    assert len(sizes) > 9
+    assert re.findall(r"`(\w+)` \| (\d+) \|", page) == sizes

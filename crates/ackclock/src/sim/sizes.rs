@@ -1,4 +1,4 @@
-//! The sizes on the page about the memory of a packet.
+//! The sizes on the page about the memory of a packet (`docs/project/packet-memory.md`).
 
 use super::flow::Flow;
 use super::network::Packets;
@@ -6,26 +6,23 @@ use super::packet::{Body, Owner, Packet};
 use crate::tcp::{AckSegment, DataSegment, Receiver, Sender, SentSegment};
 use crate::units::Instant;
 
-const PAGE: &str = include_str!("../../../../docs/project/packet-memory.md");
-
 #[test]
 fn sizes_are_those_of_the_page() {
-    let rows = PAGE.lines().filter_map(|line| match line.split('|').map(str::trim).collect::<Vec<_>>().as_slice() {
-        [_, _, name, bytes, _] => bytes.parse().ok().map(|bytes: usize| (name.trim_matches('`'), bytes)),
-        _ => None,
-    });
+    // `tests/test_bench.py` compares these numbers with the page.
     let sizes = [
-        ("Packet", size_of::<Packet>()),
-        ("Timed", size_of::<(Instant, Packet)>()),
-        ("Body", size_of::<Body>()),
-        ("Owner", size_of::<Owner>()),
-        ("DataSegment", size_of::<DataSegment>()),
-        ("AckSegment", size_of::<AckSegment>()),
-        ("SentSegment", size_of::<SentSegment>()),
-        ("Link", size_of::<Packets>()),
-        ("Sender", size_of::<Sender>()),
-        ("Receiver", size_of::<Receiver>()),
-        ("Flow", size_of::<Flow>()),
+        ("Packet", size_of::<Packet>(), 16),
+        ("Timed", size_of::<(Instant, Packet)>(), 24),
+        ("Body", size_of::<Body>(), 72),
+        ("Owner", size_of::<Owner>(), 8),
+        ("DataSegment", size_of::<DataSegment>(), 24),
+        ("AckSegment", size_of::<AckSegment>(), 64),
+        ("SentSegment", size_of::<SentSegment>(), 24),
+        ("Link", size_of::<Packets>(), 256),
+        ("Sender", size_of::<Sender>(), 1488),
+        ("Receiver", size_of::<Receiver>(), 264),
+        ("Flow", size_of::<Flow>(), 1976),
     ];
-    assert_eq!(rows.collect::<Vec<_>>(), sizes);
+    for (name, bytes, page) in sizes {
+        assert_eq!(bytes, page, "{name}");
+    }
 }
