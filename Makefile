@@ -155,10 +155,10 @@ test-python: build ## Tests of Python
 durations: build ## Measure the CPU time of the tests of Python, and list the fast files for `make check`
 	$(BIN)/pytest -p no:xdist --write-durations
 
-bench: pgo other-simulators ## Measure the speed of all workloads, also in ns-2 and ns-3
+bench: pgo other-simulators ## Measure the speed of all workloads, those of AIMD also in ns-2 and ns-3
 	$(BIN)/python tools/bench/speed.py
 
-bench-quick: pgo other-simulators ## Measure the speed of three workloads
+bench-quick: pgo other-simulators ## Measure the speed of five workloads
 	$(BIN)/python tools/bench/speed.py --quick
 
 bench-own: pgo ## Measure the speed of rules, Python classes and shared objects

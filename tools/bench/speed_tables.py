@@ -38,8 +38,9 @@ class Table:
 
 
 def tables(report: Report) -> list[Table]:
-    """All tables of a report."""
-    return [speeds(report), senders(report), costs(report), singles(report)]
+    """All tables of a report that have rows."""
+    found = [speeds(report), senders(report), costs(report), singles(report)]
+    return [table for table in found if table.rows]
 
 
 def speeds(report: Report) -> Table:
