@@ -66,7 +66,7 @@ macro_rules! register {
             )*
         }
 
-        /// An algorithm with its state, dispatched without indirection. Each flow has one, so its size matters.
+        /// An algorithm with its state, dispatched by its kind. Each flow has one, so much larger ones are in boxes.
         #[derive(Debug)]
         pub enum Cc {
             $($(
@@ -283,17 +283,24 @@ pub(crate) struct Requests {
     pub(crate) pacing_rate: Option<Rate>,
 }
 
+/// The present requests of an algorithm, by its own type or in a box.
+macro_rules! requests {
+    ($cc:ident) => {
+        Requests { cwnd: $cc.cwnd(), ssthresh: $cc.ssthresh(), pacing_rate: $cc.pacing_rate() }
+    };
+}
+
 impl Cc {
     /// The present requests.
     pub(crate) fn requests(&self) -> Requests {
-        dispatch!(self, cc => Requests { cwnd: cc.cwnd(), ssthresh: cc.ssthresh(), pacing_rate: cc.pacing_rate() })
+        dispatch!(self, cc => requests!(cc))
     }
 
     /// The requests after an ACK.
     pub(crate) fn requests_after_ack(&mut self, ack: &Ack) -> Requests {
         dispatch!(self, cc => {
             cc.on_ack(ack);
-            Requests { cwnd: cc.cwnd(), ssthresh: cc.ssthresh(), pacing_rate: cc.pacing_rate() }
+            requests!(cc)
         })
     }
 
@@ -301,7 +308,7 @@ impl Cc {
     pub(crate) fn requests_after_sent(&mut self, sent: &Sent) -> Requests {
         dispatch!(self, cc => {
             cc.on_sent(sent);
-            Requests { cwnd: cc.cwnd(), ssthresh: cc.ssthresh(), pacing_rate: cc.pacing_rate() }
+            requests!(cc)
         })
     }
 }

@@ -109,7 +109,7 @@ impl SendingEnd {
     #[inline]
     pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) -> Option<Duration> {
         let SendingEnd::Tcp(sender) = self else { foreign() };
-        let seen = sender.rtt().count();
+        let (_, seen) = sender.rtt().totals();
         sender.on_ack(now, ack);
         sender.rtt().seen_since(seen)
     }
@@ -117,7 +117,7 @@ impl SendingEnd {
     /// One of QUIC has, with these ranges of packet numbers, or feedback of RTP, with these reports. Returns the
     /// round-trip time that it shows, if there is one.
     pub fn on_ack_packet(&mut self, now: Instant, ack: &quic::AckPacket, ranges: &[(u64, u64)]) -> Option<Duration> {
-        let seen = self.rtt().count();
+        let (_, seen) = self.rtt().totals();
         match self {
             SendingEnd::Quic(sender) => sender.on_ack(now, ack, ranges),
             SendingEnd::Rtp(sender) => sender.on_feedback(now, ack, ranges),

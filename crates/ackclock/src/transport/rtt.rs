@@ -258,6 +258,7 @@ impl Rtt {
     }
 
     /// Sum in nanoseconds and number of the round-trip times seen.
+    #[inline]
     pub fn totals(&self) -> (u64, u64) {
         (self.sum_ns, self.count)
     }
@@ -266,12 +267,6 @@ impl Rtt {
     #[inline]
     pub fn seen_since(&self, count: u64) -> Option<Duration> {
         (self.count > count).then_some(self.latest)
-    }
-
-    /// Number of the round-trip times seen.
-    #[inline]
-    pub fn count(&self) -> u64 {
-        self.count
     }
 }
 
