@@ -81,6 +81,18 @@ def test_a_command_fails_by_its_exit_code_or_without_a_figure(tmp_path: Path) ->
     assert (tmp_path / "log").read_text() == "nothing\n"
 
 
+def test_exceptions_that_the_page_explains_are_no_failure(tmp_path: Path) -> None:
+    reading = Reading(r"(?P<all>\d+) comparisons, (?P<unmet>\d+) not met", "{unmet} of {all} not met")
+
+    def failure(unmet: int, code: int, exceptions: int = 4) -> str:
+        command = f"echo 88 comparisons, {unmet} not met; exit {code}"
+        return rows.run(Command(command, reading, exceptions=exceptions), tmp_path / "log").failure
+
+    assert (failure(0, 0), failure(4, 1), failure(3, 1)) == ("", "", "")
+    assert failure(5, 1) == failure(4, 1, exceptions=0) == failure(0, 1) == "exit code 1"
+    assert failure(4, 2) == "exit code 2"
+
+
 def test_a_name_that_no_row_has_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no row is called nosuch; there are kernel-agreement, "):
         rows.chosen(["fuzz", "nosuch"])

@@ -1,6 +1,6 @@
 """Measures how closely PIE and DualPI2 hold their target for long flows.
 
-    python tools/evidence/aqm_targets.py               the whole grid, 15 minutes
+    python tools/evidence/aqm_targets.py               the whole grid, a minute
     python tools/evidence/aqm_targets.py --rates 20    one rate
 
 Long Reno flows share a link, with and without ECN. A case is left out if the path and the target hold fewer

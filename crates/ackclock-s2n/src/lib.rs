@@ -43,8 +43,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ackclock::cc::{
-    Ack, Algorithm, CcContext, Congestion, CongestionControl, PacketControl, PacketLost, PacketSent, PacketsAcked,
-    RttSample,
+    Ack, Algorithm, CcContext, Congestion, CongestionControl, Departures, PacketControl, PacketLost, PacketSent,
+    PacketsAcked, RttSample,
 };
 use ackclock::units;
 use s2n_quic_core::event::builder::{BbrState, SlowStartExitCause};
@@ -129,8 +129,8 @@ impl<C: CongestionController + Sync> CongestionControl for Adapter<C> {
         true
     }
 
-    fn needs_on_sent(&self) -> bool {
-        false
+    fn departures(&self) -> Departures {
+        Departures::None
     }
 
     fn needs_rate_samples(&self) -> bool {

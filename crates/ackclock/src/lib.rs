@@ -12,7 +12,7 @@
 //! use std::sync::Arc;
 //! use std::sync::atomic::AtomicBool;
 //!
-//! use ackclock::cc::{Ack, Algorithm, CcContext, Congestion, CongestionControl, Restart};
+//! use ackclock::cc::{Ack, Algorithm, CcContext, Congestion, CongestionControl, Departures, Restart};
 //! use ackclock_scenario::Scenario;
 //!
 //! /// Slow start, one segment per round trip, and seven tenths of the window at a loss.
@@ -45,8 +45,8 @@
 //!             }
 //!         }
 //!     }
-//!     fn needs_on_sent(&self) -> bool {
-//!         false
+//!     fn departures(&self) -> Departures {
+//!         Departures::None
 //!     }
 //!     fn needs_rate_samples(&self) -> bool {
 //!         false

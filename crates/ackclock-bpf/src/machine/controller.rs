@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ackclock::cc::{
-    Ack, CcContext, CcFactory, Congestion, CongestionControl, CongestionKind, PathView, Recovery, Restart,
+    Ack, CcContext, CcFactory, Congestion, CongestionControl, CongestionKind, Departures, PathView, Recovery, Restart,
 };
 use ackclock::units::{Duration, Instant, Rate};
 
@@ -287,8 +287,8 @@ impl CongestionControl for BpfController {
         true
     }
 
-    fn needs_on_sent(&self) -> bool {
-        self.machine.cwnd_event.is_some()
+    fn departures(&self) -> Departures {
+        if self.machine.cwnd_event.is_some() { Departures::All } else { Departures::None }
     }
 
     fn needs_rate_samples(&self) -> bool {

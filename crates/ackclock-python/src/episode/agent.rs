@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ackclock::cc::{Ack, Algorithm, CcContext, Congestion, CongestionControl};
+use ackclock::cc::{Ack, Algorithm, CcContext, Congestion, CongestionControl, Departures};
 use ackclock::units::Rate;
 
 use super::observed::Scale;
@@ -111,8 +111,8 @@ impl CongestionControl for Agent {
         false
     }
 
-    fn needs_on_sent(&self) -> bool {
-        false
+    fn departures(&self) -> Departures {
+        Departures::None
     }
 
     fn needs_rate_samples(&self) -> bool {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use ackclock::cc::{self, CcContext, CcFactory, CongestionControl, CongestionKind, ForeignValue, Hosted, PythonClass};
+use ackclock::cc::{
+    self, CcContext, CcFactory, CongestionControl, CongestionKind, Departures, ForeignValue, Hosted, PythonClass,
+};
 use ackclock::units::{Instant, Rate};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyType};
@@ -352,8 +354,8 @@ impl CongestionControl for PythonController {
         self.responds_to_ecn
     }
 
-    fn needs_on_sent(&self) -> bool {
-        self.methods.on_sent.is_some()
+    fn departures(&self) -> Departures {
+        if self.methods.on_sent.is_some() { Departures::All } else { Departures::None }
     }
 
     fn needs_rate_samples(&self) -> bool {

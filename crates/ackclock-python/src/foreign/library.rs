@@ -7,7 +7,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
 use ackclock::cc::{
-    self, CcContext, CcFactory, CongestionControl, CongestionKind, ForeignValue, PathView, Restart, SharedLibrary,
+    self, CcContext, CcFactory, CongestionControl, CongestionKind, Departures, ForeignValue, PathView, Restart,
+    SharedLibrary,
 };
 use ackclock::units::{Instant, Rate};
 use libloading::Library;
@@ -444,8 +445,8 @@ impl CongestionControl for LibraryController {
         !self.has(IGNORES_ECN)
     }
 
-    fn needs_on_sent(&self) -> bool {
-        self.table.on_sent.is_some()
+    fn departures(&self) -> Departures {
+        if self.table.on_sent.is_some() { Departures::All } else { Departures::None }
     }
 
     fn needs_rate_samples(&self) -> bool {

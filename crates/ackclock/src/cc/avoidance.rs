@@ -3,13 +3,15 @@
 //! Congestion avoidance sees each ACK with its time and its delay. A [`Rule`](crate::rule::Rule) sees the window only.
 
 use super::window::Window;
-use super::{Ack, Arithmetic, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Restart, Sent};
+use super::{
+    Ack, Arithmetic, CcContext, Congestion, CongestionControl, CongestionKind, Departures, Recovery, Restart, Sent,
+};
 use crate::units::{Duration, Instant, Rate};
 
 /// The growth of an algorithm above ssthresh, and its cut.
 pub(super) trait Avoidance: Clone + std::fmt::Debug + Send {
-    /// True if `on_sent` does anything.
-    const NEEDS_ON_SENT: bool = false;
+    /// The departures for which `on_sent` does anything.
+    const DEPARTURES: Departures = Departures::None;
     /// True if it reads `rate` of an ACK.
     const NEEDS_RATE_SAMPLES: bool = false;
     /// True if a cut, or the end of its recovery, can leave a larger window than before.
@@ -156,8 +158,8 @@ impl<L: Avoidance> CongestionControl for AvoidanceController<L> {
         L::NEEDS_RATE_SAMPLES
     }
 
-    fn needs_on_sent(&self) -> bool {
-        L::NEEDS_ON_SENT
+    fn departures(&self) -> Departures {
+        L::DEPARTURES
     }
 
     fn congestion_may_raise(&self) -> bool {

@@ -74,7 +74,7 @@ use serde::{Deserialize, Serialize};
 use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::round_trip::{DelayedAcks, RoundTrip, in_us, sample_us};
 use super::window::Window;
-use super::{Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionKind, Sent};
+use super::{Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionKind, Departures, Sent};
 use crate::rng::{Rng, RngStreams};
 use crate::rule::require;
 use crate::units::{Duration, Instant};
@@ -287,10 +287,10 @@ impl CdgAvoidance {
 }
 
 impl Avoidance for CdgAvoidance {
-    const NEEDS_ON_SENT: bool = true;
+    const DEPARTURES: Departures = Departures::AfterIdle;
 
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
-        if sent.path.in_flight <= 1 {
+        if sent.follows_idle() {
             (self.now, self.before) = (None, None);
             self.gradients.clear();
             self.shadow = window.cwnd();

@@ -117,7 +117,8 @@ use super::max_filter::MaxFilter;
 use super::round_trip::{RoundTrip, sample_us};
 use super::window::Window;
 use super::{
-    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, SlowStart,
+    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Departures, Recovery,
+    SlowStart,
 };
 use crate::rule::require;
 use crate::units::{Duration, Instant, Rate};
@@ -389,8 +390,8 @@ impl CongestionControl for CopaController {
         false
     }
 
-    fn needs_on_sent(&self) -> bool {
-        false
+    fn departures(&self) -> Departures {
+        Departures::None
     }
 
     fn on_ack(&mut self, ack: &Ack) {

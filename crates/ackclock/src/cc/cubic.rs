@@ -130,7 +130,8 @@ use serde::{Deserialize, Serialize};
 use self::linux::Kernel;
 use super::window::Window;
 use super::{
-    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Recovery, Restart, Sent,
+    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Departures, Recovery,
+    Restart, Sent,
 };
 use crate::rule::require;
 use crate::units::{Duration, Instant, Rate};
@@ -365,13 +366,16 @@ impl CongestionControl for CubicController {
         self.state.window.pacing_rate()
     }
 
-    #[inline]
+    fn departures(&self) -> Departures {
+        Departures::AfterIdle
+    }
+
     fn on_sent(&mut self, sent: &Sent) {
         if let Some(kernel) = &mut self.state.kernel {
-            kernel.on_sent(sent.now, sent.path.in_flight <= 1);
+            kernel.on_sent(sent.now, sent.idle_for);
         }
         // Nothing else is in flight: the time before was idle.
-        if sent.path.in_flight <= 1
+        if sent.follows_idle()
             && let Some(Stage { used_at: Some(last), .. }) = self.state.stage.as_deref_mut()
         {
             *last = sent.now;

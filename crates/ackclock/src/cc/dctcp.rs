@@ -57,8 +57,8 @@ use serde::{Deserialize, Serialize};
 use super::marked_fraction::{MarkedFraction, check_estimate};
 use super::window::Window;
 use super::{
-    Ack, Arithmetic, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, EcnNeed,
-    Recovery,
+    Ack, Arithmetic, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Departures,
+    EcnNeed, Recovery,
 };
 use crate::units::{Instant, Rate};
 
@@ -241,8 +241,8 @@ impl CongestionControl for DctcpController {
         false
     }
 
-    fn needs_on_sent(&self) -> bool {
-        false
+    fn departures(&self) -> Departures {
+        Departures::None
     }
 
     fn on_resume(&mut self, _now: Instant) {

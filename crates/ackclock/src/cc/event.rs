@@ -28,8 +28,41 @@ pub struct Sent {
     pub bytes: u32,
     /// True for data sent before.
     pub retransmission: bool,
+    /// The time since the departure before, if there was one and no other segment is in flight.
+    pub idle_for: Option<Duration>,
     /// The path, with this segment in flight.
     pub path: PathView,
+}
+
+impl Sent {
+    /// True if no other segment is in flight, as for Linux's `CA_EVENT_TX_START`.
+    #[inline]
+    pub fn follows_idle(&self) -> bool {
+        self.path.in_flight <= 1
+    }
+}
+
+/// The departures that an algorithm learns of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departures {
+    /// None.
+    None,
+    /// The first ones after nothing was in flight ([`Sent::follows_idle`]).
+    AfterIdle,
+    /// All.
+    All,
+}
+
+impl Departures {
+    /// True if the algorithm learns of a departure after which `in_flight` segments are in flight.
+    #[inline]
+    pub(crate) fn include(self, in_flight: u32) -> bool {
+        match self {
+            Departures::None => false,
+            Departures::AfterIdle => in_flight <= 1,
+            Departures::All => true,
+        }
+    }
 }
 
 /// An ACK with new information.

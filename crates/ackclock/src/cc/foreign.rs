@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ack, CcMistake, Congestion, CongestionControl};
+use super::{Ack, CcMistake, Congestion, CongestionControl, Departures};
 
 /// The metadata of a kind of user-supplied code.
 pub(super) trait Foreign: JsonSchema {
@@ -253,8 +253,8 @@ impl CongestionControl for Unbound {
         Some(&self.fault)
     }
 
-    fn needs_on_sent(&self) -> bool {
-        false
+    fn departures(&self) -> Departures {
+        Departures::None
     }
 
     fn needs_rate_samples(&self) -> bool {

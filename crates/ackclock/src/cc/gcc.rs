@@ -100,7 +100,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::media::{MediaControl, MediaFrame, PacketReport};
-use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind};
+use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Departures};
 use crate::rule::{MOST_SEGMENTS, require};
 use crate::units::{Duration, Instant, Rate};
 
@@ -591,8 +591,8 @@ impl CongestionControl for GccController {
         false
     }
 
-    fn needs_on_sent(&self) -> bool {
-        false
+    fn departures(&self) -> Departures {
+        Departures::None
     }
 
     fn media_control(&mut self) -> Option<&mut dyn MediaControl> {

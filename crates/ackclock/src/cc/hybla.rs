@@ -68,7 +68,7 @@ use serde::{Deserialize, Serialize};
 
 use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::window::Window;
-use super::{Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, Sent};
+use super::{Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, Departures, Sent};
 use crate::rule::require;
 use crate::units::Duration;
 
@@ -158,7 +158,7 @@ impl HyblaAvoidance {
 }
 
 impl Avoidance for HyblaAvoidance {
-    const NEEDS_ON_SENT: bool = true;
+    const DEPARTURES: Departures = Departures::All;
 
     fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
         // The handshake measured the path.
@@ -219,7 +219,13 @@ mod tests {
 
     /// The window after the first segment on a path.
     fn begin(cc: &mut AvoidanceController<HyblaAvoidance>, srtt_ms: u64) -> f64 {
-        cc.on_sent(&Sent { now: Instant::ZERO, bytes: 1460, retransmission: false, path: path(srtt_ms) });
+        cc.on_sent(&Sent {
+            now: Instant::ZERO,
+            bytes: 1460,
+            retransmission: false,
+            idle_for: None,
+            path: path(srtt_ms),
+        });
         cc.cwnd()
     }
 

@@ -64,7 +64,8 @@ pub use copa::{Copa, CopaController};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
 pub use event::{
-    Ack, CaState, Congestion, CongestionKind, Loss, PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
+    Ack, CaState, Congestion, CongestionKind, Departures, Loss, PathView, Phase, PhaseChange, RateSample, Recovery,
+    Restart, Sent,
 };
 pub use foreign::{BpfProgram, ForeignValue, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary};
 #[cfg(any(test, feature = "fuzz"))]
@@ -321,9 +322,9 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         true
     }
 
-    /// False for an algorithm that does nothing in `on_sent`, which is then not called.
-    fn needs_on_sent(&self) -> bool {
-        true
+    /// The departures for which `on_sent` does anything. It is not called for others.
+    fn departures(&self) -> Departures {
+        Departures::All
     }
 
     /// False for an algorithm that ignores [`Ack::rate`] and `on_loss`. The sender then keeps no delivery state.

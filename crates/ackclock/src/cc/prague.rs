@@ -68,7 +68,8 @@ use self::classic::ClassicEcn;
 use super::marked_fraction::{MarkedFraction, check_estimate, marked_packets};
 use super::window::Window;
 use super::{
-    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, EcnNeed, Recovery,
+    Ack, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, CongestionKind, Departures, EcnNeed,
+    Recovery,
 };
 use crate::ecn::Ecn;
 use crate::rule::require;
@@ -296,8 +297,8 @@ impl CongestionControl for PragueController {
         false
     }
 
-    fn needs_on_sent(&self) -> bool {
-        false
+    fn departures(&self) -> Departures {
+        Departures::None
     }
 
     fn on_ack(&mut self, ack: &Ack) {

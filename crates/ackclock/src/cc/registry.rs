@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::foreign::{BpfProgram, Foreign, KernelAlgorithm, KernelModule, PythonClass, SharedLibrary, Unbound};
 use super::{
     Ack, Bbr1, Bbr3, Bic, CcContext, CcMistake, CcParameters, Cdg, Compound, Congestion, CongestionControl, Copa,
-    Cubic, Dctcp, EcnNeed, Gcc, HighSpeed, Htcp, Hybla, Illinois, Ledbat, LedbatPlusPlus, Loss, Lp, MediaControl, Nv,
-    PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Scalable, Scream, Sent, Vegas, Veno,
-    Westwood, Yeah,
+    Cubic, Dctcp, Departures, EcnNeed, Gcc, HighSpeed, Htcp, Hybla, Illinois, Ledbat, LedbatPlusPlus, Loss, Lp,
+    MediaControl, Nv, PacketControl, ParametersVisitor, PhaseChange, Prague, Recovery, RuleText, Scalable, Scream,
+    Sent, Vegas, Veno, Westwood, Yeah,
 };
 use crate::ecn::Ecn;
 use crate::rule::{Rule, RuleParameters, aild, binomial, fast_convergence, gaimd, linear, mr_aimd, new_aimd, reno};
@@ -344,8 +344,8 @@ impl CongestionControl for Cc {
     fn responds_to_ecn(&self) -> bool {
         dispatch!(self, cc => cc.responds_to_ecn())
     }
-    fn needs_on_sent(&self) -> bool {
-        dispatch!(self, cc => cc.needs_on_sent())
+    fn departures(&self) -> Departures {
+        dispatch!(self, cc => cc.departures())
     }
     fn codepoint(&self) -> Ecn {
         dispatch!(self, cc => cc.codepoint())
@@ -487,11 +487,11 @@ mod tests {
         assert_eq!(cc.least_in_recovery(), 5.0);
         assert!(cc.owns_recovery() && cc.congestion_may_raise() && !cc.responds_to_ecn());
         assert_eq!(cc.codepoint(), Ecn::Ect1);
-        assert!(cc.needs_on_sent() && !cc.needs_rate_samples() && cc.send_quantum() == 3000);
+        assert!(cc.departures() == Departures::All && !cc.needs_rate_samples() && cc.send_quantum() == 3000);
         let (now, path) = (Instant::ZERO, PathView::default());
         let (kind, restart, recovery) =
             (CongestionKind::Loss, Restart::Reduced, Recovery { now, flight_size: 1, path });
-        cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path });
+        cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, idle_for: None, path });
         let (retransmission, tx_in_flight, lost, app_limited) = (false, 2920, 1460, false);
         cc.on_loss(&Loss { now, bytes: 1460, retransmission, tx_in_flight, lost, app_limited, path });
         cc.on_ack(&Ack::of(1.0));

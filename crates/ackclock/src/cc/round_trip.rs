@@ -109,7 +109,7 @@ impl DelayMeter {
 
     /// Everything is measured again after an idle time.
     pub(super) fn on_sent(&mut self, sent: &Sent) {
-        if sent.path.in_flight <= 1 {
+        if sent.follows_idle() {
             *self = DelayMeter { state: self.state, ..DelayMeter::default() };
         }
     }
@@ -220,7 +220,7 @@ mod tests {
             Some(Delays { base: 50_000.0, least: 70_000.0, mean: 70_000.0, samples: 1 })
         );
         let path = PathView { in_flight: 1, ..path };
-        meter.on_sent(&Sent { now, bytes: 1460, retransmission: false, path });
+        meter.on_sent(&Sent { now, bytes: 1460, retransmission: false, idle_for: None, path });
         assert_eq!(meter.base_us(), f64::INFINITY);
     }
 }

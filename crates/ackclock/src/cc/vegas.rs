@@ -67,7 +67,7 @@ use serde::{Deserialize, Serialize};
 use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::round_trip::{DelayMeter, Delays};
 use super::window::Window;
-use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, Sent};
+use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, Departures, Sent};
 use crate::rule::{MOST_SEGMENTS, require};
 
 /// Round trips with fewer RTT samples say too little about the queue.
@@ -169,7 +169,7 @@ impl VegasAvoidance {
 }
 
 impl Avoidance for VegasAvoidance {
-    const NEEDS_ON_SENT: bool = true;
+    const DEPARTURES: Departures = Departures::AfterIdle;
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
         self.meter.on_sent(sent);

@@ -58,7 +58,7 @@ use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::round_trip::{DelayMeter, sample_us};
 use super::vegas::ENOUGH_SAMPLES;
 use super::window::Window;
-use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, Sent};
+use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, Departures, Sent};
 use crate::rule::{MOST_SEGMENTS, require};
 
 /// Part of the window that a random loss leaves.
@@ -124,7 +124,7 @@ impl VenoAvoidance {
 }
 
 impl Avoidance for VenoAvoidance {
-    const NEEDS_ON_SENT: bool = true;
+    const DEPARTURES: Departures = Departures::AfterIdle;
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
         self.meter.on_sent(sent);

@@ -3,7 +3,7 @@
 //! Reference: RFC 5681, with the rule instead of its increase and decrease.
 
 use super::window::Window;
-use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Recovery, Sent};
+use super::{Ack, CcContext, Congestion, CongestionControl, CongestionKind, Departures, Recovery, Sent};
 use crate::rule::{Marks, Rule};
 use crate::units::{Instant, Rate};
 
@@ -138,8 +138,8 @@ impl<R: Rule + std::fmt::Debug> CongestionControl for Windowed<R> {
         false
     }
 
-    fn needs_on_sent(&self) -> bool {
-        self.rule.counts_retransmissions()
+    fn departures(&self) -> Departures {
+        if self.rule.counts_retransmissions() { Departures::All } else { Departures::None }
     }
 
     fn on_resume(&mut self, _now: Instant) {
@@ -318,8 +318,8 @@ mod tests {
     #[test]
     fn only_a_rule_that_counts_retransmissions_needs_to_hear_of_sending() {
         let context = CcContext::new(40.0);
-        assert!(Windowed::new(Aild::default().rule(), context).needs_on_sent());
-        assert!(!Windowed::new(NewAimd::default().rule(), context).needs_on_sent());
+        assert_eq!(Windowed::new(Aild::default().rule(), context).departures(), Departures::All);
+        assert_eq!(Windowed::new(NewAimd::default().rule(), context).departures(), Departures::None);
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(lose(&mut controller), 38.0);
         let (now, path) = (Instant::ZERO, PathView::default());
         for retransmission in [true, false, true] {
-            controller.on_sent(&Sent { now, bytes: 1460, retransmission, path });
+            controller.on_sent(&Sent { now, bytes: 1460, retransmission, idle_for: None, path });
         }
         controller.on_recovery_exit(&Recovery { now, flight_size: 38, path });
         assert_eq!((controller.cwnd(), controller.ssthresh()), (36.0, 36.0));

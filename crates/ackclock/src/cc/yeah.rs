@@ -61,7 +61,7 @@ use super::avoidance::{Avoidance, AvoidanceController, Numbers};
 use super::round_trip::{DelayMeter, Delays};
 use super::vegas::ENOUGH_SAMPLES;
 use super::window::Window;
-use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, Sent};
+use super::{Ack, CcContext, CcMistake, CcParameters, Congestion, Departures, Sent};
 
 /// The paper's Q_max: packets in the queue from which the flow yields.
 const MOST_QUEUED: f64 = 80.0;
@@ -148,7 +148,7 @@ impl YeahAvoidance {
 }
 
 impl Avoidance for YeahAvoidance {
-    const NEEDS_ON_SENT: bool = true;
+    const DEPARTURES: Departures = Departures::AfterIdle;
 
     fn on_sent(&mut self, _window: &mut Window, sent: &Sent) {
         self.meter.on_sent(sent);

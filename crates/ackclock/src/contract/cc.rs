@@ -7,8 +7,8 @@ use super::promise::Promise;
 use super::run::check_result;
 use super::{Draw, Violation, backing_off, for_each_case, network, parts};
 use crate::cc::{
-    Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Loss, PathView, Phase,
-    PhaseChange, RateSample, Recovery, Restart, Sent,
+    Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Departures, Loss,
+    PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
 };
 use crate::rule::linear::Aimd;
 use crate::sim::{self, FlowPlan, Plan};
@@ -240,8 +240,8 @@ impl<C: CongestionControl> CongestionControl for Watched<C> {
         self.cc.responds_to_ecn()
     }
     /// The journal records it in any case.
-    fn needs_on_sent(&self) -> bool {
-        true
+    fn departures(&self) -> Departures {
+        Departures::All
     }
     /// The same.
     fn needs_rate_samples(&self) -> bool {
@@ -295,7 +295,10 @@ impl Script {
         match draw.whole(0, 99) {
             0..70 => Event::Ack(self.ack(draw, path)),
             70..73 => Event::Loss(loss(draw, now, path)),
-            73..85 => Event::Sent(Sent { now, bytes: 1460, retransmission: draw.chance(10), path }),
+            73..85 => {
+                let idle_for = (path.in_flight <= 1).then(|| draw.time(Duration::from_secs(1)));
+                Event::Sent(Sent { now, bytes: 1460, retransmission: draw.chance(10), idle_for, path })
+            }
             85..89 => {
                 let kind = draw.pick(&[CongestionKind::Loss, CongestionKind::Ecn, CongestionKind::Timeout]);
                 let restarts = kind == CongestionKind::Timeout || kind == CongestionKind::Loss && draw.chance(20);

@@ -230,7 +230,13 @@ impl Script {
         let recovery = Recovery { now, flight_size: path.in_flight, path };
         match draw.whole(0, 99) {
             0..72 => self.ack(draw, path),
-            72..84 => self.events.push(Event::Sent(Sent { now, bytes: path.mss, retransmission: false, path })),
+            72..84 => self.events.push(Event::Sent(Sent {
+                now,
+                bytes: path.mss,
+                retransmission: false,
+                idle_for: None,
+                path,
+            })),
             84..88 if !self.in_recovery => {
                 self.congestion(CongestionKind::Loss, path);
                 self.in_recovery = true;

@@ -2,7 +2,8 @@
 
 use super::promise::Promise;
 use crate::cc::{
-    Ack, CcContext, Congestion, CongestionControl, CongestionKind, Loss, PhaseChange, Recovery, Restart, Sent,
+    Ack, CcContext, Congestion, CongestionControl, CongestionKind, Departures, Loss, PhaseChange, Recovery, Restart,
+    Sent,
 };
 use crate::units::{Duration, Instant, Rate};
 
@@ -101,9 +102,9 @@ impl Event {
     }
 
     /// The event as an algorithm with these needs receives it.
-    fn as_told(self, needs_on_sent: bool, needs_rate_samples: bool) -> Option<Self> {
+    fn as_told(self, departures: Departures, needs_rate_samples: bool) -> Option<Self> {
         match self {
-            Event::Sent(_) => needs_on_sent.then_some(self),
+            Event::Sent(sent) => departures.include(sent.path.in_flight).then_some(self),
             Event::Loss(_) => needs_rate_samples.then_some(self),
             Event::Ack(ack) if !needs_rate_samples => Some(Event::Ack(Ack { rate: None, ..ack })),
             _ => Some(self),
@@ -221,9 +222,9 @@ impl Journal {
     /// Replays the events `shift` later with a fresh algorithm. It gets only the events that it declares to need, and
     /// must answer the same.
     pub(super) fn replay(&self, cc: &mut dyn CongestionControl, shift: Duration) -> Result<(), String> {
-        let (needs_on_sent, needs_rate_samples) = (cc.needs_on_sent(), cc.needs_rate_samples());
+        let (departures, needs_rate_samples) = (cc.departures(), cc.needs_rate_samples());
         for (number, (event, expected)) in self.entries.iter().enumerate() {
-            let Some(told) = event.as_told(needs_on_sent, needs_rate_samples) else { continue };
+            let Some(told) = event.as_told(departures, needs_rate_samples) else { continue };
             told.later(shift).tell(cc);
             let answer = Answer::of(cc);
             ensure!(answer == *expected, "event {number}, {event:?}: {expected:?}, {shift} later {answer:?}");

@@ -22,15 +22,6 @@ pub enum SendingEnd {
     Rtp(Box<rtp::Sender>),
 }
 
-/// A packet that a sender hands to the network.
-#[derive(Clone, Copy, Debug)]
-pub enum Outgoing {
-    /// Of TCP.
-    Segment(DataSegment),
-    /// Of QUIC or RTP.
-    Packet(quic::DataPacket),
-}
-
 /// The end that data arrive at.
 #[expect(clippy::large_enum_variant, reason = "an ACK of TCP, the usual transport, follows no further pointer")]
 #[derive(Debug)]
@@ -126,13 +117,12 @@ impl SendingEnd {
         self.rtt().seen_since(seen)
     }
 
-    /// The next packet that may leave now.
-    #[inline]
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+    /// The next packet of QUIC or RTP that may leave now.
+    pub fn poll_packet(&mut self, now: Instant) -> Option<quic::DataPacket> {
         match self {
-            SendingEnd::Tcp(sender) => sender.poll_transmit(now).map(Outgoing::Segment),
-            SendingEnd::Quic(sender) => sender.poll_transmit(now).map(Outgoing::Packet),
-            SendingEnd::Rtp(sender) => sender.poll_transmit(now).map(Outgoing::Packet),
+            SendingEnd::Tcp(_) => None,
+            SendingEnd::Quic(sender) => sender.poll_transmit(now),
+            SendingEnd::Rtp(sender) => sender.poll_transmit(now),
         }
     }
 

@@ -25,6 +25,7 @@ use crate::prefetch::PREFETCHES;
 use crate::qdisc::Queued;
 use crate::quic;
 use crate::rng::RngStreams;
+use crate::tcp::DataSegment;
 use crate::units::Instant;
 
 /// The number of flows that fit into the caches near the processor. With more flows, the next ones are prefetched.
@@ -256,43 +257,70 @@ impl<'plan> Ends<'plan> {
     /// A packet has reached the end of its route, over this link.
     #[inline]
     pub(super) fn on_arrival(&mut self, now: Instant, link: LinkRank, packet: Packet, network: &mut Network) {
+        match *network.ledger.bodies.get(packet.body()) {
+            Body::Data(segment) => self.on_data(now, link, packet, segment, network),
+            Body::Ack(_) => self.on_ack(now, link, packet, network),
+            _ => self.on_other(now, link, packet, network),
+        }
+    }
+
+    /// A segment of TCP has arrived.
+    #[inline]
+    fn on_data(
+        &mut self,
+        now: Instant,
+        link: LinkRank,
+        packet: Packet,
+        mut segment: DataSegment,
+        network: &mut Network,
+    ) {
+        let owner = network.close(packet);
+        let index = owner.flow();
+        self.ask_ahead(network, link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
+        let flow = &mut self.flows[index];
+        flow.queueing_delay.note(owner.queueing_delay());
+        self.delays.note_data(flow.place, owner.queueing_delay());
+        let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
+        segment.seq = seq;
+        let ack = flow.receiver.on_data(now, &segment, packet.ecn());
+        self.after_data(now, index, ack, network);
+    }
+
+    /// An acknowledgement of TCP has arrived. The sender reads it in its place.
+    #[inline]
+    fn on_ack(&mut self, now: Instant, link: LinkRank, packet: Packet, network: &mut Network) {
+        self.ask_ahead(network, link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
+        let owner = network.close(packet);
+        let index = owner.flow();
+        let flow = &mut self.flows[index];
+        self.delays.note_ack(flow.place, owner.queueing_delay());
+        let Body::Ack(ack) = network.ledger.bodies.get_mut(packet.body()) else { return };
+        let Some(next) = ack.ack.checked_sub(flow.base) else { return };
+        ack.ack = next;
+        if let Some(rtt) = flow.sender.on_ack(now, ack) {
+            self.delays.note_rtt(flow.place, rtt);
+        }
+        self.after_ack(now, index, network);
+    }
+
+    /// A packet without a segment of TCP has arrived.
+    #[inline(never)]
+    fn on_other(&mut self, now: Instant, link: LinkRank, packet: Packet, network: &mut Network) {
         let (owner, body) = network.open(now, packet);
         let index = owner.flow();
         match body {
-            Body::Data(mut segment) => {
-                self.ask_ahead(network, link, Flow::prefetch_receiver, |flow| flow.receiver.prefetch_lists());
-                let flow = &mut self.flows[index];
-                flow.queueing_delay.note(owner.queueing_delay());
-                self.delays.note_data(flow.place, owner.queueing_delay());
-                let Some(seq) = segment.seq.checked_sub(flow.base) else { return };
-                segment.seq = seq;
-                let ack = flow.receiver.on_data(now, &segment, packet.ecn());
-                self.after_data(now, index, ack, network);
-            }
             Body::Outside(body) => network.arrived_outside(now, owner, packet, body),
-            Body::Ack(mut ack) => {
-                self.ask_ahead(network, link, Flow::prefetch_sender, |flow| flow.sender.prefetch_lists());
-                let flow = &mut self.flows[index];
-                self.delays.note_ack(flow.place, owner.queueing_delay());
-                let Some(next) = ack.ack.checked_sub(flow.base) else { return };
-                ack.ack = next;
-                if let Some(rtt) = flow.sender.on_ack(now, &ack) {
-                    self.delays.note_rtt(flow.place, rtt);
-                }
-                self.after_ack(now, index, network);
-            }
             Body::Quic(quic) => self.on_quic(now, link, packet, owner, quic, network),
             Body::Datagram(datagram) => {
                 let stream = &mut self.streams[index.number() - self.flows.len()];
                 stream.on_datagram(now, &datagram, &mut self.rows);
             }
             Body::Request { number, .. } => self.on_request(now, index, number, network),
-            Body::Corrupted { .. } => {}
+            Body::Data(_) | Body::Ack(_) | Body::Corrupted { .. } => {}
         }
     }
 
-    /// Handles a packet of QUIC. It is separate from TCP's code, which is shorter this way.
-    #[inline(never)]
+    /// Handles a packet of QUIC.
     fn on_quic(
         &mut self,
         now: Instant,
@@ -331,7 +359,7 @@ impl<'plan> Ends<'plan> {
     }
 
     /// Data have arrived, and this is the answer to it.
-    #[inline]
+    #[inline(always)]
     fn after_data(&mut self, now: Instant, index: FlowRank, ack: Option<Answer>, network: &mut Network) {
         let flow = &mut self.flows[index];
         let responds = flow.receiver.delivered() >= flow.awaited;
@@ -348,9 +376,9 @@ impl<'plan> Ends<'plan> {
     }
 
     /// An acknowledgement has arrived.
-    #[inline]
+    #[inline(always)]
     fn after_ack(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
-        let flow = &mut self.flows[index];
+        let flow = &self.flows[index];
         if flow.finished.is_none() && flow.sender.is_done() {
             self.on_done(now, index);
         }
@@ -377,7 +405,7 @@ impl<'plan> Ends<'plan> {
     /// The sender of a flow was told of something, or is a new one, and may send.
     #[inline]
     fn after_news(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
-        network.trace_sender(now, index, &self.flows[index].sender);
+        network.trace_sender(now, index, &self.flows);
         self.send_all(now, index, network);
     }
 

@@ -1,7 +1,7 @@
 //! A flow of TCP or QUIC: its two ends, its application, and the packets they send.
 
 use super::delays::QueueingDelay;
-use super::endpoint::{Answer, Outgoing, ReceivingEnd, SendingEnd};
+use super::endpoint::{Answer, ReceivingEnd, SendingEnd};
 use super::index::FlowRank;
 use super::measures::OutsideFlow;
 use super::network::{Network, Route};
@@ -178,11 +178,12 @@ impl Flow {
     /// Sends all permitted packets at `now`.
     #[inline]
     pub(super) fn send_all(&mut self, now: Instant, network: &mut Network) {
-        while let Some(outgoing) = self.sender.poll_transmit(now) {
-            match outgoing {
-                Outgoing::Segment(segment) => self.send_data(now, segment, network),
-                Outgoing::Packet(packet) => self.send_packet(now, packet, network),
-            }
+        while let SendingEnd::Tcp(sender) = &mut self.sender {
+            let Some(segment) = sender.poll_transmit(now) else { return };
+            self.send_data(now, segment, network);
+        }
+        while let Some(packet) = self.sender.poll_packet(now) {
+            self.send_packet(now, packet, network);
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::components::Components;
-use super::endpoint::SendingEnd;
+use super::flow::Flow;
 use super::index::{FlowRank, LinkId, LinkRank};
 use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
@@ -455,8 +455,16 @@ impl Network {
         }
     }
 
-    /// The contents of a packet at the end of its route, and its owner.
+    /// A packet has come to the end of its route, unharmed. Returns its owner. Its contents stay in place until another
+    /// packet sets out.
     #[inline]
+    pub(super) fn close(&mut self, packet: Packet) -> Owner {
+        self.arrived.add(packet.wire_len());
+        self.ledger.bodies.release(packet.body());
+        self.ledger.bodies.owner(packet.body())
+    }
+
+    /// The contents of a packet at the end of its route, and its owner.
     pub(super) fn open(&mut self, now: Instant, packet: Packet) -> (Owner, Body) {
         let owner = self.ledger.bodies.owner(packet.body());
         let body = self.ledger.bodies.get(packet.body());
@@ -483,12 +491,11 @@ impl Network {
         // While packets are in flight a wake-up is pending.
         let is_news = state.is_idle() || state.reorders();
         state.enqueue(now, packet, &mut AtLink { ledger: &mut self.ledger, link });
-        let deadline = state.next_deadline();
         if drive == Drive::Ahead {
             if self.touched.last() != Some(&link) {
                 self.touched.push(link);
             }
-        } else if is_news && let Some(deadline) = deadline {
+        } else if is_news && let Some(deadline) = state.next_deadline() {
             self.events.schedule(self.components.link(link), deadline);
         }
     }
@@ -515,9 +522,9 @@ impl Network {
 
     /// The sender of a flow, after an event.
     #[inline]
-    pub(super) fn trace_sender(&mut self, now: Instant, flow: FlowRank, sender: &SendingEnd) {
+    pub(super) fn trace_sender(&mut self, now: Instant, flow: FlowRank, flows: &TiSlice<FlowRank, Flow>) {
         if let Some(tracer) = &mut self.ledger.tracer {
-            tracer.sender(now, flow, sender);
+            tracer.sender(now, flow, &flows[flow].sender);
         }
     }
 

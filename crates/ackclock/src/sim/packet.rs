@@ -427,10 +427,21 @@ impl Bodies {
         *body = Body::Corrupted { kind, seq, len };
     }
 
-    /// Gives a body back, and its place free.
+    /// The same, to be changed.
     #[inline]
-    pub fn take(&mut self, id: BodyId) -> Body {
+    pub fn get_mut(&mut self, id: BodyId) -> &mut Body {
+        &mut self.places[id.0 as usize]
+    }
+
+    /// Frees the place of a body. The body stays there until another one is kept.
+    #[inline]
+    pub fn release(&mut self, id: BodyId) {
         self.free.push(id);
+    }
+
+    /// Gives a body back, and frees its place.
+    pub fn take(&mut self, id: BodyId) -> Body {
+        self.release(id);
         self.places[id.0 as usize]
     }
 

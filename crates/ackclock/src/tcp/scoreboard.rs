@@ -54,6 +54,12 @@ impl SentSegment {
         u64::from(self.in_flight()) * u64::from(self.len)
     }
 
+    /// True if it was sent once, and is neither delivered nor taken for lost.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.transmissions == 1 && !(self.sacked | self.lost | self.retransmitted)
+    }
+
     /// True if its last transmission is in flight.
     fn last_is_in_flight(&self) -> bool {
         !self.sacked && (self.retransmitted || !self.lost)
@@ -80,6 +86,21 @@ pub struct Delivered {
 }
 
 impl Delivered {
+    /// A run, before all other segments.
+    #[inline]
+    pub fn of_run(run: &Run) -> Self {
+        let Run { segments, bytes, lowest, last } = run;
+        Delivered {
+            segments: *segments,
+            bytes: *bytes,
+            newest: Some(*last),
+            last: Some(last.sent_at),
+            last_unsacked: Some((last.sent_at, false)),
+            newest_once: Some((last.sent_at, last.end())),
+            lowest_once: Some((lowest.end(), lowest.seq, lowest.sent_at)),
+        }
+    }
+
     /// Adds a segment. Returns true if it is the newest one.
     fn add(&mut self, segment: &SentSegment) -> bool {
         self.segments += 1;
@@ -96,6 +117,20 @@ impl Delivered {
         }
         is_newest
     }
+}
+
+/// Segments one after another that an acknowledgement takes off the scoreboard. Each was sent once, and no block had
+/// covered it.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// How many.
+    pub segments: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The first one.
+    pub lowest: SentSegment,
+    /// The last one, which was sent last.
+    pub last: SentSegment,
 }
 
 /// The scoreboard.
@@ -232,7 +267,57 @@ impl Scoreboard {
 
     /// Everything below `ack` was received.
     #[inline]
-    pub fn acknowledge(&mut self, ack: u64, delivered: &mut Delivered) {
+    pub fn acknowledge(&mut self, ack: u64) -> Delivered {
+        let mut delivered = self.acknowledge_run(ack).as_ref().map(Delivered::of_run).unwrap_or_default();
+        self.acknowledge_others(ack, &mut delivered);
+        if !self.sacked_ranges.is_empty() {
+            self.sacked_ranges.remove_below(ack);
+        }
+        delivered
+    }
+
+    /// The first segment is another one.
+    #[inline]
+    fn raise_edges(&mut self) {
+        self.lost_edge = self.lost_edge.max(self.first);
+        self.sacked_end = self.sacked_end.max(self.first);
+        self.retransmit_next = self.retransmit_next.max(self.first);
+    }
+
+    /// Takes the first segments below `ack` as long as they were sent once and are in flight.
+    #[inline(always)]
+    pub fn acknowledge_run(&mut self, ack: u64) -> Option<Run> {
+        let is_next = |segment: &&SentSegment| segment.end() <= ack && segment.is_plain();
+        let lowest = *self.segments.front().filter(is_next)?;
+        let (mut last, mut segments, mut bytes) = (lowest, 0, 0);
+        loop {
+            self.segments.pop_front();
+            segments += 1;
+            bytes += u64::from(last.len);
+            if let Some(delivery) = &mut self.delivery {
+                delivery.on_acknowledged(true);
+            }
+            match self.segments.front().filter(is_next) {
+                Some(segment) => last = *segment,
+                None => break,
+            }
+        }
+        self.first += u64::from(segments);
+        self.pipe -= segments;
+        self.pipe_bytes -= bytes;
+        self.raise_edges();
+        Some(Run { segments, bytes, lowest, last })
+    }
+
+    /// True if data below `ack` are left on the scoreboard.
+    #[inline]
+    pub fn has_below(&self, ack: u64) -> bool {
+        self.segments.front().is_some_and(|segment| segment.seq < ack)
+    }
+
+    /// Takes the other segments below `ack`.
+    #[inline(never)]
+    pub fn acknowledge_others(&mut self, ack: u64, delivered: &mut Delivered) {
         while let Some(segment) = self.segments.front_mut() {
             let mut is_newest = false;
             if segment.end() > ack {
@@ -261,12 +346,7 @@ impl Scoreboard {
             self.segments.pop_front();
             self.first += 1;
         }
-        self.lost_edge = self.lost_edge.max(self.first);
-        self.sacked_end = self.sacked_end.max(self.first);
-        self.retransmit_next = self.retransmit_next.max(self.first);
-        if !self.sacked_ranges.is_empty() {
-            self.sacked_ranges.remove_below(ack);
-        }
+        self.raise_edges();
     }
 
     /// The receiver holds these blocks. Blocks beyond the sent data are ignored.
@@ -475,11 +555,11 @@ impl Scoreboard {
         }
     }
 
-    /// Samples the delivery rate of the deliveries of an ACK, if requested.
+    /// Samples the delivery rate of the `bytes` that an ACK delivers, if requested. The newest segment left at `sent_at`.
     #[inline(never)]
-    pub fn sample_rate(&mut self, now: Instant, delivered: &Delivered) {
-        if let (Some(delivery), Some(newest)) = (&mut self.delivery, &delivered.newest) {
-            delivery.on_delivered(now, delivered.bytes, newest.sent_at);
+    pub fn sample_rate(&mut self, now: Instant, bytes: u64, sent_at: Instant) {
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_delivered(now, bytes, sent_at);
         }
     }
 

@@ -264,6 +264,12 @@ impl AckSegment {
         (self.sack.count_and_window >> SackBlocks::COUNT_BITS).checked_sub(1)
     }
 
+    /// True if it has SACK blocks, or advertises a window.
+    #[inline]
+    pub fn has_options(&self) -> bool {
+        self.sack.count_and_window != 0
+    }
+
     /// The effective window. `max_window` limits the advertised one.
     pub fn advertised(&self, transport: &Transport) -> Option<u64> {
         let window = self.window().unwrap_or(u64::MAX);

@@ -1,7 +1,8 @@
 //! The sender's view of the algorithm: its requests are cached between events.
 
 use crate::cc::{
-    Ack, Cc, Congestion, CongestionControl, Loss, MediaControl, PacketControl, PhaseChange, Recovery, Requests, Sent,
+    Ack, Cc, Congestion, CongestionControl, Departures, Loss, MediaControl, PacketControl, PhaseChange, Recovery,
+    Requests, Sent,
 };
 use crate::units::{Instant, Rate};
 
@@ -13,7 +14,7 @@ pub(crate) struct Controller {
     ssthresh: f64,
     pacing_rate: Option<Rate>,
     whole_segments: u32,
-    needs_on_sent: bool,
+    departures: Departures,
     cc: Cc,
 }
 
@@ -24,7 +25,7 @@ impl Controller {
             whole_segments: 0,
             ssthresh: 0.0,
             pacing_rate: None,
-            needs_on_sent: cc.needs_on_sent(),
+            departures: cc.departures(),
             cc,
         };
         controller.ask();
@@ -78,9 +79,10 @@ impl Controller {
         self.cc.responds_to_ecn()
     }
 
+    /// True if the algorithm learns of a departure after which `in_flight` segments are in flight.
     #[inline]
-    pub(crate) fn needs_on_sent(&self) -> bool {
-        self.needs_on_sent
+    pub(crate) fn learns_of_departure(&self, in_flight: u32) -> bool {
+        self.departures.include(in_flight)
     }
 
     /// The least window in recovery, rounded down.

@@ -79,6 +79,8 @@ pub struct NumberedSender<P> {
     pacer: Pacer,
     phase: Phase,
     pub(crate) last_sent_at: Instant,
+    /// The time between the last two departures.
+    departure_gap: Option<Duration>,
     window_mean: WindowMean,
     pub(crate) counters: SenderCounters,
     /// Packets taken for lost.
@@ -106,6 +108,7 @@ impl<P> NumberedSender<P> {
             pacer: Pacer::default(),
             phase: Phase::SlowStart,
             last_sent_at: Instant::ZERO,
+            departure_gap: None,
             window_mean: WindowMean::default(),
             counters: SenderCounters::default(),
             losses: 0,
@@ -176,6 +179,7 @@ impl<P> NumberedSender<P> {
     /// A packet leaves. Returns its number.
     #[inline]
     pub(crate) fn push(&mut self, now: Instant, frame: Frame, ect: bool) -> u64 {
+        self.departure_gap = (self.counters.segments > 0).then(|| now.since(self.last_sent_at));
         self.counters.segments += 1;
         self.counters.payload_bytes += u64::from(frame.len);
         self.counters.retransmits += u64::from(frame.again);
@@ -194,9 +198,10 @@ impl<P> NumberedSender<P> {
             };
             self.pacer.on_sent(now, len, gap, quantum, false);
         }
-        if self.cc.needs_on_sent() {
-            let path = self.path();
-            self.cc.on_sent(&Sent { now, bytes: len, retransmission: again, path });
+        let path = self.path();
+        if self.cc.learns_of_departure(path.in_flight) {
+            let idle_for = self.departure_gap.filter(|_| path.in_flight <= 1);
+            self.cc.on_sent(&Sent { now, bytes: len, retransmission: again, idle_for, path });
         }
     }
 

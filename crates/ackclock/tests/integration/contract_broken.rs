@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ackclock::cc::{Ack, Congestion, CongestionControl, Sent, Windowed};
+use ackclock::cc::{Ack, Congestion, CongestionControl, Departures, Sent, Windowed};
 use ackclock::contract::{Item, Violation, check_cc, check_link, check_queue, check_rule};
 use ackclock::link::{Impairments, Jitter, Link, LinkConfig};
 use ackclock::qdisc::{DropTail, Ecn, Limit, Qdisc, Queue, QueueSink, Reason};
@@ -102,8 +102,8 @@ impl CongestionControl for Almost {
             _ => self.sound.ssthresh(),
         }
     }
-    fn needs_on_sent(&self) -> bool {
-        false
+    fn departures(&self) -> Departures {
+        Departures::None
     }
     fn needs_rate_samples(&self) -> bool {
         false

@@ -73,7 +73,7 @@ fn agree(mut built_in: Cc, mut text: Cc) {
                 }
                 20..22 => cc.on_resume(now),
                 22..25 => cc.on_undo(&Recovery { now, flight_size: in_flight, path }),
-                25..40 => cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, path }),
+                25..40 => cc.on_sent(&Sent { now, bytes: 1460, retransmission: false, idle_for: None, path }),
                 _ => cc.on_ack(&Ack {
                     now,
                     acked: [1.0, 1.0, 2.0, 0.0][odds as usize % 4],

@@ -62,7 +62,13 @@ fn a_segment_that_leaves_no_room_for_another_is_limited_by_the_window() {
         let smss = controller.0.smss as u64;
         controller.0.control.cwnd = (10 * smss) as f64;
         let path = PathView { in_flight_bytes: 9 * smss + beyond, ..PathView::default() };
-        controller.on_sent(&Sent { now: Instant::ZERO, bytes: smss as u32, retransmission: false, path });
+        controller.on_sent(&Sent {
+            now: Instant::ZERO,
+            bytes: smss as u32,
+            retransmission: false,
+            idle_for: None,
+            path,
+        });
         controller.0.is_cwnd_limited()
     };
     assert!(!limited(0) && limited(1));

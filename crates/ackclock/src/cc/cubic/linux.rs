@@ -35,7 +35,6 @@ pub(super) struct Kernel {
     pub(super) reno_friendly: bool,
     /// Jiffies count from then: from the first ACK, under Linux 2.6 from the first segment.
     pub(super) origin: Option<Instant>,
-    last_sent_at: Option<Instant>,
     /// 0 for none.
     last_max_cwnd: u64,
     pub(super) last_cwnd: u64,
@@ -74,7 +73,6 @@ impl Kernel {
             fast_convergence: parameters.fast_convergence,
             reno_friendly: parameters.reno_friendly,
             origin: None,
-            last_sent_at: None,
             last_max_cwnd: 0,
             last_cwnd: 0,
             last_time: 0,
@@ -98,16 +96,15 @@ impl Kernel {
         (u128::from(time.as_nanos()) * u128::from(self.hz) / 1_000_000_000) as u64
     }
 
-    /// A segment is sent, and `idle` is true without other data in flight. Idle times do not count.
-    pub(super) fn on_sent(&mut self, now: Instant, idle: bool) {
+    /// A segment is sent, and nothing else is in flight. The time since the last departure does not count.
+    pub(super) fn on_sent(&mut self, now: Instant, idle_for: Option<Duration>) {
         if self.old.is_some() {
             self.origin.get_or_insert(now);
-        } else if let (true, Some(last)) = (idle, self.last_sent_at) {
-            let pause = self.in_jiffies(now.since(last));
+        } else if let Some(idle_for) = idle_for {
+            let pause = self.in_jiffies(idle_for);
             let jiffies = self.jiffies(now);
             self.epoch_start = self.epoch_start.map(|start| (start + pause).min(jiffies));
         }
-        self.last_sent_at = Some(now);
     }
 
     /// The window after a cut.
@@ -355,9 +352,8 @@ mod tests {
         let mut kernel = Kernel::new(&linux());
         let start = Instant::ZERO + ms(5000);
         kernel.on_loss(100.0);
-        kernel.on_sent(start, false);
         kernel.grow(start, 70.0, 1.0, ms(100));
-        kernel.on_sent(start + ms(10_000), true);
+        kernel.on_sent(start + ms(10_000), Some(ms(10_000)));
         assert_eq!(kernel.epoch_start, Some(10_000));
     }
 

@@ -91,7 +91,7 @@ mod tests {
     fn kernel() -> Kernel {
         let mut kernel =
             Kernel::new(&Cubic { arithmetic: Arithmetic::Linux26, remaining: 819.0 / 1024.0, ..Cubic::default() });
-        kernel.on_sent(Instant::ZERO, true);
+        kernel.on_sent(Instant::ZERO, None);
         kernel
     }
 

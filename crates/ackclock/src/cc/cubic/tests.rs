@@ -258,7 +258,7 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     // The application writes nothing for a minute: only the round trip after it counts.
     driven.now += Duration::from_secs(60);
     let path = PathView { in_flight: 1, ..Driven::path() };
-    driven.cc.on_sent(&Sent { now: driven.now, bytes: 1460, retransmission: false, path });
+    driven.cc.on_sent(&Sent { now: driven.now, bytes: 1460, retransmission: false, idle_for: None, path });
     driven.acks(1);
     assert_eq!(driven.stage().elapsed, RTT * 12);
 }

@@ -6,7 +6,8 @@ use super::compiled::{
 use super::rule::TextRule;
 use super::source::EXIT_SLOW_START;
 use crate::cc::{
-    Ack, CcContext, Congestion, CongestionControl, CongestionKind, PathView, Recovery, Restart, Sent, Windowed,
+    Ack, CcContext, Congestion, CongestionControl, CongestionKind, Departures, PathView, Recovery, Restart, Sent,
+    Windowed,
 };
 use crate::rule::Rule;
 use crate::units::{Instant, Rate};
@@ -135,8 +136,9 @@ impl CongestionControl for TextController {
         self.0.windowed.responds_to_ecn()
     }
 
-    fn needs_on_sent(&self) -> bool {
-        !self.0.windowed.rule.compiled.on_send.is_empty()
+    fn departures(&self) -> Departures {
+        let is_deaf = self.0.windowed.rule.compiled.on_send.is_empty();
+        if is_deaf { Departures::None } else { Departures::All }
     }
 
     fn needs_rate_samples(&self) -> bool {
@@ -144,7 +146,7 @@ impl CongestionControl for TextController {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        if self.needs_on_sent() {
+        if self.departures() == Departures::All {
             self.0.observe(sent.now, &sent.path);
             let cwnd = self.0.windowed.window.cwnd();
             let rule = &mut self.0.windowed.rule;

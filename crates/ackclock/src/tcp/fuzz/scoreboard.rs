@@ -25,8 +25,7 @@ pub fn fuzz_scoreboard(data: &[u8]) {
             }
             2 => {
                 let ack = model.acknowledgeable((model.una + at % 16).min(model.end()));
-                let mut delivered = Delivered::default();
-                board.acknowledge(ack, &mut delivered);
+                let delivered = board.acknowledge(ack);
                 let (segments, bytes) = model.acknowledge(ack);
                 assert_eq!((delivered.segments, delivered.bytes), (segments, bytes));
             }

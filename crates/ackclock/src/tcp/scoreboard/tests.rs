@@ -43,8 +43,7 @@ fn three_sacked_segments_above_make_a_segment_lost() {
     assert_eq!((sent, board.pipe()), (vec![0, 2], 6));
     assert_eq!(board.counts(), (4, 2, 2));
     // The first retransmission arrives: 0 and 1 are through, 2 is what is left of the holes.
-    let mut delivered = Delivered::default();
-    board.acknowledge(200, &mut delivered);
+    let delivered = board.acknowledge(200);
     assert_eq!((delivered.segments, board.pipe(), board.outstanding()), (1, 5, 8));
 }
 
@@ -94,8 +93,7 @@ fn a_segment_is_sacked_once_all_of_it_is_covered() {
 #[test]
 fn the_newest_of_what_is_delivered_was_sent_last() {
     let newest = |board: &mut Scoreboard| {
-        let mut delivered = Delivered::default();
-        board.acknowledge(300, &mut delivered);
+        let delivered = board.acknowledge(300);
         delivered.newest.map(|segment| segment.seq)
     };
     assert_eq!(newest(&mut board(4)), Some(200));
@@ -107,7 +105,7 @@ fn the_newest_of_what_is_delivered_was_sent_last() {
 #[test]
 fn what_is_missing_is_found_from_where_one_looks() {
     let mut board = board(8);
-    board.acknowledge(200, &mut Delivered::default());
+    board.acknowledge(200);
     sack(&mut board, 2, &[(3, 4), (5, 6)]);
     // Below the highest block, each hole once.
     for hole in [2, 4] {
@@ -135,7 +133,7 @@ fn what_is_forgotten_is_in_flight_again_and_may_be_reported_again() {
 #[test]
 fn an_acknowledgement_inside_a_segment_trims_it() {
     let mut board = board(2);
-    board.acknowledge(150, &mut Delivered::default());
+    board.acknowledge(150);
     let front = board.front().unwrap();
     assert_eq!((front.seq, front.len, board.pipe()), (150, 50, 1));
 }
@@ -153,7 +151,7 @@ proptest! {
                 },
                 1 => {
                     una = (una + len).min(next);
-                    board.acknowledge(una * 100, &mut Delivered::default());
+                    board.acknowledge(una * 100);
                 }
                 2 => {
                     let start = (una + 1 + at).min(next);

@@ -13,15 +13,17 @@
 //!                        └─┘ timer (backed off)
 //! ```
 //!
-//! `transmit` contains the send decision. `recovery` contains the reaction to ACKs and the
-//! timer, with a file for each strategy. `ecn` handles marks, `window` the peer's window, and `validation` the use of
+//! `acks` processes ACKs step by step, and `expected` has the short path of most of them. `transmit` contains the send
+//! decision. `recovery` contains the reaction to losses and the timer, with a file for each strategy. `ecn` handles marks, `window` the peer's window, and `validation` the use of
 //! the window. Estimators, deadlines and pacing are in `transport`.
 //!
 //! Deviations: windows count segments and not bytes, as in Linux, and are compared with flights in segments.
 //! Algorithms get both. Without timestamps, the round-trip time enters the estimate once per round.
 
+mod acks;
 mod connection;
 mod ecn;
+mod expected;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 mod growth;
@@ -38,15 +40,14 @@ mod window;
 use std::sync::Arc;
 
 use self::connection::Connection;
-use self::ecn::{EcnState, Marks};
+use self::ecn::EcnState;
 use self::push::Burst;
-use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, News, Prr, State, Tlp, View};
+use self::recovery::{AnyStrategy, Doubt, Dsack, Frto, Halving, Prr, State, Tlp};
 use self::usage::Usage;
 use self::validation::Validation;
 use self::window::PeerWindow;
-use super::scoreboard::{Delivered, Scoreboard};
-use super::segment::AckSegment;
-use crate::cc::{Ack, Cc, IdleWindow, MediaFrame, PathView, Phase, PhaseChange};
+use super::scoreboard::Scoreboard;
+use crate::cc::{Cc, IdleWindow, MediaFrame, PathView, Phase, PhaseChange};
 use crate::transport::{
     Controller, ExitGrowth, LossRecovery, Pacer, Pacing, Reduction, Rtt, RttSamples, SenderCounters, Timer, Timers,
     Transport, WindowGrowth, WindowMean, expiry,
@@ -117,6 +118,8 @@ pub struct Sender {
     detects_by_time: bool,
     /// Probes ask for overdue ACKs.
     probes: bool,
+    /// ACKs of the next data may take the short path.
+    predicts: bool,
     tlp: Tlp,
     frto: Frto,
     /// F-RTO looks for spurious timeouts.
@@ -166,7 +169,7 @@ impl Sender {
         let times_one = transport.rtt_samples == RttSamples::TimedSegment && !transport.timestamps;
         let validates = transport.idle_restart && transport.idle_window == IdleWindow::Validate;
         let peer_window = PeerWindow::of(transport.receive_buffer);
-        Sender {
+        let mut sender = Sender {
             window_edge: transport.receive_buffer.unwrap_or(u64::MAX),
             peer_window,
             grows_unused: transport.window_growth == WindowGrowth::Always,
@@ -225,7 +228,10 @@ impl Sender {
             window_mean: WindowMean::default(),
             most_outstanding: u32::MAX,
             wants_too_much: false,
-        }
+            predicts: false,
+        };
+        sender.predicts = sender.may_predict();
+        sender
     }
 
     fn may_reduce(&self) -> bool {
@@ -309,88 +315,6 @@ impl Sender {
         self.rtt.observe(rtt);
         self.rtt.update(now, rtt);
         self.tlp.note_sample();
-    }
-
-    /// An ACK arrives.
-    pub fn on_ack(&mut self, now: Instant, ack: &AckSegment) {
-        if self.connection.is_busy() && self.on_control_ack(now, ack) {
-            return;
-        }
-        if ack.ack < self.snd_una || ack.ack > self.snd_nxt && !self.takes_probe(ack.ack) {
-            return;
-        }
-        self.burst = 0;
-        if ack.window().is_some_and(|window| self.is_window_update(now, ack, window)) {
-            return;
-        }
-        let in_flight_before = self.in_flight_for_window();
-        let cwnd_limited = self.grows_unused || self.uses_window(in_flight_before);
-        let shows_needless = self.takes_dsack && self.take_dsack(ack);
-        let mut delivered = Delivered::default();
-        let duplicates = self.dup_acks;
-        let acked_bytes = ack.ack - self.snd_una;
-        let acked_from = self.board.outstanding();
-        self.board.acknowledge(ack.ack, &mut delivered);
-        let acked_segments = acked_from - self.board.outstanding();
-        if acked_bytes > 0 {
-            self.previous_una = self.snd_una;
-            self.echo_is_latest = delivered.last.is_some_and(|sent_at| sent_at == ack.echo);
-        }
-        self.snd_una = ack.ack;
-        let round_ended = ack.ack > self.round_end;
-        if round_ended {
-            self.begin_round();
-        }
-        let News { may_be_duplicate, lost: mut newly_lost } = self.hear(now, ack, acked_bytes > 0, &mut delivered);
-        if let Some(newest) = &delivered.newest {
-            self.measure_rtt(now, ack, acked_bytes, newest, delivered.lowest_once.map(|(.., sent_at)| sent_at));
-        }
-        if self.needs_rate_samples {
-            self.board.sample_rate(now, &delivered);
-        }
-        self.measure_timed(now);
-        if self.frto != Frto::Off {
-            self.advance_frto(now, acked_bytes > 0, &delivered);
-        }
-        let before = self.state;
-        let inflation = self.inflation;
-        if acked_bytes > 0 {
-            newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
-        } else if may_be_duplicate && self.board.outstanding() > 0 {
-            // RFC 5681 §2: "(a) the receiver of the ACK has outstanding data".
-            newly_lost += self.on_duplicate_ack(now);
-        }
-        let may_begin = newly_lost > 0 || self.begins_again(before);
-        self.look_after_losses(now, ack, acked_bytes > 0, may_begin, shows_needless);
-        let is_safe = acked_bytes > 0 && newly_lost == 0;
-        self.end_reduction_for_mark();
-        if self.is_reducing() {
-            self.reduce(self.arrived(delivered.segments, inflation), is_safe);
-        }
-        let Marks { ece, packets: ce_count, bytes: ce_bytes } = self.on_feedback(now, ack, &delivered, is_safe);
-        let mut event = Ack {
-            now,
-            acked: self.growth(acked_bytes, acked_segments, delivered.segments, duplicates),
-            newly_delivered: delivered.segments,
-            newly_lost,
-            ce_count,
-            ece,
-            round_ended,
-            cwnd_limited,
-            in_recovery: before.is_fast_recovery() && !(self.grows_at_exit || self.strategy.grows_at_exit())
-                || self.state.is_fast_recovery()
-                || self.reduces_for_mark,
-            rate: None,
-            state: self.ca_state(),
-            path: self.path(),
-        };
-        self.add_rate(&mut event, ce_bytes);
-        self.cc.on_ack(&event);
-        self.sample_use(now, acked_bytes > 0, round_ended);
-        self.after_event(now);
-        if self.connection.is_busy() {
-            self.watch_fin(now);
-        }
     }
 
     /// When the sender wants to be woken, once [`poll_transmit`](Self::poll_transmit) gives no more.
@@ -499,54 +423,6 @@ impl Sender {
         self.window_mean.integral
     }
 
-    // ---- acknowledgements ----
-
-    #[inline]
-    fn hear(&mut self, now: Instant, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
-        let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
-        let mut view = View { board, rtt, state: *state, una: *snd_una, is_new, next: *snd_nxt, now };
-        strategy.on_ack(&mut view, ack, delivered)
-    }
-
-    /// Runs RACK and TLP, if enabled, after any ACK. It may have shown lost segments or an unnecessary recovery.
-    #[inline]
-    fn look_after_losses(
-        &mut self,
-        now: Instant,
-        ack: &AckSegment,
-        is_new: bool,
-        may_begin: bool,
-        shows_needless: bool,
-    ) {
-        if shows_needless {
-            self.undo_needless(now);
-        }
-        if self.detects_by_time {
-            if may_begin {
-                self.on_found_losses(now);
-            }
-            self.set_reordering_timer(now);
-        }
-        if self.probes {
-            self.after_ack_for_probes(now, ack, is_new);
-        }
-    }
-
-    /// All that was sent when the last round began is acknowledged.
-    #[inline]
-    fn begin_round(&mut self) {
-        self.round_end = self.snd_nxt;
-        self.sample_due = true;
-        self.rtt.end_round();
-    }
-
-    /// True if this flight uses all of the window, or if enough of it was used since the last check.
-    #[inline]
-    fn uses_window(&self, in_flight: i64) -> bool {
-        // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
-        if self.grows_half_used && !self.is_unvalidated() { self.used_enough() } else { in_flight >= self.window() }
-    }
-
     // ---- bookkeeping ----
 
     /// RFC 6298 §5.3: "restart the retransmission timer so that it will expire after RTO seconds".
@@ -559,15 +435,6 @@ impl Sender {
     #[inline]
     fn start_timer(&mut self, timer: Timer, now: Instant, timeout: Duration) {
         self.timers.set(timer, expiry(now, timeout, self.transport.timer_tick));
-    }
-
-    /// Adds the delivery rate that an ACK shows, which reports `ce_bytes` more that came with a mark. Losses come before it.
-    #[inline]
-    fn add_rate(&mut self, event: &mut Ack, ce_bytes: u32) {
-        if self.needs_rate_samples {
-            self.tell_losses(event.now);
-            event.rate = self.board.take_sample(ce_bytes);
-        }
     }
 
     /// Reports each lost transmission to an algorithm that needs them.

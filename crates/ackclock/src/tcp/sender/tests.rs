@@ -3,6 +3,7 @@
 mod connection;
 mod delivery;
 mod ecn;
+mod expected;
 mod fack;
 mod pacing;
 mod push;
@@ -14,8 +15,8 @@ mod variations;
 mod witness;
 
 use super::*;
-use crate::cc::{CaState, CcContext, CcSpec, Congestion, ExitWindow};
-use crate::tcp::segment::{EcnFeedback, SackBlocks};
+use crate::cc::{Ack, CaState, CcContext, CcSpec, Congestion, ExitWindow};
+use crate::tcp::segment::{AckSegment, EcnFeedback, SackBlocks};
 use crate::transport::{
     ExitGrowth, LimitedTransmitSends, LossRecovery, PartialAckTimer, RepeatedTimeout, RttSamples, SackSender,
     SecondLoss,

@@ -15,6 +15,16 @@ impl Sender {
     /// The next segment to send at `now`, if any may be sent.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<DataSegment> {
+        let segment = if self.only_window_limits() { self.next_in_window(now) } else { self.next_departure(now) };
+        if segment.is_none() && self.tlp.take_unset() {
+            self.schedule_probe(now);
+        }
+        segment
+    }
+
+    /// The next segment, with every reason that holds it back or lets it go.
+    #[inline(never)]
+    pub(super) fn next_departure(&mut self, now: Instant) -> Option<DataSegment> {
         self.timers.stop(Timer::Pacing);
         if self.connection.is_busy() {
             let (control, is_open) = self.poll_control(now);
@@ -200,7 +210,7 @@ impl Sender {
             self.note_use(self.in_flight_for_window() >= self.window());
         }
         if self.probes {
-            self.schedule_probe(now);
+            self.tlp.note_progress();
         }
         if self.pushes {
             segment.ecn = ecn.with_psh(self.ends_burst(now));
@@ -243,7 +253,7 @@ impl Sender {
         self.counters.segments += 1;
         self.counters.payload_bytes += u64::from(segment.len);
         self.counters.retransmits += u64::from(retransmission);
-        self.last_sent_at = now;
+        let last_sent_at = std::mem::replace(&mut self.last_sent_at, now);
         if self.is_reducing() {
             self.note_reduction_sent();
         }
@@ -255,8 +265,8 @@ impl Sender {
         if let Some(rate) = self.pacing_rate() {
             self.pace(now, segment.len, rate, retransmission);
         }
-        if self.cc.needs_on_sent() {
-            self.tell_sent(now, segment.len, retransmission);
+        if self.cc.learns_of_departure(self.board.pipe()) {
+            self.tell_sent(now, segment.len, retransmission, last_sent_at);
         }
     }
 
@@ -289,9 +299,12 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn tell_sent(&mut self, now: Instant, bytes: u32, retransmission: bool) {
+    fn tell_sent(&mut self, now: Instant, bytes: u32, retransmission: bool, last_sent_at: Instant) {
         let path = self.path();
-        self.cc.on_sent(&Sent { now, bytes, retransmission, path });
+        // SYN has no payload.
+        let follows_idle = path.in_flight <= 1 && self.counters.payload_bytes > u64::from(bytes);
+        let idle_for = follows_idle.then(|| now.since(last_sent_at));
+        self.cc.on_sent(&Sent { now, bytes, retransmission, idle_for, path });
     }
 
     pub(super) fn resume_if_idle(&mut self, now: Instant) {

@@ -44,7 +44,7 @@ impl Driven {
         let mut driven =
             Driven { cc: Bbr3::default().controller(context), now: Instant::from_nanos(1_000_000_000), delivered: 0 };
         let path = PathView { in_flight: 1, in_flight_bytes: SMSS, mss: SMSS as u32, ..PathView::default() };
-        driven.cc.on_sent(&Sent { now: driven.now, bytes: SMSS as u32, retransmission: false, path });
+        driven.cc.on_sent(&Sent { now: driven.now, bytes: SMSS as u32, retransmission: false, idle_for: None, path });
         driven
     }
 

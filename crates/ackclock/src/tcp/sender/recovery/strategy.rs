@@ -22,7 +22,7 @@ pub(in crate::tcp::sender) struct View<'a> {
 }
 
 /// The strategy's first classification of an ACK.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp::sender) struct News {
     /// It counts as a duplicate if it acknowledges nothing new while data are outstanding.
     pub(in crate::tcp::sender) may_be_duplicate: bool,

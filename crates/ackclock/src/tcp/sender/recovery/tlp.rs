@@ -25,6 +25,8 @@ pub(in crate::tcp::sender) struct Tlp {
     has_sample: bool,
     /// The timer has gone off, and the probe has not left yet.
     is_due: bool,
+    /// The timer must be set once the present event has let everything go.
+    is_unset: bool,
 }
 
 impl Tlp {
@@ -40,6 +42,18 @@ impl Tlp {
         self.end_seq.is_some()
     }
 
+    /// New data were sent, or acknowledged.
+    #[inline]
+    pub(in crate::tcp::sender) fn note_progress(&mut self) {
+        self.is_unset = true;
+    }
+
+    /// The timer must be set. Call it once per event.
+    #[inline]
+    pub(in crate::tcp::sender) fn take_unset(&mut self) -> bool {
+        std::mem::take(&mut self.is_unset)
+    }
+
     /// A probe leaves next. Call it once per probe.
     pub(in crate::tcp::sender) fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.is_due)
@@ -47,7 +61,7 @@ impl Tlp {
 }
 
 impl Sender {
-    /// New data were sent, or acknowledged: an ACK is overdue from the end of the PTO on.
+    /// New data were sent or acknowledged, and nothing more leaves now. An ACK is overdue from the end of the PTO on.
     pub(in crate::tcp::sender) fn schedule_probe(&mut self, now: Instant) {
         // RFC 8985 §7.2: "unless it is already in fast recovery, RTO recovery, or segments have been SACKed".
         let is_repaired = self.state != State::Open || self.board.outstanding() == 0 || self.board.sacked() > 0;
@@ -87,7 +101,7 @@ impl Sender {
             }
         };
         let is_retransmission = new.is_none();
-        self.tlp = Tlp { end_seq: Some(self.snd_nxt), is_retransmission, has_sample: false, is_due: false };
+        self.tlp = Tlp { end_seq: Some(self.snd_nxt), is_retransmission, ..Tlp::default() };
         self.timers.stop(Timer::Probe);
         Some(segment)
     }
@@ -105,7 +119,7 @@ impl Sender {
             self.on_probe_ack(now, ack, is_new);
         }
         if is_new || self.board.sacked() > 0 {
-            self.schedule_probe(now);
+            self.tlp.note_progress();
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::cc::{CongestionControl, Loss, PhaseChange, Recovery, Sent};
+use crate::cc::{CongestionControl, Departures, Loss, PhaseChange, Recovery, Sent};
 use crate::transport::EcnMode;
 use crate::units::Rate;
 
@@ -13,7 +13,7 @@ pub(super) struct Witness {
     window: f64,
     rate: Option<Rate>,
     quantum: u64,
-    needs_on_sent: bool,
+    departures: Departures,
     needs_rate_samples: bool,
     losses: Arc<Mutex<Vec<Loss>>>,
     heard: Arc<Mutex<Vec<Ack>>>,
@@ -34,8 +34,8 @@ impl CongestionControl for Witness {
     fn send_quantum(&self) -> u64 {
         self.quantum
     }
-    fn needs_on_sent(&self) -> bool {
-        self.needs_on_sent
+    fn departures(&self) -> Departures {
+        self.departures
     }
     fn needs_rate_samples(&self) -> bool {
         self.needs_rate_samples
@@ -75,7 +75,7 @@ impl Witness {
             window,
             rate: None,
             quantum: 0,
-            needs_on_sent: false,
+            departures: Departures::None,
             needs_rate_samples: true,
             losses: Arc::default(),
             heard: Arc::default(),
@@ -159,11 +159,14 @@ fn a_recovery_is_told_after_the_congestion_that_begins_it_and_when_it_ends() {
 }
 
 #[test]
-fn an_algorithm_that_does_not_hear_of_sending_is_not_told() {
-    for (needs_on_sent, told) in [(true, ["sent"; 2].as_slice()), (false, &[])] {
-        let witness = Witness { needs_on_sent, ..Witness::new(2.0) };
-        witness.drive(LossRecovery::Sack).sent();
-        assert_eq!(witness.take_told(), told);
+fn an_algorithm_learns_of_the_departures_that_it_asks_for() {
+    for (departures, told) in [(Departures::All, 4), (Departures::AfterIdle, 2), (Departures::None, 0)] {
+        let witness = Witness { departures, ..Witness::new(2.0) };
+        let mut tcp = witness.drive(LossRecovery::Sack);
+        tcp.sent();
+        tcp.ack(2, &[]);
+        tcp.sent();
+        assert_eq!(witness.take_told(), vec!["sent"; told], "{departures:?}");
     }
 }
 
