@@ -72,11 +72,9 @@ impl Sender {
         let mut newly_lost = arrival.news.lost;
         if let Some(newest) = &delivered.newest {
             self.measure_rtt(now, ack, acked_bytes, newest, delivered.lowest_once.map(|(.., sent_at)| sent_at));
-        }
-        if self.needs_rate_samples
-            && let Some(newest) = &delivered.newest
-        {
-            self.board.sample_rate(now, delivered.bytes, newest.sent_at);
+            if self.needs_rate_samples {
+                self.board.sample_rate(now, delivered.bytes, newest.sent_at);
+            }
         }
         self.measure_timed(now);
         if self.frto != Frto::Off {
