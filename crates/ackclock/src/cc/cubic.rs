@@ -367,7 +367,8 @@ impl CongestionControl for CubicController {
     }
 
     fn departures(&self) -> Departures {
-        Departures::AfterIdle
+        let counts_from_first = self.state.kernel.as_ref().is_some_and(|kernel| kernel.old.is_some());
+        if counts_from_first { Departures::All } else { Departures::AfterIdle }
     }
 
     fn on_sent(&mut self, sent: &Sent) {

@@ -405,7 +405,7 @@ impl<'plan> Ends<'plan> {
     /// The sender of a flow was told of something, or is a new one, and may send.
     #[inline]
     fn after_news(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
-        network.trace_sender(now, index, &self.flows);
+        network.trace_sender(now, index, || &self.flows[index].sender);
         self.send_all(now, index, network);
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::components::Components;
-use super::flow::Flow;
+use super::endpoint::SendingEnd;
 use super::index::{FlowRank, LinkId, LinkRank};
 use super::ledger::{AtLink, Ledger};
 use super::lookahead::Lookahead;
@@ -522,9 +522,9 @@ impl Network {
 
     /// The sender of a flow, after an event.
     #[inline]
-    pub(super) fn trace_sender(&mut self, now: Instant, flow: FlowRank, flows: &TiSlice<FlowRank, Flow>) {
+    pub(super) fn trace_sender<'a>(&mut self, now: Instant, flow: FlowRank, sender: impl FnOnce() -> &'a SendingEnd) {
         if let Some(tracer) = &mut self.ledger.tracer {
-            tracer.sender(now, flow, &flows[flow].sender);
+            tracer.sender(now, flow, sender());
         }
     }
 

@@ -96,7 +96,7 @@ impl Kernel {
         (u128::from(time.as_nanos()) * u128::from(self.hz) / 1_000_000_000) as u64
     }
 
-    /// A segment is sent, and nothing else is in flight. The time since the last departure does not count.
+    /// A segment is sent. The time since the last departure does not count if nothing else was in flight.
     pub(super) fn on_sent(&mut self, now: Instant, idle_for: Option<Duration>) {
         if self.old.is_some() {
             self.origin.get_or_insert(now);
