@@ -137,8 +137,8 @@ impl Sender {
         round_ended
     }
 
-    /// The strategy processes the ACK, which acknowledges new data or not.
-    #[inline(always)]
+    /// The strategy processes the ACK, which acknowledges new data or not. Each strategy is large, so there is one copy.
+    #[inline(never)]
     pub(super) fn hear(&mut self, now: Instant, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
         let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
         let mut view = View { board, rtt, state: *state, una: *snd_una, is_new, next: *snd_nxt, now };
