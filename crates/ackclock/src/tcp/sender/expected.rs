@@ -151,6 +151,6 @@ impl Sender {
             return None;
         }
         self.burst += 1;
-        Some(self.send_new(now, len))
+        Some(self.send_new_in_place(now, len))
     }
 }

@@ -196,8 +196,15 @@ impl Sender {
         Some(len as u32)
     }
 
-    #[inline(always)]
+    /// Sends new data, by one copy of the code for all rare callers.
+    #[inline(never)]
     pub(super) fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
+        self.send_new_in_place(now, len)
+    }
+
+    /// Sends new data.
+    #[inline(always)]
+    pub(super) fn send_new_in_place(&mut self, now: Instant, len: u32) -> DataSegment {
         self.board.push(self.snd_nxt, len, now);
         let ecn = DataEcn::new(self.has_ecn(), self.take_cwr());
         let mut segment = DataSegment { seq: self.snd_nxt, len, sent_at: now, ecn };
