@@ -38,8 +38,14 @@ impl Sent {
     /// True if no other segment is in flight, as for Linux's `CA_EVENT_TX_START`.
     #[inline]
     pub fn follows_idle(&self) -> bool {
-        self.path.in_flight <= 1
+        is_alone(self.path.in_flight)
     }
+}
+
+/// True if a segment that left is the only one of `in_flight` segments.
+#[inline]
+pub(crate) fn is_alone(in_flight: u32) -> bool {
+    in_flight <= 1
 }
 
 /// The departures that an algorithm learns of.
@@ -59,7 +65,7 @@ impl Departures {
     pub(crate) fn include(self, in_flight: u32) -> bool {
         match self {
             Departures::None => false,
-            Departures::AfterIdle => in_flight <= 1,
+            Departures::AfterIdle => is_alone(in_flight),
             Departures::All => true,
         }
     }

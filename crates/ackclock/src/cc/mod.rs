@@ -63,6 +63,7 @@ pub use compound::{Compound, CompoundAvoidance};
 pub use copa::{Copa, CopaController};
 pub use cubic::{Arithmetic, Cubic, CubicController};
 pub use dctcp::{AlphaArithmetic, Dctcp, DctcpController};
+pub(crate) use event::is_alone;
 pub use event::{
     Ack, CaState, Congestion, CongestionKind, Departures, Loss, PathView, Phase, PhaseChange, RateSample, Recovery,
     Restart, Sent,

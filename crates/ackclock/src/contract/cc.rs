@@ -8,7 +8,7 @@ use super::run::check_result;
 use super::{Draw, Violation, backing_off, for_each_case, network, parts};
 use crate::cc::{
     Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl, CongestionKind, Departures, Loss,
-    PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent,
+    PathView, Phase, PhaseChange, RateSample, Recovery, Restart, Sent, is_alone,
 };
 use crate::rule::linear::Aimd;
 use crate::sim::{self, FlowPlan, Plan};
@@ -296,7 +296,7 @@ impl Script {
             0..70 => Event::Ack(self.ack(draw, path)),
             70..73 => Event::Loss(loss(draw, now, path)),
             73..85 => {
-                let idle_for = (path.in_flight <= 1).then(|| draw.time(Duration::from_secs(1)));
+                let idle_for = is_alone(path.in_flight).then(|| draw.time(Duration::from_secs(1)));
                 Event::Sent(Sent { now, bytes: 1460, retransmission: draw.chance(10), idle_for, path })
             }
             85..89 => {

@@ -359,7 +359,7 @@ impl<'plan> Ends<'plan> {
     }
 
     /// Data have arrived, and this is the answer to it.
-    #[inline(always)]
+    #[inline]
     fn after_data(&mut self, now: Instant, index: FlowRank, ack: Option<Answer>, network: &mut Network) {
         let flow = &mut self.flows[index];
         let responds = flow.receiver.delivered() >= flow.awaited;
@@ -376,7 +376,7 @@ impl<'plan> Ends<'plan> {
     }
 
     /// An acknowledgement has arrived.
-    #[inline(always)]
+    #[inline]
     fn after_ack(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
         let flow = &self.flows[index];
         if flow.finished.is_none() && flow.sender.is_done() {

@@ -268,8 +268,8 @@ impl Scoreboard {
     /// Everything below `ack` was received.
     #[inline]
     pub fn acknowledge(&mut self, ack: u64) -> Delivered {
-        let mut delivered = self.acknowledge_run(ack).as_ref().map(Delivered::of_run).unwrap_or_default();
-        self.acknowledge_others(ack, &mut delivered);
+        let mut delivered = Delivered::default();
+        self.acknowledge_rest(ack, &mut delivered);
         if !self.sacked_ranges.is_empty() {
             self.sacked_ranges.remove_below(ack);
         }
@@ -315,9 +315,8 @@ impl Scoreboard {
         self.segments.front().is_some_and(|segment| segment.seq < ack)
     }
 
-    /// Takes the other segments below `ack`.
-    #[inline(never)]
-    pub fn acknowledge_others(&mut self, ack: u64, delivered: &mut Delivered) {
+    /// Takes all segments below `ack`, after those that were delivered before.
+    pub fn acknowledge_rest(&mut self, ack: u64, delivered: &mut Delivered) {
         while let Some(segment) = self.segments.front_mut() {
             let mut is_newest = false;
             if segment.end() > ack {

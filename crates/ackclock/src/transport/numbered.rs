@@ -16,7 +16,7 @@ use super::sent::{Decided, Frame, NewlyAcked, SentPackets};
 use super::timers::{Timer, Timers};
 use crate::cc::{
     Ack, CaState, Cc, Congestion, CongestionKind, IdleWindow, MediaFrame, PathView, Phase, PhaseChange, Recovery,
-    Restart, Sent,
+    Restart, Sent, is_alone,
 };
 use crate::units::{Duration, Instant, Rate};
 
@@ -198,9 +198,10 @@ impl<P> NumberedSender<P> {
             };
             self.pacer.on_sent(now, len, gap, quantum, false);
         }
-        let path = self.path();
-        if self.cc.learns_of_departure(path.in_flight) {
-            let idle_for = self.departure_gap.filter(|_| path.in_flight <= 1);
+        let in_flight = self.sent.in_flight();
+        if self.cc.learns_of_departure(in_flight) {
+            let idle_for = self.departure_gap.filter(|_| is_alone(in_flight));
+            let path = self.path();
             self.cc.on_sent(&Sent { now, bytes: len, retransmission: again, idle_for, path });
         }
     }

@@ -178,7 +178,7 @@ impl Sender {
     }
 
     /// True if this flight uses all of the window, or if enough of it was used since the last check.
-    #[inline(always)]
+    #[inline]
     fn uses_window(&self, in_flight: i64) -> bool {
         // RFC 7661 §4.4: "A sender that is not cwnd-limited MUST NOT increase the cwnd when ACK packets are received in this phase".
         if self.grows_half_used && !self.is_unvalidated() { self.used_enough() } else { in_flight >= self.window() }

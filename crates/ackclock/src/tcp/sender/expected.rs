@@ -103,7 +103,7 @@ impl Sender {
     fn on_mixed_ack(&mut self, now: Instant, ack: &AckSegment, run: &Run, cwnd_limited: bool) {
         let mut delivered = Delivered::of_run(run);
         let left = self.board.outstanding();
-        self.board.acknowledge_others(ack.ack, &mut delivered);
+        self.board.acknowledge_rest(ack.ack, &mut delivered);
         let acked_segments = run.segments + left - self.board.outstanding();
         self.process(now, ack, Arrival { delivered, acked_segments, cwnd_limited, ..Arrival::default() });
     }

@@ -19,7 +19,6 @@ impl Sender {
         self.frto = Frto::Off;
         let was_reducing = self.is_reducing();
         self.reduces = self.may_reduce();
-        self.predicts = self.may_predict();
         self.reduces_for_mark &= self.reduces;
         if self.state.is_fast_recovery() {
             let recovery = Recovery { now, flight_size: self.board.outstanding(), path: self.path() };

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::recovery::{BeforeNew, Next, State};
-use crate::cc::{IdleWindow, Sent};
+use crate::cc::{IdleWindow, Sent, is_alone};
 use crate::tcp::scoreboard::{DUP_THRESH, SentSegment};
 use crate::tcp::segment::{DataEcn, DataSegment};
 use crate::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing, Timer, window_quantum};
@@ -309,7 +309,7 @@ impl Sender {
     fn tell_sent(&mut self, now: Instant, bytes: u32, retransmission: bool, last_sent_at: Instant) {
         let path = self.path();
         // SYN has no payload.
-        let follows_idle = path.in_flight <= 1 && self.counters.payload_bytes > u64::from(bytes);
+        let follows_idle = is_alone(path.in_flight) && self.counters.payload_bytes > u64::from(bytes);
         let idle_for = follows_idle.then(|| now.since(last_sent_at));
         self.cc.on_sent(&Sent { now, bytes, retransmission, idle_for, path });
     }

@@ -1,4 +1,4 @@
-//! The short path of expected ACKs against the general path.
+//! The short paths of ACKs and departures against the general ones.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ enum Step {
     Wait(u64),
     /// The first timer goes off.
     Timer,
-    /// The application writes so many segments and a few bytes.
+    /// The application writes so many segments.
     Write(u64),
 }
 
@@ -94,7 +94,7 @@ impl Driven {
 
 proptest! {
     #[test]
-    fn the_short_path_of_expected_acks_changes_nothing(
+    fn the_short_paths_change_nothing(
         transport in transports(),
         algorithm in prop_oneof![Just("aimd"), Just("cubic"), Just("vegas"), Just("bbr1"), Just("bbr3")],
         is_bulk in any::<bool>(),
