@@ -378,8 +378,9 @@ $(REQUIREMENTS): requirements/dev.txt
 KEEP = cat > $(1).new && { cmp -s $(1).new $(1) && rm $(1).new || mv $(1).new $(1); }
 
 # Writes a compiled module, optimised by wasm-opt if installed, and its JavaScript to web/module, unless they are newer.
+# The last written file is the module compressed for pages.
 BINDINGS = module=target/wasm32-unknown-unknown/web/$(1).wasm; \
-	[ web/module/$(2)_bg.wasm -nt $$module ] || { \
+	[ web/module/$(2)_bg.wasm.gz -nt $$module ] || { \
 		if command -v wasm-opt >/dev/null; then $(WASM_OPT) $$module --output target/$(1).wasm; else cp $$module target/$(1).wasm; fi; \
 		cargo run --manifest-path tools/web/bindings/Cargo.toml --target-dir target/bindings --locked --quiet \
 			target/$(1).wasm web/module $(2); }

@@ -16,10 +16,17 @@ from ackclock.errors import InputError
 _ROOT = Path(__file__).parents[1] / "web"
 #: The module that renders the parts of an evaluation's report. It needs no other files than its imports.
 RENDERER = _ROOT / "report/report.js"
-#: `make web` builds this module.
-MODULE = "module/ackclock_bg.wasm"
+#: `make web` builds these modules: the simulator and the scores.
+MODULE, SCORES = "module/ackclock_bg.wasm", "module/score_bg.wasm"
 #: The required files of the folder.
-_NEEDED = ("play/index.html", "ackclock.js", "module/ackclock.js", MODULE, "module/suites/index.json")
+_NEEDED = (
+    "play/index.html",
+    "ackclock.js",
+    "module/ackclock.js",
+    f"{MODULE}.gz",
+    f"{SCORES}.gz",
+    "module/suites/index.json",
+)
 #: The import and export statements of our modules and of wasm-bindgen.
 _IMPORT = re.compile(r'^import (?:(\w+)(?:, )?)?(?:\{([^}]*)\} )?from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", re.MULTILINE)
@@ -45,18 +52,20 @@ def web() -> Path:
     return _ROOT
 
 
-def module() -> bytes:
-    """Return the module, compressed by gzip. Raises `InputError` if it is not built."""
-    return _packed_file(web() / MODULE)
+def module(name: str = MODULE) -> bytes:
+    """Return a module, compressed by gzip. Raises `InputError` if it is not built."""
+    return (web() / f"{name}.gz").read_bytes()
+
+
+def packed_module(name: str = MODULE) -> str:
+    """Return a module as base64 of gzip, for pages. Raises `InputError` if it is not built."""
+    return base64.b64encode(module(name)).decode()
 
 
 def packed_file(name: str) -> str:
-    """Return a file of the folder as base64 of gzip, for pages. Raises `InputError` if it is not built."""
-    return base64.b64encode(_packed_file(web() / name)).decode()
-
-
-def _packed_file(path: Path) -> bytes:
-    return _packed(path, path.stat().st_mtime_ns)
+    """Return another file as base64 of gzip, for pages. Raises `InputError` if the modules are not built."""
+    path = web() / name
+    return base64.b64encode(_packed(path, path.stat().st_mtime_ns)).decode()
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.page.embedded import MODULE, bundle, data, packed_file, script, with_policy
+from ackclock.page.embedded import bundle, data, packed_module, script, with_policy
 
 _FOLDER = Path(__file__).parent / "rerun"
 STYLE = (_FOLDER / "rerun.css").read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ def interactive(page: str, cells: Mapping[str, Kept]) -> str:
     }
     parts = [
         '<dialog id="rerun"></dialog>',
-        data("rerun-module", packed_file(MODULE)),
+        data("rerun-module", packed_module()),
         data("rerun-cells", packed(document)),
         data("rerun-worker", worker()),
         script(bundle(_FOLDER / "report.js")),

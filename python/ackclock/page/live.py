@@ -6,12 +6,20 @@ import base64
 import re
 from collections.abc import Mapping
 
-from ackclock.page.embedded import MODULE, bundle, data, packed_file, script, web, with_policy
+from ackclock.page.embedded import (
+    MODULE,
+    SCORES,
+    bundle,
+    data,
+    packed_file,
+    packed_module,
+    script,
+    web,
+    with_policy,
+)
 
 #: The file names by which the pages link to each other.
 LIVE, EVALUATION, QUEUE = "index.html", "evaluate.html", "queue.html"
-#: The module of the scores.
-_SCORES = "module/score_bg.wasm"
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 _ICON = re.compile(r'(?<=<link rel="icon" href=")([^"]+)(?=" type="([^"]+)">)')
 _SCRIPT = re.compile(r'<script( type="module"| nomodule) src="([^"]+)"></script>')
@@ -30,19 +38,19 @@ def live_page(opening: str = "", *, is_alone: bool = False) -> str:
 
 def evaluation_page() -> str:
     """Return the page of evaluations, with all suites. Raises `InputError` if the modules are not built."""
-    modules = {name: packed_file(name) for name in (MODULE, _SCORES)}
+    modules = {name: packed_module(name) for name in (MODULE, SCORES)}
     worker = {"evaluator.js": bundle(web() / "evaluator.js")}
     return _whole(EVALUATION, worker | modules | _packed("module/suites", "*.json"))
 
 
 def queue_page() -> str:
     """Return the page of a queue alone. Raises `InputError` if the module is not built."""
-    return _whole(QUEUE, {MODULE: packed_file(MODULE)})
+    return _whole(QUEUE, {MODULE: packed_module()})
 
 
 def engine() -> dict[str, str]:
     """Return the worker of the live page and the module, by name, for pages that simulate."""
-    return {"play/worker.js": bundle(web() / "play/worker.js"), MODULE: packed_file(MODULE)}
+    return {"play/worker.js": bundle(web() / "play/worker.js"), MODULE: packed_module()}
 
 
 def _packed(folder: str, pattern: str) -> dict[str, str]:
