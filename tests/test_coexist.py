@@ -14,6 +14,7 @@ from ackclock.coexistence.networks import FULL, SIX
 from ackclock.coexistence.report import sentences
 from ackclock.coexistence.ware import bbr_share
 from ackclock.errors import ArgumentError
+from ackclock.evaluation.candidate import Candidate
 
 #: Fewer and shorter runs.
 SHORT = ("duration=40 s", "warmup=10 s")
@@ -104,6 +105,35 @@ def test_mistakes_are_named(algorithms: tuple[str, ...], options: dict[str, obje
     with pytest.raises(ArgumentError) as error:
         ackclock.coexist(*algorithms, **options)  # type: ignore[arg-type]
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("flows.0.cc=bbr3", "change the algorithm of the flows 'first' under test"),
+        ("flows.second.cc.beta_ecn=0.5", "change the algorithm of the flows 'second' under test"),
+        ("seed=7", "seed: reaches nothing: all runs have the seed of --seed"),
+        ("name=mine", "name: reaches nothing: runs do not depend on it"),
+    ],
+)
+def test_a_change_of_the_pair_or_of_the_seed_is_an_error(change: str, message: str, tmp_path: Path) -> None:
+    answer = cli("coexist", "reno", "cubic", "--replicates", "1", "--set", change, cwd=tmp_path)
+    assert answer.code == 2 and message in answer.stderr and answer.stderr.count("\n") == 1, answer.stderr
+    assert not (tmp_path / "ackclock-out").exists()
+
+
+@pytest.mark.parametrize("group", ["first", "second", "0", "1"])
+def test_a_change_of_one_group_stays_with_its_group(group: str) -> None:
+    """Two algorithms that change places then do not share a run."""
+    sets = (*SHORT, f"flows.{group}.rtt=80 ms")
+    found = ackclock.coexist("reno", "cubic", networks=["4-bdp-40-ms"], replicates=1, sets=sets)
+    (network,), reno, cubic = found.networks, Candidate.parse("reno"), Candidate.parse("cubic")
+    one, other = found.find(network, "reno", "cubic"), found.find(network, "cubic", "reno")
+    assert one is not None and other is not None and one.cell != other.cell
+    rtts = [flow["rtt"] for flow in network.scenario(reno, cubic, sets).resolved["flows"]]
+    assert rtts == (["80 ms", "40 ms"] if group in ("first", "0") else ["40 ms", "80 ms"])
+    (alone,) = network.scenario(None, cubic, sets).resolved["flows"]
+    assert alone["rtt"] == rtts[1]
 
 
 def test_one_replicate_shows_no_significance() -> None:

@@ -101,7 +101,7 @@ def test_the_seed_of_a_study_and_of_an_evaluation_has_an_option(red: Path, tiny_
     answer = cli("study", red, "--vary", "name=a,b")
     assert answer.code == 2 and "name: reaches nothing: runs do not depend on it" in answer.stderr
     answer = cli("evaluate", "cubic", "--suite", tiny_suite, "--set", "seed=7")
-    assert answer.code == 2 and "seed: reaches nothing: the evaluation has a seed" in answer.stderr
+    assert answer.code == 2 and "seed: reaches nothing: all runs have the seed of --seed" in answer.stderr
 
 
 def test_a_value_that_is_the_present_one_is_a_point(red: Path) -> None:

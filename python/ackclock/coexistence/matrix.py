@@ -281,12 +281,14 @@ class _Table:
         networks: Sequence[Network],
         algorithms: Sequence[Candidate],
         pairs: Sequence[tuple[Candidate, Candidate]],
-        sets: Iterable[str],
+        sets: Sequence[str],
         runs: tuple[int, int],
         backend: str,
     ) -> None:
         self._networks, self._pairs, self._backend = networks, pairs, backend
         self._seed, self._replicates = runs
+        #: Whether changes may make the groups differ. Algorithms that change places then share no run.
+        self._has_own_changes = any(text.lstrip().startswith("flows") for text in sets)
         self._numbers = {each.label: number for number, each in enumerate(algorithms)}
         self._measured: dict[tuple[_Key, int], tuple[Measured | None, Measured | None]] = {}
         self._failures: dict[_Key, str] = {}
@@ -303,7 +305,7 @@ class _Table:
             for job in study.jobs:
                 self._places.setdefault(job.key, []).append((key, job.replicate))
 
-    def _add(self, network: Network, first: Candidate | None, second: Candidate, sets: Iterable[str]) -> None:
+    def _add(self, network: Network, first: Candidate | None, second: Candidate, sets: Sequence[str]) -> None:
         key, is_swapped = self._key(network, None if first is None else first.label, second.label)
         if key in self._studies:
             return
@@ -318,9 +320,8 @@ class _Table:
 
     def _key(self, network: Network, first: str | None, second: str) -> tuple[_Key, bool]:
         """Return the run of a pair, and whether both algorithms change places there."""
-        is_swapped = (
-            first is not None and network.is_symmetric and self._numbers[first] > self._numbers[second]
-        )
+        is_symmetric = network.is_symmetric and not self._has_own_changes
+        is_swapped = first is not None and is_symmetric and self._numbers[first] > self._numbers[second]
         return ((network.id, second, first or "") if is_swapped else (network.id, first, second)), is_swapped
 
     def _cell(self, key: _Key) -> str:

@@ -10,10 +10,12 @@ from typing import Any
 
 from ackclock import _core
 from ackclock.evaluation.candidate import Candidate
+from ackclock.evaluation.subject import Algorithms
 from ackclock.scenario import SCHEMA, Scenario
 
 #: The names of both groups of flows.
 FIRST, SECOND = "first", "second"
+_SUBJECT = Algorithms((FIRST, SECOND))
 RATE_MBPS = 20
 #: The length of a run, and the beginning of its measurement.
 DURATION_S, WARMUP_S = 120, 30
@@ -52,16 +54,18 @@ class Network:
     def scenario(self, first: Candidate | None, second: Candidate, sets: Iterable[str] = ()) -> Scenario:
         """Return a scenario with flows of both algorithms, or of the second one alone.
 
-        Raises `ScenarioError` if an algorithm does not fit.
+        Raises `ScenarioError` if an algorithm does not fit, and `ArgumentValueError` if `sets` change one.
         """
+        if first is None:
+            # Changes may name the first flows, or a group by its number.
+            tree = self.scenario(second, second, sets).written
+            flows = [flow for flow in tree["flows"] if flow["name"] != FIRST]
+            return Scenario.from_dict({**tree, "name": self._name(f"{second.label} alone"), "flows": flows})
         end = WARMUP_S + LATE_S if self.is_late else DURATION_S
-        flows = [] if first is None else [self._group(FIRST, first, 0)]
-        flows.append(self._group(SECOND, second, 1))
-        named = f"{first.label} against {second.label}" if first is not None else f"{second.label} alone"
-        return Scenario.from_dict(
+        pair = Scenario.from_dict(
             {
                 "schema": SCHEMA,
-                "name": f"{named}: {self.title}"[:200],
+                "name": self._name(f"{first.label} against {second.label}"),
                 "duration": f"{end} s",
                 "warmup": f"{WARMUP_S} s",
                 "replicates": {"rtt": 0.05, "rate": 0.02},
@@ -72,10 +76,13 @@ class Network:
                     "queue": self._queue,
                 },
                 "transport": {"send_jitter": "1 packet"},
-                "flows": flows,
-            },
-            sets=sets,
+                "flows": [self._group(FIRST, first, 0), self._group(SECOND, second, 1)],
+            }
         )
+        return _SUBJECT.changed(pair, sets)
+
+    def _name(self, flows: str) -> str:
+        return f"{flows}: {self.title}"[:200]
 
     @property
     def _queue(self) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from ackclock.scenario import Scenario
 
 #: The subjects by their names in suite files.
 ALGORITHM, QUEUE_DISCIPLINE = SUBJECTS = ("algorithm", "queue")
+#: Keys that changes may not reach, because they do not affect runs, with reasons.
+_IDENTITY = {"name": "runs do not depend on it", "seed": "all runs have the seed of --seed"}
 
 
 class Subject(ABC):
@@ -46,18 +48,23 @@ class Subject(ABC):
     def example(self) -> str:
         """A candidate with a parameter."""
 
-    def scenario(self, base: Scenario, candidate: str, sets: Iterable[str]) -> Scenario:
-        """Return a scenario with a candidate and changes.
+    def scenario(self, base: Scenario, candidate: str, sets: Iterable[str] = ()) -> Scenario:
+        """Return a scenario with a candidate and changes. Raises as `changed`."""
+        return self.changed(base.with_sets(self.sets(base, candidate)), sets)
 
-        Raises `ScenarioError`, or `InputError` if the changes reach the candidate or the seed.
+    def changed(self, scenario: Scenario, sets: Iterable[str]) -> Scenario:
+        """Return a scenario that contains its candidates with changes.
+
+        Raises `ScenarioError`, or `ArgumentValueError` if the changes reach a candidate, name or seed.
         """
-        chosen = base.with_sets(self.sets(base, candidate))
-        changed = chosen.with_sets(sets)
-        if changed.seed != chosen.seed:
-            raise ArgumentValueError(
-                "sets", "seed: reaches nothing: the evaluation has a seed of its own, --seed", option="--set"
-            )
-        before, after = self.part(chosen), self.part(changed)
+        sets = tuple(sets)
+        if not sets:
+            return scenario
+        changed = scenario.with_sets(sets)
+        for key, reason in _IDENTITY.items():
+            if getattr(changed, key) != getattr(scenario, key):
+                raise ArgumentValueError("sets", f"{key}: reaches nothing: {reason}", option="--set")
+        before, after = self.part(scenario), self.part(changed)
         for name, part in before.items():
             if after.get(name) != part:
                 raise ArgumentValueError(
