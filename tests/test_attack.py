@@ -356,6 +356,8 @@ def test_the_backend_of_confirmations_is_checked_before_any_run() -> None:
         (("--objective", "speed"), "speed"),
         (("--checks", "1"), "1"),
         (("--kernel", "6.12"), "--kernel needs --confirm kernel"),
+        (("--set", "flows.test.cc=bbr3"), "change the algorithm of the flows 'test' under test"),
+        (("--set", "seed=7"), "seed: reaches nothing: all runs have the seed of --seed"),
     ],
 )
 def test_bad_input(tmp_path: Path, args: tuple[str, ...], message: str) -> None:

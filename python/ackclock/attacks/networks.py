@@ -56,8 +56,11 @@ class Network:
 
     @cached_property
     def base(self) -> Scenario:
-        """The scenario, with CUBIC instead of the algorithm under test. Raises `ScenarioError`."""
-        return Scenario.from_dict(self._own_tree).with_sets(self.sets)
+        """The scenario, with CUBIC instead of the algorithm under test.
+
+        Raises `ScenarioError`, or `ArgumentValueError` if `sets` change the algorithm.
+        """
+        return _SUBJECT.changed(Scenario.from_dict(self._own_tree), self.sets)
 
     @cached_property
     def tree(self) -> Tree:
@@ -87,7 +90,7 @@ class Network:
 
     def scenario(self, candidate: Candidate) -> Scenario:
         """Return the scenario with an algorithm. Raises `ScenarioError`."""
-        return _SUBJECT.scenario(self.base, candidate.text, ())
+        return _SUBJECT.scenario(self.base, candidate.text)
 
 
 @dataclass(frozen=True)
