@@ -27,7 +27,7 @@ from ackclock.attacks.families import (
 from ackclock.attacks.finds import Find, described, grouped, signature
 from ackclock.attacks.keeping import keep
 from ackclock.attacks.nearest import nearest
-from ackclock.attacks.networks import Behaviour, Network, Range, Trial
+from ackclock.attacks.networks import Behaviour, Network, Range, Trial, require_searchable
 from ackclock.attacks.objectives import MOST, NAMES, objective_of
 from ackclock.attacks.shrinking import shrunk
 from ackclock.errors import InputError, RunError
@@ -86,6 +86,16 @@ def test_capacities_move_within_the_bounds_of_karp() -> None:
     factors = {"factor-2": 0.5, "factor-4": 2.0}
     rates = tree_of([BY_NAME["multiplicative"]], factors)["topology"]["varies"]["rates"]
     assert [float(rate.split()[0]) / 20 for rate in rates] == [1, 1, 0.5, 0.5, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("family", "setting"), [("late", "late-rtt"), ("competitors", "competitor-rtt")])
+def test_flows_share_a_long_path(family: str, setting: str) -> None:
+    """The RTT of the flow under test is the one of the path, also if other flows have a shorter one."""
+    families = [BY_NAME["path"], BY_NAME[family]]
+    for values, rtts_s in (({}, [0.3, 0.3]), ({setting: 10.0}, [0.3, 0.01])):
+        scenario = Scenario.from_dict(tree_of(families, {"rtt": 300.0, **values}))
+        found = [flow["base_rtt_s"] for flow in scenario.describe()["flows"]]
+        assert found == pytest.approx(rtts_s, rel=0.06)
 
 
 def test_losses_are_placed_by_their_gaps() -> None:
@@ -309,6 +319,14 @@ def test_changes_apply_to_every_network(tmp_path: Path) -> None:
     assert wrong.code == 2 and "did you mean" in wrong.stderr
 
 
+@pytest.mark.parametrize("objective", NAMES)
+def test_a_change_that_leaves_the_search_free_is_accepted(objective: str) -> None:
+    families, context = families_of((), objective), context_of(objective)
+    require_searchable(families, context, ["transport.profile=rfc", "flows.test.ecn=off"])
+    others = [family for family in families if family.name != "path"]
+    require_searchable(others, context, ["topology.queue.limit=2 BDP"])
+
+
 def test_jitter_starves_vegas() -> None:
     """A short run of `tools/evidence/known_attacks.py`: Arun et al. (2022)."""
     find, runs, _ = searched(CASES["vegas-jitter"], 1, 600)
@@ -357,6 +375,8 @@ def test_the_backend_of_confirmations_is_checked_before_any_run() -> None:
         (("--checks", "1"), "1"),
         (("--kernel", "6.12"), "--kernel needs --confirm kernel"),
         (("--set", "flows.test.cc=bbr3"), "change the algorithm of the flows 'test' under test"),
+        (("--set", "topology.rate=5 Mbit/s"), "undo rate of the family path, which the search varies"),
+        (("--set", "duration=9 s"), "undo the duration, which the search varies"),
         (("--set", "seed=7"), "seed: reaches nothing: all runs have the seed of --seed"),
     ],
 )

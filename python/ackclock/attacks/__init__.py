@@ -14,7 +14,7 @@ from ackclock.attacks.explanation import Explanation, explained
 from ackclock.attacks.families import Family, context_of, families_of
 from ackclock.attacks.finds import LEAST_REGRET, Find, grouped
 from ackclock.attacks.islands import Island
-from ackclock.attacks.networks import Network, Range, Trial
+from ackclock.attacks.networks import Network, Range, Trial, require_searchable
 from ackclock.attacks.objectives import Objective, objective_of
 from ackclock.attacks.shrinking import shrunk
 from ackclock.errors import ArgumentValueError, InputError, RunError, ScenarioError
@@ -127,7 +127,8 @@ def attack(
     - `budget`: a number of runs (`5000`) or a time (`10 min`) for search, shrinking, check and curves. With a
       number of runs, the result does not depend on `workers`.
     - `families`: the parts of the network that may change, by default all that fit the `objective`.
-    - `sets`: changes to every scenario, such as `transport.profile=rfc`.
+    - `sets`: changes to every scenario, such as `transport.profile=rfc`. They may not undo the settings
+      of a family.
     - `checks`: the number of fresh seeds.
     - `confirm`: `kernel` or `linux`, a backend in which the confirmed finds also run once. These runs are not
       part of the budget.
@@ -140,6 +141,8 @@ def attack(
     target, limit = objective_of(objective), Budget.parse(budget)
     backend = None if confirm is None else chosen_backend(confirm)
     chosen = families_of(texts("families", families, "path"), objective)
+    context, changes = context_of(objective), texts("sets", sets, "transport.profile=rfc")
+    require_searchable(chosen, context, changes)
     candidate = Candidate.parse(cc)
     references = _references(candidate, texts("against", against, "cubic"))
     with Store(out) as store:
@@ -147,7 +150,7 @@ def attack(
         field = Range(candidate, references, target, store, executor, workers, progress)
         field.expected = limit.runs or 0
         first = first_generation(limit, field.cost_of(1), len(chosen))
-        first_network = Network.of(context_of(objective), {}, texts("sets", sets, "transport.profile=rfc"))
+        first_network = Network.of(context, {}, changes)
         base = field.run([first_network], seed)[0]
         if base.failure:
             raise RunError(f"{candidate.label} fails in the network without changes: {base.failure}")

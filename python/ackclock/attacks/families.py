@@ -238,30 +238,27 @@ def _acks(tree: Tree, values: Values) -> None:
 
 
 def _late(tree: Tree, values: Values) -> None:
-    late: Tree = {
-        "name": "test-late",
-        "cc": tree["flows"][0]["cc"],
-        "start": _s(values["late-start"]),
-    }
-    if "late-rtt" in values:
-        late["rtt"] = _ms(values["late-rtt"])
-    # A flow's RTT cannot be below the path's, so the other one gets the default.
-    if values.get("late-rtt", RTT_MS) < float(tree["topology"]["delay"].split()[0]) * 2:
-        tree["topology"]["delay"] = _ms(values["late-rtt"] / 2)
-        tree["flows"][0]["rtt"] = _ms(RTT_MS)
-    tree["flows"].append(late)
+    late = {"name": "test-late", "cc": tree["flows"][0]["cc"], "start": _s(values["late-start"])}
+    _add_flows(tree, late, values.get("late-rtt"))
 
 
 def _competitors(tree: Tree, values: Values) -> None:
     other: Tree = {"name": "competitor", "cc": "cubic", "start": _s(values["competitor-start"])}
     if "competitors" in values:
         other["count"] = int(values["competitors"])
-    if "competitor-rtt" in values:
-        other["rtt"] = _ms(values["competitor-rtt"])
-        if values["competitor-rtt"] < float(tree["topology"]["delay"].split()[0]) * 2:
-            tree["topology"]["delay"] = _ms(values["competitor-rtt"] / 2)
-            tree["flows"][0]["rtt"] = _ms(RTT_MS)
-    tree["flows"].append(other)
+    _add_flows(tree, other, values.get("competitor-rtt"))
+
+
+def _add_flows(tree: Tree, flows: Tree, rtt_ms: float | None) -> None:
+    """Add flows with a base RTT, by default the RTT of the path."""
+    topology, first = tree["topology"], tree["flows"][0]
+    path_ms = 2 * float(topology["delay"].split()[0])
+    if rtt_ms is not None:
+        flows["rtt"] = _ms(rtt_ms)
+        # The RTT of a flow cannot be below the RTT of the path, so the path becomes shorter.
+        if rtt_ms < path_ms:
+            topology["delay"], first["rtt"] = _ms(rtt_ms / 2), _ms(path_ms)
+    tree["flows"].append(flows)
 
 
 def _application(tree: Tree, values: Values) -> None:
@@ -452,6 +449,12 @@ def families_of(names: Iterable[str], objective: str) -> tuple[Family, ...]:
 def context_of(objective: str) -> tuple[Family, ...]:
     """Return the families whose flows an objective needs in every network."""
     return tuple(family for family in FAMILIES if objective in family.objectives)
+
+
+def ordered(families: Iterable[Family]) -> tuple[Family, ...]:
+    """Return families once each, in the order of `FAMILIES`."""
+    chosen = set(families)
+    return tuple(family for family in FAMILIES if family in chosen)
 
 
 def tree_of(families: Sequence[Family], values: Values, *, duration_s: float = DURATION_S) -> Tree:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ackclock.attacks.evolution import Evolution
-from ackclock.attacks.families import FAMILIES, Family, Values
+from ackclock.attacks.families import Family, Values, ordered
 from ackclock.attacks.networks import Network, Trial
 
 
@@ -27,7 +27,7 @@ class Island:
     ) -> None:
         self.families, self._sets = tuple(families), tuple(sets)
         #: The searched families and those that the objective needs, in the order of `FAMILIES`.
-        self._every = tuple(each for each in FAMILIES if each in self.families or each in context)
+        self._every = ordered((*self.families, *context))
         #: The trial with the largest regret so far.
         self.worst: Trial | None = None
         self._axes = [setting.axis for family in self.families for setting in family.settings]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ackclock.attacks.families import DURATION_S, UNDER_TEST, Family, Tree, Values, tree_of
+from ackclock.attacks.families import DURATION_S, UNDER_TEST, Family, Tree, Values, ordered, tree_of
 from ackclock.attacks.objectives import MOST, Objective, costs_of, environment_of
-from ackclock.errors import BackendError, RunError
+from ackclock.errors import ArgumentValueError, BackendError, RunError
 from ackclock.evaluation.candidate import Candidate
 from ackclock.evaluation.subject import Algorithms
 from ackclock.evaluation.suite import Environment
@@ -91,6 +91,31 @@ class Network:
     def scenario(self, candidate: Candidate) -> Scenario:
         """Return the scenario with an algorithm. Raises `ScenarioError`."""
         return _SUBJECT.scenario(self.base, candidate.text)
+
+
+def require_searchable(families: Sequence[Family], context: Sequence[Family], sets: Sequence[str]) -> None:
+    """Raise `ArgumentValueError` if changes undo the duration or a setting, which the search varies.
+
+    `context` are the families that every network needs.
+    """
+    first = Network.of(context, {})
+    pairs = [("the duration", first, replace(first, duration_s=2 * DURATION_S))]
+    for family in families:
+        first = Network.of(
+            ordered((*context, family)), {each.name: each.axis.low for each in family.settings}
+        )
+        for each in family.settings:
+            other = first.with_value(each.name, each.axis.high)
+            pairs.append((f"{each.name} of the family {family.name}", first, other))
+    for what, one, other in pairs if sets else ():
+        if _differ(one, other, ()) and not _differ(one, other, sets):
+            raise ArgumentValueError("sets", f"undo {what}, which the search varies", option="--set")
+
+
+def _differ(one: Network, other: Network, sets: Sequence[str]) -> bool:
+    """Whether two networks differ with these changes."""
+    plans = {replace(each, sets=tuple(sets)).base.fingerprint for each in (one, other)}
+    return len(plans) > 1
 
 
 @dataclass(frozen=True)
