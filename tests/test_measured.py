@@ -15,6 +15,7 @@ from ackclock.captures import formats, proposal
 from ackclock.captures.measured import Measured
 from ackclock.captures.ranges import Ranges
 from ackclock.errors import ArgumentError, InputError
+from ackclock.scenario import Scenario
 
 MEASURED = ROOT / "tests/measured"
 
@@ -413,6 +414,17 @@ def test_a_measurement_is_replayed_and_proposed(tmp_path: Path) -> None:
     assert json.loads(own.stdout)["scenario"]["flows"][0]["cc"]["kind"] == "reno"
     both = cli("compare-capture", file, "--scenario", made, "--propose", made)
     assert both.code == 2 and "leave --scenario out" in both.stderr
+
+
+def test_a_proposal_contains_the_settings_and_options_of_its_replay(tmp_path: Path) -> None:
+    made = tmp_path / "made.toml"
+    options = ("--set", "links.path.queue.limit=5 packets", "--cc", "reno", "--profile", "rfc")
+    out = ("--propose", made, "--out", tmp_path / "drawing.svg", "--json")
+    answer = cli("compare-capture", MEASURED / "ss-cubic.txt.gz", *options, *out)
+    assert answer.code == 0, answer.stderr
+    assert Scenario.from_file(made).resolved == json.loads(answer.stdout)["scenario"]
+    (flow,) = tomllib.loads(made.read_text())["flows"]
+    assert flow["profile"] == "rfc" and flow["cc"]["kind"] == "reno"
 
 
 def test_a_capture_is_proposed(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import json
 import pickle
 from pathlib import Path
 
+import click
 import pytest
-from helpers import cli
+from helpers import ROOT, cli
 
 import ackclock
 from ackclock import AckclockError, Scenario
+from ackclock.cli import cli as commands
 from ackclock.running.warned import gathered
 from ackclock.studies.grid import Grid
 
@@ -37,6 +39,18 @@ def red(tmp_path: Path) -> Path:
     return path
 
 
+def _suite(folder: Path, environments: list[tuple[str, str]]) -> None:
+    """Write a suite of environments with RED. Each has an id and further keys."""
+    folder.mkdir()
+    (folder / "red.toml").write_text(RED)
+    tables = (
+        f'[[environments]]\nid = "{name}"\ntitle = "{name}"\nquestion = "?"\nscenario = "red.toml"\n{keys}\n'
+        for name, keys in environments
+    )
+    head = 'name = "s"\nversion = 1\ntitle = "s"\nreplicates = 1\ntest = ["test"]\npanel = ["reno"]\n'
+    (folder / "suite.toml").write_text(head + "".join(tables))
+
+
 def hashes(document: dict[str, object]) -> list[dict[str, object]]:
     points = document["points"]
     assert isinstance(points, list)
@@ -56,30 +70,75 @@ def test_a_key_of_the_transport_varies_what_runs(tiny: Path, tmp_path: Path, has
     assert isinstance(mean, dict) and mean["mean"] == json.loads(one.stdout)["summary"]["goodput_bps"]
 
 
-def test_a_setting_that_reaches_nothing_is_an_error_everywhere(red: Path, tmp_path: Path) -> None:
-    setting = "transport.ecn=off"
-    what = "transport.ecn: reaches nothing: every flow has its own ecn; set flows.test.ecn instead"
+#: A setting that reaches nothing, as every flow has its own ECN, and its message.
+ECN = ("transport.ecn=off", "transport.ecn: reaches nothing: every flow has its own ecn")
+#: A setting that another part of the command replaces, and its message.
+REPLACED = ("topology.rate=5 Mbit/s", "topology.rate: reaches nothing: the grid replaces it at every point")
+SEED = ("seed=7", "seed: reaches nothing: all runs have the seed of --seed")
+GIVEN_SEED = ("seed=7", "--set seed reaches nothing: --seed gives the seed")
+CAPTURE = ROOT / "examples/captures/linux-cubic.pcap"
+MEASUREMENT = ROOT / "tests/measured/ss-cubic.txt.gz"
+REPLAYED = "reaches nothing: the replay or an option replaces it"
+#: Each command that takes settings, with one that reaches nothing, and the message.
+UNREACHED = [
+    (("run", "red.toml"), *ECN),
+    (("run", "red.toml", "--seed", "8"), *GIVEN_SEED),
+    (("check", "red.toml"), *ECN),
+    (("sequence", "red.toml"), *ECN),
+    (("sequence", "red.toml", "--seed", "8"), *GIVEN_SEED),
+    (("study", "red.toml", "--vary", "topology.delay=5 ms,9 ms"), *ECN),
+    (("study", "red.toml", "--vary", "topology.rate=2 Mbit/s,3 Mbit/s"), *REPLACED),
+    (("study", "--rtt", "20 ms", "--vary", "topology.rate=2 Mbit/s,3 Mbit/s"), *REPLACED),
+    (("evaluate", "cubic", "--suite", "suite"), *ECN),
+    (("evaluate", "cubic", "--suite", "suite"), *SEED),
+    (("evaluate-queue", "codel"), *SEED),
+    (("evidence", "cubic"), *SEED),
+    (("coexist", "reno", "cubic"), *ECN),
+    (("coexist", "reno", "cubic"), *SEED),
+    (("attack", "cubic"), *SEED),
+    (("attack", "cubic"), "duration=9 s", "--set undo the duration, which the search varies"),
+    (("compare-capture", CAPTURE, "--scenario", "red.toml"), *ECN),
+    (("compare-capture", CAPTURE, "--seed", "8"), *GIVEN_SEED),
+    (("compare-capture", CAPTURE), "links.path.queue.limit=5 packets", REPLAYED),
+    (("compare-capture", CAPTURE, "--cc", "cubic"), "flows.test.cc=reno", REPLAYED),
+    (("compare-capture", MEASUREMENT, "--scenario", "red.toml"), "duration=9 s", REPLAYED),
+    (("compare-capture", MEASUREMENT, "--cc", "cubic"), "flows.test.cc=reno", REPLAYED),
+]
+
+
+@pytest.mark.parametrize(("words", "setting", "message"), UNREACHED)
+def test_a_setting_that_reaches_nothing_is_an_error(
+    words: tuple[str | Path, ...], setting: str, message: str, red: Path
+) -> None:
+    _suite(red.parent / "suite", [("e", "")])
+    answer = cli(*words, "--set", setting, cwd=red.parent)
+    assert answer.code == 2 and message in answer.stderr and "Traceback" not in answer.stderr, answer.stderr
+    assert answer.stderr.count("error: ") == 1
+    assert not (red.parent / "ackclock-out").exists()
+
+
+def test_every_command_with_settings_is_tested() -> None:
+    context = click.Context(commands)
+    found = {name: commands.get_command(context, name) for name in commands.list_commands(context)}
+    with_settings = {
+        name
+        for name, command in found.items()
+        if command is not None and "--set" in {text for option in command.params for text in option.opts}
+    }
+    assert with_settings == {str(words[0]) for words, _, _ in UNREACHED}
+
+
+def test_a_setting_that_reaches_nothing_is_an_error_in_files_and_python(red: Path, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
-    study.write_text('scenario = "red.toml"\n[grid]\n"transport.ecn" = ["off", "accecn"]\n')
-    suite = tmp_path / "suite"
-    suite.mkdir()
-    (suite / "red.toml").write_text(RED)
-    (suite / "suite.toml").write_text(
-        'name = "s"\nversion = 1\ntitle = "s"\nreplicates = 2\ntest = ["test"]\npanel = ["reno"]\n'
-        '[[environments]]\nid = "e"\ntitle = "e"\nquestion = "?"\nscenario = "red.toml"\n'
-    )
-    for words in (
-        ("run", red, "--set", setting),
-        ("check", red, "--set", setting),
-        ("study", red, "--vary", "transport.ecn=off,accecn"),
-        ("study", study, "--plan"),
-        ("evaluate", "cubic", "--suite", suite, "--set", setting, "--out", tmp_path / "out"),
+    for text, message in (
+        ('[grid]\n"transport.ecn" = ["off", "accecn"]\n', ECN[1]),
+        ('set = ["topology.rate=5 Mbit/s"]\n[grid]\n"topology.rate" = ["2 Mbit/s"]\n', REPLACED[1]),
     ):
-        answer = cli(*words)
-        assert answer.code == 2 and what in answer.stderr and "Traceback" not in answer.stderr, words
-        assert answer.stderr.count("\n") == 1, answer.stderr
+        study.write_text(f'scenario = "red.toml"\n{text}')
+        answer = cli("study", study, "--plan")
+        assert answer.code == 2 and message in answer.stderr and answer.stderr.count("\n") == 1, answer.stderr
     with pytest.raises(AckclockError, match="reaches nothing"):
-        ackclock.run(red, sets=[setting])
+        ackclock.run(red, sets=[ECN[0]])
     with pytest.raises(AckclockError, match="reaches nothing"):
         Scenario.from_dict(Scenario.from_file(red).resolved, ["transport.mss=500 B"])
     with pytest.raises(AckclockError, match="reaches nothing"):
@@ -141,16 +200,7 @@ def test_warnings_of_points_are_told_once_with_the_points(red: Path, tmp_path: P
 
 def test_warnings_of_environments_are_told_once(red: Path, tmp_path: Path) -> None:
     suite = tmp_path / "suite"
-    suite.mkdir()
-    (suite / "red.toml").write_text(RED)
-    environments = "".join(
-        f'[[environments]]\nid = "{name}"\ntitle = "{name}"\nquestion = "?"\nscenario = "red.toml"\n{keys}\n'
-        for name, keys in (("a", ""), ("b", 'set = ["flows.test.ecn=off"]'), ("c", ""))
-    )
-    (suite / "suite.toml").write_text(
-        'name = "s"\nversion = 1\ntitle = "s"\nreplicates = 1\ntest = ["test"]\npanel = ["reno"]\n'
-        + environments
-    )
+    _suite(suite, [("a", ""), ("b", 'set = ["flows.test.ecn=off"]'), ("c", "")])
     answer = cli("evaluate", "cubic", "--suite", suite, "--within-table", "--out", tmp_path / "out", "--json")
     assert answer.code == 0, answer.stderr
     assert f"warning: {NO_MARKS} (environments: a; c)" in answer.stderr

@@ -57,13 +57,18 @@ def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], 
     return tree, f"estimated from the capture: {said}"
 
 
-def changes(cc: str | None, profile: str | None, flow: str) -> list[str]:
-    """Return the keys that options set, as texts."""
-    chosen = {"profile": profile, "cc": cc}
-    return [f"flows.{flow}.{key}={value}" for key, value in chosen.items() if value is not None]
+def with_sender(scenario: Scenario, cc: str | None, profile: str | None) -> Scenario:
+    """Return a scenario of one flow with the algorithm and the profile of options.
+
+    Raises `ScenarioError`, or `InputError` where the scenario has other flows.
+    """
+    flow, chosen = _flow_of(scenario), {"profile": profile, "cc": cc}
+    return scenario.with_sets(
+        f"flows.{flow}.{key}={value}" for key, value in chosen.items() if value is not None
+    )
 
 
-def flow_of(scenario: Scenario) -> str:
+def _flow_of(scenario: Scenario) -> str:
     """Return the name of the only flow of a scenario. Raises `InputError` where it has others."""
     flows = json.loads(scenario.resolved_json)["flows"]
     if len(flows) != 1 or flows[0]["count"] != 1 or "cc" not in flows[0]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,13 @@ import click
 from ackclock.captures.differences import ROWS, differences
 from ackclock.captures.formats import is_measurement
 from ackclock.captures.observed import CaptureFile, Connection, remarks
-from ackclock.captures.replay import changes, estimated, flow_of, replay
+from ackclock.captures.replay import estimated, replay, with_sender
 from ackclock.cli.capturing import SENDER, check_target, write_capture
 from ackclock.cli.console import emit, say, show, talk
-from ackclock.cli.measuring import Wanted, compare, errors, write_proposal
-from ackclock.cli.options import file_argument, json_option, seed_option, set_option
+from ackclock.cli.measuring import REPLACED, Wanted, compare, errors, write_proposal
+from ackclock.cli.options import check_seed, file_argument, json_option, seed_option, set_option
 from ackclock.running.job import Capture
+from ackclock.running.reach import require_reached
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
@@ -78,6 +81,7 @@ def command(
     The plot shows both over each other.
     """
     check_target(Path(out), "--out")
+    check_seed(sets, None if seed is None else "--seed")
     if propose is not None:
         check_target(Path(propose), "--propose")
         if scenario_file is not None:
@@ -92,10 +96,19 @@ def command(
         count = len(capture.connections)
         talk(f"{file}: the largest of {count} connections; --flow takes another one: {capture.listed()}")
     observed = capture.observe(chosen)
-    base, path = _base(scenario_file, sets, observed, chosen)
-    wanted = changes(cc, profile, flow_of(base))
-    told = [*remarks(observed), *path]
-    again = replay(base.with_sets(wanted) if wanted else base, observed, own_losses=losses == "scenario")
+    read, path = _reader(scenario_file, observed, chosen)
+    own_losses = [losses == "scenario", *([] if propose is None else [True])]
+
+    def replays(scenario: Scenario) -> Iterator[Scenario]:
+        sender = with_sender(scenario, cc, profile)
+        return (replay(sender, observed, own_losses=each) for each in own_losses)
+
+    require_reached(sets, read, replays, REPLACED)
+    base = with_sender(read(sets), cc, profile)
+    for warning in base.warnings:
+        talk(f"warning: {warning}")
+    told = [*remarks(observed), path]
+    again = replay(base, observed, own_losses=own_losses[0])
     if losses == "capture":
         told.append(
             f"{observed['lost']} transmissions are lost by position; queues of the replay drop nothing"
@@ -103,7 +116,7 @@ def command(
     replayed = _run(again, seed)
     rows = differences(observed, replayed)
     if propose is not None:
-        _propose(Path(propose), base.with_sets(wanted) if wanted else base, observed, told, seed)
+        _propose(Path(propose), base, observed, told, seed)
     if as_json:
         emit(json.dumps(_document(chosen, told, again, observed, replayed, rows), indent=2))
     else:
@@ -115,17 +128,15 @@ def command(
     write_capture(Path(out), draw(observed, replayed, title).encode(), "drawing")
 
 
-def _base(
-    file: str | None, sets: tuple[str, ...], observed: dict[str, Any], flow: Connection
-) -> tuple[Scenario, list[str]]:
-    """Return the scenario of the replay, and remarks on it."""
-    if file is None:
-        tree, said = estimated(observed, flow.ipv6)
-        return Scenario.from_dict(tree, sets, source="the estimated path"), [said]
-    scenario = Scenario.from_file(file, sets)
-    for warning in scenario.warnings:
-        talk(f"warning: {warning}")
-    return scenario, [f"path and sender of {file}, with segments of {observed['mss']} B"]
+def _reader(
+    file: str | None, observed: dict[str, Any], flow: Connection
+) -> tuple[Callable[[Sequence[str]], Scenario], str]:
+    """Return the function that reads the scenario of the replay with changed keys, and a remark on it."""
+    if file is not None:
+        remark = f"path and sender of {file}, with segments of {observed['mss']} B"
+        return partial(Scenario.from_file, file), remark
+    tree, remark = estimated(observed, flow.ipv6)
+    return partial(Scenario.from_dict, tree, source="the estimated path"), remark
 
 
 def _propose(path: Path, base: Scenario, observed: dict[str, Any], told: list[str], seed: int | None) -> None:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ackclock.captures import formats, proposal
 from ackclock.captures.differences import MEASURED_ROWS, differences
 from ackclock.captures.measured import Measured
-from ackclock.captures.replay import changes, flow_of
+from ackclock.captures.replay import with_sender
 from ackclock.cli.capturing import write_capture
 from ackclock.cli.console import emit, say, show, talk
 from ackclock.files.documents import as_toml_file
 from ackclock.metrics.frames import samples_frame
+from ackclock.running.reach import require_reached
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
 from ackclock.text.table import Column, Table
+
+#: The reason for a changed key without effect.
+REPLACED = "the replay or an option replaces it"
 
 
 class Wanted(NamedTuple):
@@ -38,9 +43,8 @@ class Wanted(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """A scenario that was run, as a tree for a file where it was estimated, and its figures."""
+    """A scenario that was run, and its figures."""
 
-    tree: Mapping[str, Any] | None
     scenario: Scenario
     measured: Measured
 
@@ -59,7 +63,7 @@ def compare(wanted: Wanted) -> None:
         replayed, said = _estimated(measured, wanted)
         told += said
     else:
-        replayed = _over(Scenario.from_file(wanted.scenario, wanted.sets), measured, wanted)
+        replayed = _over(wanted.scenario, measured, wanted)
         told.append(f"path and sender of {wanted.scenario}; the replay loses what its queues and links lose")
     if (part := replayed.measured.duration_s) < 0.99 * measured.duration_s:
         told.append(
@@ -67,8 +71,8 @@ def compare(wanted: Wanted) -> None:
         )
     before, after = measured.figures(), _scaled(replayed.measured, measured)
     rows = differences(before, after, MEASURED_ROWS)
-    if wanted.propose is not None and replayed.tree is not None:
-        write_proposal(Path(wanted.propose), replayed.tree, [*told[1:], *errors(rows)])
+    if wanted.propose is not None:
+        write_proposal(Path(wanted.propose), replayed.scenario.written, [*told[1:], *errors(rows)])
     if wanted.as_json:
         emit(json.dumps(_document(measured, told, replayed.scenario, before, after, rows), indent=2))
     else:
@@ -89,11 +93,12 @@ def _estimated(measured: Measured, wanted: Wanted) -> tuple[Replayed, list[str]]
     cc, said = proposal.algorithm(measured)
     tried = []
     for loss in (0.0, path.loss) if path.loss else (0.0,):
-        tree = proposal.scenario(measured, path, wanted.cc or cc, loss, "proposed")
-        base = Scenario.from_dict(tree, wanted.sets, source="the estimated path")
-        scenario = base.with_sets(changes(None, wanted.profile, proposal.FLOW)) if wanted.profile else base
-        tried.append((Replayed(tree, scenario, _run(scenario, measured, wanted.seed)), loss))
+        tree = proposal.scenario(measured, path, cc, loss, "proposed")
+        read = partial(Scenario.from_dict, tree, source="the estimated path")
+        scenario = _with_options(read, lambda base: with_sender(base, wanted.cc, wanted.profile), wanted)
+        tried.append((Replayed(scenario, _run(scenario, measured, wanted.seed)), loss))
     best, loss = min(tried, key=lambda each: _distance(measured, each[0].measured))
+    _tell_warnings(best.scenario)
     source = "as many packets as were sent again" if loss else "the buffer alone loses about as much"
     again = measured.retransmissions
     told = (
@@ -104,14 +109,30 @@ def _estimated(measured: Measured, wanted: Wanted) -> tuple[Replayed, list[str]]
     return best, [*([] if wanted.cc else said), *path.said, told]
 
 
-def _over(scenario: Scenario, measured: Measured, wanted: Wanted) -> Replayed:
+def _over(file: str, measured: Measured, wanted: Wanted) -> Replayed:
+    """Run the scenario of a file for as long as the transfer took."""
+
+    def replay(base: Scenario) -> Scenario:
+        tree = json.loads(with_sender(base, wanted.cc, wanted.profile).resolved_json)
+        tree |= {"duration": f"{max(measured.duration_s, 0.001) * 1e3:.3f} ms", "warmup": "0 s"}
+        return Scenario.from_dict(tree, source=f"the replay of {base.name}")
+
+    scenario = _with_options(partial(Scenario.from_file, file), replay, wanted)
+    _tell_warnings(scenario)
+    return Replayed(scenario, _run(scenario, measured, wanted.seed))
+
+
+def _with_options(
+    read: Callable[[Sequence[str]], Scenario], replay: Callable[[Scenario], Scenario], wanted: Wanted
+) -> Scenario:
+    """Return the replay of a scenario with changed keys. Raises `ScenarioError` if the replay undoes one."""
+    require_reached(wanted.sets, read, lambda scenario: [replay(scenario)], REPLACED)
+    return replay(read(wanted.sets))
+
+
+def _tell_warnings(scenario: Scenario) -> None:
     for warning in scenario.warnings:
         talk(f"warning: {warning}")
-    flow = flow_of(scenario)
-    tree = json.loads(scenario.with_sets(changes(wanted.cc, wanted.profile, flow)).resolved_json)
-    tree |= {"duration": f"{max(measured.duration_s, 0.001) * 1e3:.3f} ms", "warmup": "0 s"}
-    again = Scenario.from_dict(tree, source=f"the replay of {scenario.name}")
-    return Replayed(None, again, _run(again, measured, wanted.seed))
 
 
 def _run(scenario: Scenario, measured: Measured, seed: int | None) -> Measured:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -40,6 +40,12 @@ first_seed_option: Callable[[Command], Command] = click.option(
     show_default=True,
     help="Seed of all random streams.",
 )
+
+
+def check_seed(sets: Iterable[str], option: str | None) -> None:
+    """Raise `UsageError` for a changed seed if an option gives the seed."""
+    if option is not None and any(text.partition("=")[0].strip() == "seed" for text in sets):
+        raise click.UsageError(f"--set seed reaches nothing: {option} gives the seed")
 
 
 def budget_option(default: str) -> Callable[[Command], Command]:

@@ -31,7 +31,7 @@ from ackclock.cli.emulating import (
     tell_faults,
     tell_kernels_keys,
 )
-from ackclock.cli.options import json_option, seed_option, set_option
+from ackclock.cli.options import check_seed, json_option, seed_option, set_option
 from ackclock.cli.plotting import check_picture, write_picture
 from ackclock.cli.shorthand import Shorthand, optional_file, shorthand_options
 from ackclock.errors import InputError, writing_error
@@ -130,6 +130,7 @@ def command(
     chosen_backends = chosen(backends, kernels, command is not None or shell)
     for backend in chosen_backends:
         prepare(backend)
+    check_seed(sets, "--seed" if seed is not None else "--from" if report is not None else None)
     shorthand = Shorthand(*map(others.pop, Shorthand._fields))
     if report is None:
         cell, scenario = None, shorthand.scenario(file, sets)

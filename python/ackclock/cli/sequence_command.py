@@ -10,7 +10,7 @@ import click
 from ackclock.captures.observed import CaptureFile, is_capture
 from ackclock.cli.capturing import SENDER, check_flows, check_target, write_capture
 from ackclock.cli.console import talk
-from ackclock.cli.options import file_argument, seed_option, set_option
+from ackclock.cli.options import check_seed, file_argument, seed_option, set_option
 from ackclock.errors import ArgumentValueError, InputError
 from ackclock.running.job import Capture
 from ackclock.running.store import Store
@@ -56,6 +56,7 @@ def command(
             raise InputError(f"{file} is a capture: --seed and --set are of scenarios")
         _draw_capture(Path(file), flows, from_s, to_s, Path(out))
         return
+    check_seed(sets, None if seed is None else "--seed")
     scenario = Scenario.from_file(file, sets)
     for warning in scenario.warnings:
         talk(f"warning: {warning}")

@@ -8,6 +8,7 @@ import math
 import shlex
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,12 @@ from ackclock.metrics.declared import Metric
 from ackclock.running.backend import prepare, workers_for
 from ackclock.running.job import LINUX, SIM, kernel_of, kind_of
 from ackclock.running.store import Store
+from ackclock.scenario import Scenario
 from ackclock.statistics.estimates import estimate_json
 from ackclock.studies.campaign import PointSummary, metrics_of, run_grid, summaries
 from ackclock.studies.charts import shown_of
 from ackclock.studies.forecast import Forecast, forecast
-from ackclock.studies.grid import Grid, plain
+from ackclock.studies.grid import Grid, plain, require_varied
 from ackclock.studies.keys import SAMPLES, SCHEMA
 from ackclock.studies.results import plain_settings, summary_frame
 from ackclock.studies.until import FIRST
@@ -176,6 +178,8 @@ def _varied(
     name = "-".join(dict.fromkeys(key.rpartition(".")[2] for key in grid))
     table = {"name": name, "scenario": scenario.written, "grid": grid}
     found = Grid.of(table, source="--vary", **settings)
+    read = partial(Scenario.from_dict, tree) if tree is not None else partial(Scenario.from_file, str(file))
+    require_varied(sets, read, found.points)
     most = {key: settings[key] for key in ("replicates", "until") if settings[key] is not None}
     kept = lasting_tree(options.save, scenario, tree)
     options.keep({"schema": SCHEMA, "name": name, **most, "scenario": kept, "grid": grid}, "study")

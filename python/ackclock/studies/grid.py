@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,6 +16,7 @@ from ackclock.files.declaration import Place
 from ackclock.files.documents import as_toml, read_text, read_toml
 from ackclock.files.kinds import hint_for_text
 from ackclock.running.job import LINUX, SIM, Job
+from ackclock.running.reach import require_reached
 from ackclock.running.warned import Warned, gathered
 from ackclock.scenario import Scenario
 from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
@@ -128,7 +130,9 @@ class Grid:
         samples: str | None,
         backend: str = SIM,
     ) -> Grid:
-        scenario = _scenario(path, table)
+        sets, read = table.get("set", ()), partial(_scenario, path, table)
+        with sets_called(f"{path}: set:"):
+            scenario = read(sets)
         axes = _axes(path, table)
         until = _until(path, table)
         most = _replicates(path, table, until, replicates)
@@ -137,12 +141,15 @@ class Grid:
         if not 0 <= seed < SEED_END:
             _fail(path, "seed", f"is {seed}, but must be at least 0 and below 2^63")
         checked = list(_points(path, scenario, axes, most, backend))
+        points = tuple(each.point for each in checked)
+        with sets_called(f"{path}: set:"):
+            require_varied(sets, read, points)
         return cls(
             path,
             _name(path, table),
             scenario,
             axes,
-            tuple(each.point for each in checked),
+            points,
             until,
             seed,
             kept,
@@ -196,12 +203,11 @@ def _check(path: Path, table: Mapping[str, Any]) -> None:
         _fail(path, "schema", f"is {table['schema']}; this version of ackclock reads {SCHEMA}")
 
 
-def _scenario(path: Path, table: Mapping[str, Any]) -> Scenario:
-    given, sets = table["scenario"], table.get("set", [])
-    with sets_called(f"{path}: set:"):
-        if isinstance(given, str):
-            return Scenario.from_file(path.parent / given, sets)
-        return Scenario.from_dict(given, sets, source=f"{path}: scenario")
+def _scenario(path: Path, table: Mapping[str, Any], sets: Sequence[str]) -> Scenario:
+    given = table["scenario"]
+    if isinstance(given, str):
+        return Scenario.from_file(path.parent / given, sets)
+    return Scenario.from_dict(given, sets, source=f"{path}: scenario")
 
 
 def _axes(path: Path, table: Mapping[str, Any]) -> tuple[Axis, ...]:
@@ -293,6 +299,21 @@ def _points(
         replicates = most if changed.is_random or backend == LINUX else 1
         point = Point(number, settings, changed.hash, replicates)
         yield _Checked(point, tuple(changed.warnings), changed.fingerprint)
+
+
+def require_varied(
+    sets: Sequence[str], read: Callable[[Sequence[str]], Scenario], points: Sequence[Point]
+) -> None:
+    """Raise `ScenarioError` for a change of the scenario that the settings of every point replace.
+
+    `read` returns the scenario with some of the changes.
+    """
+    require_reached(
+        sets,
+        read,
+        lambda scenario: (scenario.with_sets(sets_of(point.settings)) for point in points),
+        "the grid replaces it at every point",
+    )
 
 
 def _equal_points(checked: Iterable[_Checked]) -> Iterator[Warned]:
