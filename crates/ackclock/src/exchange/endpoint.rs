@@ -11,8 +11,6 @@ use crate::units::{Duration, Instant};
 const HANDSHAKE_RTO: Duration = Duration::from_secs(1);
 /// Doublings of it.
 const MAX_DOUBLINGS: u32 = 6;
-/// Linux's `tcp_syn_linear_timeouts`: retransmissions of a SYN before its timer backs off.
-const LINEAR_TIMEOUTS: u32 = 4;
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -228,7 +226,7 @@ impl Endpoint {
             first_sent_at: now,
             sent_at: now,
             retransmissions: 0,
-            linear: if self.settings.is_for_kernels && is_request { LINEAR_TIMEOUTS } else { 0 },
+            linear: if is_request { self.settings.keys.syn_linear_timeouts } else { 0 },
         });
         self.send_syn(now, syn);
     }

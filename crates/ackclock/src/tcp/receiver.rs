@@ -51,6 +51,8 @@ pub struct Receiver {
     ce_count: u32,
     /// Marks are echoed until the sender has reacted.
     echoes: bool,
+    /// Data have come with ECT.
+    has_seen_ect: bool,
     /// A packet that no ACK has covered yet was marked.
     ce_unacknowledged: bool,
     /// The counters of AccECN.
@@ -102,6 +104,11 @@ impl QuickAcks {
         self.left = self.left.saturating_sub(1);
         is_quick
     }
+
+    /// The next two are not delayed, as after Linux's `tcp_enter_quickack_mode(sk, 2)`.
+    fn hurry(&mut self) {
+        self.left = self.left.max(self.most.min(2));
+    }
 }
 
 impl Receiver {
@@ -134,6 +141,7 @@ impl Receiver {
             ecn: transport.ecn,
             ce_count: 0,
             echoes: false,
+            has_seen_ect: false,
             ce_unacknowledged: false,
             received: ReceivedMarks::default(),
             // RFC 9768 §3.2.3.3: congestion control goes before "other TCP options when there is insufficient space",
@@ -233,7 +241,8 @@ impl Receiver {
             return Some(self.acknowledge());
         }
         let len = (u64::from(segment.len)).saturating_sub(end - admitted) as u32;
-        let ack = self.on_segment(now, &DataSegment { len, ..*segment }, ecn);
+        let flags = segment.ecn.with_fin(segment.ecn.fin() && admitted == end);
+        let ack = self.on_segment(now, &DataSegment { len, ecn: flags, ..*segment }, ecn);
         let window = self.read_due(now);
         match ack {
             Some(ack) => Some(ack.with_window(window?)),
@@ -255,6 +264,7 @@ impl Receiver {
             && !segment.ecn.syn()
         {
             (peer.is_open, peer.again_at) = (true, None);
+            peer.fin = peer.fin.or(segment.ecn.fin().then_some(end));
         }
         if segment.len == 0 {
             return self.on_control(now, segment);
@@ -266,11 +276,7 @@ impl Receiver {
             return Some(self.report_change(now, segment, ecn));
         }
         let mark_is_news = self.ecn != EcnMode::Off && self.note_ecn(segment, ecn);
-        // RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
-        // TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
-        if start <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
-            self.ts_recent = segment.sent_at;
-        }
+        self.note_timestamp(segment);
         let advances = start <= self.next && end > self.next;
         let in_order = advances && self.out_of_order.is_empty();
         let is_duplicate = end <= self.next;
@@ -278,7 +284,7 @@ impl Receiver {
         if in_order {
             self.next = end;
         } else {
-            self.reassemble(start, end);
+            self.reassemble(start, end + u64::from(segment.ecn.fin() && start > self.next));
         }
         let grows = self.growth.is_some() && self.grow_window(now, segment, advances);
         let is_quick = self.quick_acks.most > 0 && self.quick_acks.take(now, is_duplicate, grows);
@@ -291,6 +297,7 @@ impl Receiver {
                 && !mark_is_news
                 && !is_quick
                 && !(self.is_pushed && self.reads_at_once)
+                && !segment.ecn.fin()
             {
                 self.ack_deadline = Some(expiry(now, delay, self.timer_tick));
                 return None;
@@ -331,11 +338,22 @@ impl Receiver {
             self.ts_recent = self.ts_recent.max(segment.sent_at);
             return Some(self.answer_syn(now));
         }
-        if segment.ecn.fin() {
-            peer.fin = Some(segment.seq);
-            return Some(self.acknowledge());
+        let is_fin = segment.ecn.fin();
+        self.note_timestamp(segment);
+        // RFC 2018 §3: a block consists of sequence numbers, and FIN has one.
+        if is_fin && segment.seq > self.next {
+            self.reassemble(segment.seq, segment.seq + 1);
         }
-        None
+        is_fin.then(|| self.acknowledge())
+    }
+
+    /// RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
+    /// TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
+    #[inline]
+    fn note_timestamp(&mut self, segment: &DataSegment) {
+        if segment.seq <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
+            self.ts_recent = segment.sent_at;
+        }
     }
 
     /// The answer to a SYN, which is sent again until something follows it (RFC 6298 §5).
@@ -391,7 +409,8 @@ impl Receiver {
 
     /// A segment arrives. Returns true if it is marked and must be acknowledged at once.
     fn note_ecn(&mut self, segment: &DataSegment, ecn: Ecn) -> bool {
-        if segment.ecn.cwr() && self.ecn != EcnMode::Dctcp {
+        let has_reacted = segment.ecn.cwr();
+        if has_reacted && self.ecn != EcnMode::Dctcp {
             self.echoes = false;
         }
         // RFC 3168 §6.1.5: "the TCP data receiver SHOULD ignore the ECN field on arriving data packets that are
@@ -401,14 +420,27 @@ impl Receiver {
         }
         let is_marked = ecn == Ecn::Ce;
         self.ce_count += u32::from(is_marked);
+        self.hurry_for_ecn(ecn);
+        // Linux acknowledges a segment with CWR at once, because the sender's window may be very low (`tcp_ecn_accept_cwr`).
+        let is_urgent = has_reacted && self.quick_acks.most > 0;
         if self.ecn == EcnMode::Dctcp {
-            return std::mem::replace(&mut self.echoes, is_marked) != is_marked;
+            return std::mem::replace(&mut self.echoes, is_marked) != is_marked || is_urgent;
         }
         if is_marked {
             self.echoes = true;
             self.ce_unacknowledged = true;
         }
-        self.ecn == EcnMode::AccEcn && self.received.note(segment, ecn)
+        self.ecn == EcnMode::AccEcn && self.received.note(segment, ecn) || is_urgent
+    }
+
+    /// Linux does not delay the next ACKs after a mark that is not yet echoed, nor after a segment without ECT among
+    /// others, which is probably a retransmission (`__tcp_ecn_check_ce`).
+    fn hurry_for_ecn(&mut self, ecn: Ecn) {
+        let is_first_mark = self.ecn == EcnMode::Classic && ecn == Ecn::Ce && !self.echoes;
+        if is_first_mark || ecn == Ecn::NotEct && self.has_seen_ect {
+            self.quick_acks.hurry();
+        }
+        self.has_seen_ect |= ecn != Ecn::NotEct;
     }
 
     /// Whether marks begin or end with the next segment in order, under DCTCP's feedback.
@@ -454,6 +486,18 @@ impl Receiver {
             self.next = filled;
         }
         self.out_of_order.remove_below(self.next);
+        // FIN may have waited behind the gap. It is no data.
+        self.next = self.next.min(self.fin().unwrap_or(u64::MAX));
+    }
+
+    /// The number of the byte that FIN takes, once it has arrived.
+    fn fin(&self) -> Option<u64> {
+        self.peer.as_ref().and_then(|peer| peer.fin)
+    }
+
+    /// RCV.NXT, in which FIN counts as a byte.
+    fn expected(&self) -> u64 {
+        self.next + u64::from(self.fin().is_some_and(|fin| fin <= self.next))
     }
 
     /// RFC 2018 §4: the first SACK block contains the segment that triggered this ACK. The others repeat the blocks
@@ -481,7 +525,8 @@ impl Receiver {
 
     /// The ranges that an ACK may report, the most recent first.
     fn blocks(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.recent.into_iter().filter(|range| range.1 > self.next)
+        let expected = self.expected();
+        self.recent.into_iter().filter(move |range| range.1 > expected)
     }
 
     /// The acknowledgement to send now, also with data of the other direction. It ends any delay.
@@ -495,9 +540,7 @@ impl Receiver {
         let sack = if may_report { self.sack_blocks() } else { SackBlocks::default() };
         let ecn = self.feedback().into();
         self.ce_unacknowledged = false;
-        // FIN counts as a byte.
-        let ends = self.peer.as_ref().and_then(|peer| peer.fin).is_some_and(|fin| fin <= self.next);
-        let ack = AckSegment { ack: self.next + u64::from(ends), sack, echo: self.ts_recent, ecn };
+        let ack = AckSegment { ack: self.expected(), sack, echo: self.ts_recent, ecn };
         match &mut self.buffer {
             None => ack,
             Some(buffer) => ack.with_window(buffer.window(self.next)),
@@ -524,7 +567,7 @@ impl Receiver {
         let mut sack = SackBlocks::default();
         // RFC 2883 §4, rule (4): the block after it is the one that holds it, which has just been reported on.
         let blocks = self.duplicate.take().into_iter().chain(self.blocks());
-        blocks.take(self.most_blocks.into()).for_each(|(start, end)| sack.push(self.next, start, end));
+        blocks.take(self.most_blocks.into()).for_each(|(start, end)| sack.push(self.expected(), start, end));
         sack
     }
 }

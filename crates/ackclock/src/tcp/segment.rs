@@ -68,6 +68,12 @@ impl DataEcn {
         DataEcn((self.0 & !Self::PSH) | (u8::from(psh) * Self::PSH))
     }
 
+    /// The same flags, with FIN or not.
+    #[must_use]
+    pub fn with_fin(self, fin: bool) -> Self {
+        DataEcn((self.0 & !Self::FIN) | (u8::from(fin) * Self::FIN))
+    }
+
     /// Of data that are ECN-capable or not, and say that the sender has reduced its window or not.
     #[inline]
     pub fn new(ect: bool, cwr: bool) -> Self {
@@ -274,6 +280,18 @@ impl AckSegment {
     pub fn advertised(&self, transport: &Transport) -> Option<u64> {
         let window = self.window().unwrap_or(u64::MAX);
         transport.largest_window().map(|largest| window.min(largest))
+    }
+
+    /// The same without the byte of FIN, which is at `fin`.
+    #[must_use]
+    pub fn without_fin(&self, fin: u64) -> Self {
+        let ack = self.ack.min(fin);
+        let window = self.sack.count_and_window & !SackBlocks::COUNT;
+        let mut sack = SackBlocks { count_and_window: window, ..SackBlocks::default() };
+        for (start, end) in self.sack.iter(self.ack).filter(|(start, _)| *start < fin) {
+            sack.push(ack, start, end.min(fin));
+        }
+        AckSegment { ack, sack, ..*self }
     }
 
     /// The same with a window of so many bytes.

@@ -70,6 +70,11 @@ transport_keys! {
         Quic: Duration::from_millis(999),
         Rtp: Duration::from_millis(999),
     ] check(not_zero) => Both;
+    /// Retransmissions of a SYN before its timer backs off. Linux has 4 since 6.5 (`tcp_syn_linear_timeouts`).
+    syn_linear_timeouts: u32 = [0, Linux: 4] range(max = 127) => Tcp;
+    /// Retransmissions of a SYN that leave the initial window as it is. After more it is one segment (RFC 5681 §3.1).
+    /// Linux permits one, because its timeout is shorter than it was (`tcp_init_transfer`).
+    syn_retransmits_allowed: u32 = [0, Linux: 1] range(max = 127) => Tcp;
     /// Granularity of the sender's clock for round-trip times and timeouts. "0 s" means exact times.
     clock_tick: Duration = [Duration::ZERO, Ns2: Duration::from_millis(10)] => Tcp;
     /// Phase of the sender's clock: it ticks this much before each multiple of `clock_tick`. ns-2 draws the phase for
@@ -110,7 +115,8 @@ transport_keys! {
     /// timeouts without feedback after which all packets in flight are lost.
     persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => Numbered;
     /// Number of ACKs that are not delayed at the start of a connection and after a duplicate segment. The same applies
-    /// after a pause longer than `min_rto`. Linux uses 16 (quick ACKs).
+    /// after a pause longer than `min_rto`. Linux uses 16 (quick ACKs). Two ACKs are not delayed after a mark that is not
+    /// yet echoed, and after a segment without ECT among others. Nor is the ACK of a segment with CWR.
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => Tcp;
     /// The receiver acknowledges each segment while Linux's receive window would grow. It needs `quick_acks` above 0.
     /// The window itself does not limit the sender.

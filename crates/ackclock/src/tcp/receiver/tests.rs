@@ -53,6 +53,29 @@ fn the_first_acks_are_quick_and_those_after_a_duplicate_or_a_pause() {
     assert!(at_once(9, 307) && at_once(10, 308) && !at_once(11, 309));
 }
 
+/// The rules of `__tcp_ecn_check_ce` and `tcp_ecn_accept_cwr`.
+#[test]
+fn marks_cwr_and_segments_without_ect_make_acks_quick() {
+    let mut it = receiver(|transport| {
+        (transport.delayed_ack, transport.quick_acks) = (Some(Duration::from_millis(40)), 16);
+        transport.ecn = EcnMode::Classic;
+    });
+    let mut at_once = |number, ecn, cwr| {
+        let segment = DataSegment { ecn: DataEcn::new(ecn != Ecn::NotEct, cwr), ..data(number) };
+        it.on_data(Instant::from_nanos(number), &segment, ecn).is_some()
+    };
+    assert!((0..16).all(|number| at_once(number, Ecn::Ect0, false)));
+    assert!(!at_once(16, Ecn::Ect0, false) && at_once(17, Ecn::Ect0, false));
+    // The first mark, and the next segment. Another mark has no effect while the first one is echoed.
+    assert!(at_once(18, Ecn::Ce, false) && at_once(19, Ecn::Ect0, false));
+    assert!(!at_once(20, Ecn::Ce, false) && at_once(21, Ecn::Ect0, false));
+    // The sender has reacted.
+    assert!(at_once(22, Ecn::Ect0, true));
+    assert!(!at_once(23, Ecn::Ect0, false) && at_once(24, Ecn::Ect0, false));
+    // A probable retransmission.
+    assert!(at_once(25, Ecn::NotEct, false) && at_once(26, Ecn::Ect0, false) && !at_once(27, Ecn::Ect0, false));
+}
+
 #[test]
 fn blocks_that_have_been_reached_leave_room_for_others() {
     let mut it = receiver(|_| {});

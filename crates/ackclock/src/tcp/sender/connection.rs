@@ -3,7 +3,10 @@
 //! Reference: RFC 9293 §3.5 and §3.6, RFC 6298 for the timer. Without the transport key `handshake` a connection is open when it
 //! starts, and does not end.
 //!
-//! Deviations: FIN and the ACK of the handshake are sent alone. The receiver sends no FIN.
+//! The last data carry FIN if they leave after the application has written and closed, as in Linux. FIN is alone if all
+//! data have left by then.
+//!
+//! Deviations: the ACK of the handshake is sent alone. The receiver sends no FIN. A block that reports FIN informs RACK alone.
 
 use super::Sender;
 use crate::cc::{CongestionKind, Restart};
@@ -21,6 +24,8 @@ pub(super) struct Connection {
     /// The next segment, before all data.
     due: Option<Control>,
     fin: Fin,
+    /// The last data that the application has written could leave from this time on.
+    ready_at: Instant,
 }
 
 /// A SYN without an answer.
@@ -46,7 +51,12 @@ enum Fin {
     None,
     /// FIN follows the last data.
     Wanted,
-    Sent,
+    /// It left alone, at this time.
+    Sent(Instant),
+    /// A block reports it, while data before it are missing.
+    Reported,
+    /// The last data carry it.
+    WithData,
     Acknowledged,
 }
 
@@ -55,13 +65,25 @@ impl Connection {
     pub(super) fn is_busy(&self) -> bool {
         self.is_busy
     }
+
+    /// FIN has left and is not acknowledged.
+    #[inline]
+    pub(super) fn has_fin_out(&self) -> bool {
+        matches!(self.fin, Fin::Sent(_) | Fin::Reported | Fin::WithData)
+    }
+
+    /// The application writes.
+    #[inline]
+    pub(super) fn note_write(&mut self, now: Instant) {
+        self.ready_at = now;
+    }
 }
 
 impl Sender {
     /// The handshake begins.
     pub(super) fn connect(&mut self, now: Instant) {
         let syn = Some(Syn { first_sent_at: now, sent_at: now, transmissions: 0 });
-        self.connection = Connection { is_busy: true, syn, due: Some(Control::Syn), fin: Fin::None };
+        self.connection = Connection { is_busy: true, syn, due: Some(Control::Syn), ..Connection::default() };
     }
 
     /// The application stops writing. FIN follows the written data.
@@ -72,13 +94,34 @@ impl Sender {
         }
     }
 
-    /// The next segment without payload. The second value is false if data may not leave yet.
+    /// A departing segment, with FIN if it is the last one.
+    #[cold]
+    pub(super) fn with_fin(&mut self, segment: DataSegment) -> DataSegment {
+        let is_last = self.written == Some(segment.seq + u64::from(segment.len));
+        if is_last && self.connection.fin == Fin::Wanted && segment.sent_at > self.connection.ready_at {
+            self.connection.fin = Fin::WithData;
+        }
+        let has_fin = is_last && self.connection.fin == Fin::WithData;
+        DataSegment { ecn: segment.ecn.with_fin(has_fin), ..segment }
+    }
+
+    /// FIN, if it is the next segment and pacing lets it go. The window has room for it. RFC 5681 §3.1 limits sequence
+    /// numbers, and FIN has one.
+    #[cold]
+    pub(super) fn poll_fin(&mut self, now: Instant) -> Option<DataSegment> {
+        if self.connection.fin != Fin::Wanted || self.written != Some(self.snd_nxt) {
+            return None;
+        }
+        if self.pacing_rate().is_some() && self.pacer.holds(now, 1) {
+            self.timers.set(Timer::Pacing, self.pacer.next_send_at());
+            return None;
+        }
+        Some(self.send_control(now, Control::Fin))
+    }
+
+    /// The next segment without payload that precedes all data. The second value is false if data may not leave yet.
     #[cold]
     pub(super) fn poll_control(&mut self, now: Instant) -> (Option<DataSegment>, bool) {
-        let is_last = self.connection.fin == Fin::Wanted && self.written == Some(self.snd_nxt);
-        if is_last && self.connection.syn.is_none() && self.connection.due.is_none() {
-            self.connection.due = Some(Control::Fin);
-        }
         let segment = self.connection.due.take().map(|control| self.send_control(now, control));
         (segment, self.connection.syn.is_none())
     }
@@ -94,8 +137,8 @@ impl Sender {
                 (DataEcn::SYN_FLAG, transmissions > 1)
             }
             Control::Fin => {
-                let is_again = self.connection.fin == Fin::Sent;
-                self.connection.fin = Fin::Sent;
+                let is_again = matches!(self.connection.fin, Fin::Sent(_));
+                self.connection.fin = Fin::Sent(now);
                 (DataEcn::FIN_FLAG, is_again)
             }
         };
@@ -112,11 +155,14 @@ impl Sender {
     pub(super) fn on_control_timeout(&mut self, now: Instant) -> bool {
         let control = match self.connection {
             Connection { syn: Some(_), .. } => Control::Syn,
-            Connection { fin: Fin::Sent, .. } if self.board.outstanding() == 0 => Control::Fin,
+            Connection { fin: Fin::Sent(_), .. } if self.board.outstanding() == 0 => Control::Fin,
             _ => return false,
         };
         self.counters.timeouts += 1;
-        self.rtt.back_off();
+        let is_linear = self.connection.syn.is_some_and(|syn| syn.transmissions <= self.transport.syn_linear_timeouts);
+        if !is_linear {
+            self.rtt.back_off();
+        }
         self.connection.due = Some(control);
         self.restart_retransmission_timer(now);
         true
@@ -136,21 +182,38 @@ impl Sender {
             self.connection.due = Some(Control::Ack);
             return true;
         }
-        let ends = self.connection.fin == Fin::Sent && ack.ack == self.snd_nxt + 1;
-        if ends {
-            self.connection = Connection { fin: Fin::Acknowledged, ..Connection::default() };
-            self.on_ack(now, &AckSegment { ack: self.snd_nxt, ..*ack });
-            self.timers.stop(Timer::Retransmission);
-            return true;
+        let end = self.snd_nxt + 1;
+        if self.connection.has_fin_out() {
+            if ack.ack == end {
+                self.connection = Connection { fin: Fin::Acknowledged, ..Connection::default() };
+                self.on_ack(now, &ack.without_fin(self.snd_nxt));
+                self.timers.stop(Timer::Retransmission);
+                return true;
+            }
+            if ack.sack.iter(ack.ack).any(|block| block.1 == end) {
+                self.on_fin_reported(now, end);
+                self.on_ack(now, &ack.without_fin(self.snd_nxt));
+                return true;
+            }
         }
         // Once data were acknowledged, copies of the answer to the SYN are old.
         self.connection.is_busy = ack.ack == 0 || self.connection.fin != Fin::None;
         false
     }
 
+    /// A block reports FIN, for the first time or not. Its copy cannot have arrived within the smallest RTT.
+    fn on_fin_reported(&mut self, now: Instant, end: u64) {
+        if let Fin::Sent(sent_at) = self.connection.fin {
+            self.connection.fin = Fin::Reported;
+            if now.since(sent_at) >= self.rtt.min() {
+                self.strategy.on_fin(&self.board, now, sent_at, end);
+            }
+        }
+    }
+
     /// After an ACK: the timer of FIN runs as long as that is all there is to acknowledge.
     pub(super) fn watch_fin(&mut self, now: Instant) {
-        let is_out = self.connection.fin == Fin::Sent && self.board.outstanding() == 0;
+        let is_out = matches!(self.connection.fin, Fin::Sent(_)) && self.board.outstanding() == 0;
         if is_out && !self.timers.runs(Timer::Retransmission) {
             self.restart_retransmission_timer(now);
         }
@@ -168,6 +231,7 @@ impl Sender {
         let is_first = syn.transmissions == 1 || has_echo && echo == syn.first_sent_at;
         self.connection.syn = None;
         self.connection.due = Some(Control::Ack);
+        self.connection.ready_at = now;
         self.timers.stop(Timer::Retransmission);
         // RFC 6298 appendix A: "when using timestamps, TCP will be able to take an RTT sample even in the presence of a spurious
         // retransmission".
@@ -176,7 +240,7 @@ impl Sender {
         } else {
             self.on_ambiguous_handshake();
         }
-        if !is_first {
+        if !is_first && syn.transmissions > 1 + self.transport.syn_retransmits_allowed {
             // RFC 5681 §3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
             // transmitted SYN MUST be one segment".
             self.signal(now, CongestionKind::Timeout, Restart::SlowStartAgain);

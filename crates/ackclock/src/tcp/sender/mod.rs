@@ -276,6 +276,7 @@ impl Sender {
     /// The application has `bytes` more to send.
     pub fn write(&mut self, now: Instant, bytes: u64) {
         self.burst = 0;
+        self.connection.note_write(now);
         self.resume_if_idle(now);
         if let Some(written) = &mut self.written {
             *written += bytes;

@@ -57,6 +57,11 @@ impl Sender {
             return None;
         }
         let Some(next) = self.next_segment() else {
+            if self.connection.is_busy()
+                && let Some(fin) = self.poll_fin(now)
+            {
+                return Some(fin);
+            }
             return if self.window_edge == u64::MAX { None } else { self.wait_for_window(now) };
         };
         let is_held = self.transport.max_burst == Some(self.burst);
@@ -199,7 +204,8 @@ impl Sender {
     /// Sends new data, by one copy of the code for all rare callers.
     #[inline(never)]
     pub(super) fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
-        self.send_new_in_place(now, len)
+        let segment = self.send_new_in_place(now, len);
+        if self.connection.is_busy() { self.with_fin(segment) } else { segment }
     }
 
     /// Sends new data.
@@ -252,7 +258,7 @@ impl Sender {
         let ends = self.pushes && self.written == Some(seq + u64::from(len));
         let segment = DataSegment { seq, len, sent_at: now, ecn: ecn.with_psh(ends) };
         self.note_sent(now, &segment, true);
-        segment
+        if self.connection.is_busy() { self.with_fin(segment) } else { segment }
     }
 
     #[inline(always)]

@@ -294,6 +294,11 @@ impl Strategy for Rack {
         self.reordering.seen
     }
 
+    fn on_fin(&mut self, board: &Scoreboard, now: Instant, sent_at: Instant, end: u64) {
+        let fin = Latest { sent_at, end, rtt: now.since(sent_at), before: board.end_index() };
+        self.latest = self.latest.filter(|latest| latest.was_sent_after(sent_at, end)).or(Some(fin));
+    }
+
     /// RFC 8985 §6.2, step 3 has segments that were not sent again alone. In Linux it is reordering as well where timestamps or D-SACK
     /// show that the original came, and not its copy.
     fn on_reordering(&mut self, from: u64) {

@@ -117,6 +117,9 @@ pub(in crate::tcp::sender) trait Strategy {
         Reorderings::default()
     }
 
+    /// A block reports FIN, which left at `sent_at` behind all data and ends at `end`.
+    fn on_fin(&mut self, _board: &Scoreboard, _now: Instant, _sent_at: Instant, _end: u64) {}
+
     /// The segment at this byte, below the highest delivered one, arrived late although it was sent again.
     fn on_reordering(&mut self, _from: u64) {}
 

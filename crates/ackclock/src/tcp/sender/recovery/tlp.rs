@@ -73,7 +73,10 @@ impl Sender {
         }
         let pto = match self.rtt.srtt() {
             Duration::ZERO => FIRST_PTO,
-            srtt if self.board.outstanding() == 1 => srtt * 2 + self.transport.min_rto,
+            // A FIN behind it is acknowledged at once.
+            srtt if self.board.outstanding() == 1 && !self.connection.has_fin_out() => {
+                srtt * 2 + self.transport.min_rto
+            }
             srtt => srtt * 2 + self.transport.timer_slack,
         };
         let rto_at = self.timers.deadline(Timer::Retransmission).unwrap_or(Instant::MAX);

@@ -13,13 +13,12 @@ fn transport() -> Transport {
     Transport { mss: MSS as u32, handshake: true, ..Transport::default() }
 }
 
-/// A sender that writes four segments and closes.
+/// A sender that writes four segments.
 fn opened() -> (Sender, Receiver) {
     let cc = CcSpec::by_name("aimd").unwrap().build(CcContext::new(2.0));
     let mut sender = Sender::new(transport(), cc);
     sender.open(Instant::ZERO);
     sender.write(Instant::ZERO, 4 * MSS);
-    sender.close();
     (sender, Receiver::new(&transport()))
 }
 
@@ -27,12 +26,24 @@ fn all(sender: &mut Sender, now: Instant) -> Vec<DataSegment> {
     std::iter::from_fn(|| sender.poll_transmit(now)).collect()
 }
 
-/// Lengths in segments, and SYN, FIN and a bare ACK by name.
+/// The handshake, and the first two segments.
+fn two_rounds(sender: &mut Sender, receiver: &mut Receiver) {
+    for millis in [0, 100] {
+        let acks: Vec<_> = all(sender, at(millis))
+            .iter()
+            .filter_map(|segment| receiver.on_data(at(millis + 50), segment, Ecn::NotEct))
+            .collect();
+        acks.iter().for_each(|ack| sender.on_ack(at(millis + 100), ack));
+    }
+}
+
+/// Numbers of segments, and SYN, FIN and a bare ACK by name.
 fn named(segments: &[DataSegment]) -> Vec<String> {
     let name = |segment: &DataSegment| match (segment.ecn.syn(), segment.ecn.fin(), segment.len) {
         (true, _, 0) => "SYN".to_owned(),
         (_, true, 0) => "FIN".to_owned(),
         (_, _, 0) => "ACK".to_owned(),
+        (_, true, _) => format!("{} FIN", segment.seq / MSS),
         _ => (segment.seq / MSS).to_string(),
     };
     segments.iter().map(name).collect()
@@ -53,7 +64,9 @@ fn data_follow_the_handshake_which_is_the_first_measurement_and_fin_follows_them
     assert_eq!(receiver.next_deadline(), None);
     let ack = |ack| AckSegment { ack, ..answer_to_data() };
     sender.on_ack(at(200), &ack(2 * MSS));
-    let last = all(&mut sender, at(200));
+    let mut last = all(&mut sender, at(200));
+    sender.close();
+    last.extend(all(&mut sender, at(200)));
     assert_eq!(named(&last), ["2", "3", "FIN"]);
     sender.on_ack(at(300), &ack(4 * MSS));
     assert!(sender.is_done());
@@ -68,6 +81,84 @@ fn data_follow_the_handshake_which_is_the_first_measurement_and_fin_follows_them
     sender.on_ack(again_at, &acks[2]);
     assert_eq!((sender.next_deadline(), sender.counters().timeouts), (None, 1));
     assert_eq!((sender.counters().segments, sender.counters().retransmits), (8, 1));
+}
+
+/// As in Linux, the last data are sent again a reordering window after the block, and not after a probe or a timeout.
+#[test]
+fn a_block_reports_fin_and_shows_that_the_last_data_are_lost() {
+    let rack = Transport { rack: true, recovery: LossRecovery::Sack, ..transport() };
+    let mut sender = Sender::new(rack.clone(), CcSpec::by_name("aimd").unwrap().build(CcContext::new(2.0)));
+    let mut receiver = Receiver::new(&rack);
+    sender.open(Instant::ZERO);
+    sender.write(Instant::ZERO, 4 * MSS);
+    two_rounds(&mut sender, &mut receiver);
+    let mut last = all(&mut sender, at(200));
+    sender.close();
+    last.extend(all(&mut sender, at(200)));
+    assert_eq!(named(&last), ["2", "3", "FIN"]);
+    let acks = [last[0], last[2]].map(|segment| receiver.on_data(at(250), &segment, Ecn::NotEct).unwrap());
+    assert_eq!(acks[1].sack.iter(acks[1].ack).collect::<Vec<_>>(), [(4 * MSS, 4 * MSS + 1)]);
+    acks.iter().for_each(|ack| sender.on_ack(at(300), ack));
+    // An RTT of 100 ms and a quarter of it.
+    assert_eq!(sender.next_deadline(), Some(at(325)));
+    sender.on_deadline(at(325));
+    let again = all(&mut sender, at(325));
+    assert_eq!(named(&again), ["3"]);
+    let ack = receiver.on_data(at(375), &again[0], Ecn::NotEct).unwrap();
+    assert_eq!((ack.ack, ack.sack.is_empty(), receiver.delivered()), (4 * MSS + 1, true, 4 * MSS));
+    sender.on_ack(at(425), &ack);
+    assert_eq!((sender.next_deadline(), sender.counters().timeouts, sender.counters().retransmits), (None, 0, 1));
+}
+
+#[test]
+fn the_last_data_carry_fin_if_they_leave_after_the_close() {
+    let (mut sender, mut receiver) = opened();
+    sender.close();
+    two_rounds(&mut sender, &mut receiver);
+    let last = all(&mut sender, at(200));
+    assert_eq!(named(&last), ["2", "3 FIN"]);
+    // FIN is in the block, and its copy is in the retransmission.
+    let ack = receiver.on_data(at(250), &last[1], Ecn::NotEct).unwrap();
+    assert_eq!(ack.sack.iter(ack.ack).collect::<Vec<_>>(), [(3 * MSS, 4 * MSS + 1)]);
+    sender.on_ack(at(300), &ack);
+    let ack = receiver.on_data(at(350), &last[0], Ecn::NotEct).unwrap();
+    assert_eq!((ack.ack, ack.sack.is_empty(), receiver.delivered()), (4 * MSS + 1, true, 4 * MSS));
+    sender.on_ack(at(400), &ack);
+    assert!(sender.is_done() && sender.next_deadline().is_none());
+}
+
+#[test]
+fn a_retransmission_of_the_last_data_carries_fin_again() {
+    let (mut sender, mut receiver) = opened();
+    sender.close();
+    two_rounds(&mut sender, &mut receiver);
+    let last = all(&mut sender, at(200));
+    let ack = receiver.on_data(at(250), &last[0], Ecn::NotEct).unwrap();
+    sender.on_ack(at(300), &ack);
+    let again_at = sender.next_deadline().unwrap();
+    sender.on_deadline(again_at);
+    let again = all(&mut sender, again_at);
+    assert_eq!(named(&again), ["3 FIN"]);
+    let ack = receiver.on_data(again_at, &again[0], Ecn::NotEct).unwrap();
+    assert_eq!((ack.ack, receiver.delivered()), (4 * MSS + 1, 4 * MSS));
+}
+
+/// Linux keeps the initial window if one SYN was lost.
+#[test]
+fn the_first_retransmission_of_a_syn_may_leave_the_window() {
+    for (losses, cwnd) in [(1, 2.0), (2, 1.0)] {
+        let transport = Transport { syn_retransmits_allowed: 1, ..transport() };
+        let mut sender = Sender::new(transport, CcSpec::by_name("aimd").unwrap().build(CcContext::new(2.0)));
+        sender.open(Instant::ZERO);
+        all(&mut sender, at(0));
+        for _ in 0..losses {
+            let now = sender.next_deadline().unwrap();
+            sender.on_deadline(now);
+            all(&mut sender, now);
+        }
+        sender.on_ack(at(10_000), &AckSegment { ecn: EcnFeedback::SynAck.into(), ..answer_to_data() });
+        assert_eq!(sender.cwnd(), cwnd, "{losses}");
+    }
 }
 
 fn answer_to_data() -> AckSegment {
@@ -96,6 +187,22 @@ fn a_syn_that_is_lost_is_sent_again_and_leaves_a_window_of_one_segment() {
     // A copy of the answer is answered, and is no duplicate ACK.
     sender.on_ack(at(3101), &answer);
     assert_eq!(named(&all(&mut sender, at(3101))), ["ACK"]);
+}
+
+/// Linux sends it at 1, 2, 3, 4 and 5 s, and only then backs off.
+#[test]
+fn the_first_timeouts_of_a_syn_may_be_linear() {
+    let transport = Transport { syn_linear_timeouts: 4, ..transport() };
+    let mut sender = Sender::new(transport, CcSpec::by_name("aimd").unwrap().build(CcContext::new(2.0)));
+    sender.open(Instant::ZERO);
+    let mut sent_at = Vec::new();
+    let mut now = Instant::ZERO;
+    while now < at(10_000) {
+        sent_at.extend(all(&mut sender, now).iter().map(|syn| syn.sent_at.as_nanos() / 1_000_000_000));
+        now = sender.next_deadline().unwrap();
+        sender.on_deadline(now);
+    }
+    assert_eq!(sent_at, [0, 1, 2, 3, 4, 5, 7]);
 }
 
 /// With an RTT of 1.5 s the SYN is sent again at 1 s. Each answer echoes the time of the SYN that it answers.
