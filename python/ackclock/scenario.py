@@ -41,9 +41,13 @@ class Scenario:
         self._core = _read(_json({"schema": SCHEMA, **keys}), "<keywords>", (), is_json=True)
 
     @classmethod
-    def from_file(cls, path: str | PathLike[str], sets: Iterable[str] = ()) -> Scenario:
+    def from_file(
+        cls, path: str | PathLike[str], sets: Iterable[str] = (), *, known: bool = False
+    ) -> Scenario:
         """Read a TOML file, or JSON by its name. `sets` are `KEY=VALUE` texts, applied in order.
 
+        A setting that reaches no run is an error. `known` leaves this check out, which is several times as
+        fast. It is for cells of a grid whose settings differ from those of a checked cell in numbers alone.
         Raises `ScenarioError` with file, line and key of every mistake.
         """
         path = path_of("path", path)
@@ -58,7 +62,7 @@ class Scenario:
         if not is_json and (deep := too_deep(text)):
             raise ScenarioError(f"{path}: cannot be read: {deep}")
         try:
-            return cls._wrap(_read(text, str(path), sets, is_json=is_json))
+            return cls._wrap(_read(text, str(path), sets, is_json=is_json, known=known))
         except ScenarioError as error:
             if hint := hint_for_text(path, text, "scenario"):
                 raise ScenarioError(f"{path}: {hint}") from None
@@ -225,8 +229,11 @@ def _json(tree: Mapping[str, Any]) -> str:
     return json.dumps(dict(tree), default=plain)
 
 
-def _read(text: str, source: str, sets: Iterable[str], *, is_json: bool) -> _core.Scenario:
-    read = _core.Scenario.from_json if is_json else _core.Scenario.from_toml
+def _read(
+    text: str, source: str, sets: Iterable[str], *, is_json: bool, known: bool = False
+) -> _core.Scenario:
+    of_toml = _core.Scenario.from_toml_known if known else _core.Scenario.from_toml
+    read = _core.Scenario.from_json if is_json else of_toml
     try:
         return read(text, source, list(texts("sets", sets, _EXAMPLE)))
     except _core.ScenarioError as error:

@@ -2,6 +2,7 @@
 
 use super::mistakes::{Misfit, Misfits, Mistake, ScenarioError};
 use super::schema::Document;
+use super::sets::Setting;
 use super::topology::Network;
 use super::traces::ReadFiles;
 use super::tree::Node;
@@ -24,6 +25,50 @@ pub struct Scenario {
     pub(super) network: Network,
 }
 
+/// A scenario whose settings are applied.
+struct Applied {
+    scenario: Scenario,
+    /// The document without the settings, in its full form.
+    before: Node,
+    after: Node,
+    settings: Vec<Setting>,
+}
+
+impl Applied {
+    fn new<S: AsRef<str>>(
+        mut tree: Node,
+        source: &str,
+        sets: &[S],
+        files: Option<&dyn ReadFiles>,
+    ) -> Result<Self, ScenarioError> {
+        let empty = matches!(&tree.value, tree::Value::Table(entries) if entries.is_empty());
+        if empty && sets.is_empty() {
+            return Err(Mistake::new(source, tree::Origin::File, String::new(), Problem::Empty).into());
+        }
+        shorthand::expand(&mut tree);
+        let before = tree.clone();
+        let (mut settings, mut of_sets) = (Vec::new(), Vec::new());
+        for set in sets {
+            match sets::apply(&mut tree, set.as_ref()) {
+                Ok(setting) => settings.push(setting),
+                Err(mistake) => of_sets.push(mistake),
+            }
+        }
+        let scenario = match Scenario::of_full_form(&tree, source, files) {
+            Ok(scenario) if of_sets.is_empty() => scenario,
+            checked => {
+                let place = |(path, problem): Misfit| {
+                    let path = written(&tree, path);
+                    Mistake::new(source, tree.origin_of(&path), shown(&tree, &path), problem)
+                };
+                let misfits = checked.err().unwrap_or_default();
+                return Err(misfits.into_error(of_sets, place).expect("invariant: there is a mistake"));
+            }
+        };
+        Ok(Applied { scenario, before, after: tree, settings })
+    }
+}
+
 impl Scenario {
     /// Reads TOML. `source` is the file's name in messages. `sets` are applied in order, as by `--set`.
     ///
@@ -44,6 +89,20 @@ impl Scenario {
         files: &dyn ReadFiles,
     ) -> Result<Self, ScenarioError> {
         Self::from_tree(parse::toml(text, source)?, source, sets, Some(files))
+    }
+
+    /// Reads TOML with settings that are known to reach runs, as those of another cell of a grid. Other readers compile
+    /// the scenario once for each setting.
+    ///
+    /// # Errors
+    /// Every mistake, with its place.
+    pub fn from_toml_known<S: AsRef<str>>(
+        text: &str,
+        source: &str,
+        sets: &[S],
+        files: &dyn ReadFiles,
+    ) -> Result<Self, ScenarioError> {
+        Applied::new(parse::toml(text, source)?, source, sets, Some(files)).map(|applied| applied.scenario)
     }
 
     /// Reads the same tree from JSON.
@@ -89,37 +148,14 @@ impl Scenario {
     }
 
     fn from_tree<S: AsRef<str>>(
-        mut tree: Node,
+        tree: Node,
         source: &str,
         sets: &[S],
         files: Option<&dyn ReadFiles>,
     ) -> Result<Self, ScenarioError> {
-        let empty = matches!(&tree.value, tree::Value::Table(entries) if entries.is_empty());
-        if empty && sets.is_empty() {
-            return Err(Mistake::new(source, tree::Origin::File, String::new(), Problem::Empty).into());
-        }
-        shorthand::expand(&mut tree);
-        let before = tree.clone();
-        let (mut settings, mut of_sets) = (Vec::new(), Vec::new());
-        for set in sets {
-            match sets::apply(&mut tree, set.as_ref()) {
-                Ok(setting) => settings.push(setting),
-                Err(mistake) => of_sets.push(mistake),
-            }
-        }
-        let scenario = match Self::of_full_form(&tree, source, files) {
-            Ok(scenario) if of_sets.is_empty() => scenario,
-            checked => {
-                let place = |(path, problem): Misfit| {
-                    let path = written(&tree, path);
-                    Mistake::new(source, tree.origin_of(&path), shown(&tree, &path), problem)
-                };
-                let misfits = checked.err().unwrap_or_default();
-                return Err(misfits.into_error(of_sets, place).expect("invariant: there is a mistake"));
-            }
-        };
+        let Applied { scenario, before, after, settings } = Applied::new(tree, source, sets, files)?;
         let plan = |tree: &Node| Self::of_full_form(tree, source, files).ok().map(|scenario| scenario.fingerprint());
-        let mistakes = reach::unreached(&before, &tree, &settings, &plan);
+        let mistakes = reach::unreached(&before, &after, &settings, &plan);
         Misfits::default().into_error(mistakes, |_| unreachable!("there is no misfit")).map_or(Ok(scenario), Err)
     }
 

@@ -268,6 +268,16 @@ mod tests {
     }
 
     #[test]
+    fn known_settings_give_the_same_scenario_and_are_not_checked() {
+        let files = |_: &str| Err::<String, String>("no files".to_owned());
+        let known = |sets: &[&str]| Scenario::from_toml_known(&format!("{HEAD}{OWN}"), "x", sets, &files);
+        let set = ["topology.rate=7 Mbit/s"];
+        let checked = Scenario::from_toml(&format!("{HEAD}{OWN}"), "x", &set).unwrap();
+        assert_eq!(known(&set).unwrap().hash(), checked.hash());
+        assert!(known(&["transport.mss=500 B"]).is_ok() && known(&["topology.rate=0 Mbit/s"]).is_err());
+    }
+
+    #[test]
     fn a_long_list_of_which_the_first_values_are_replaced_counts() {
         let times: Vec<String> = (0..200).map(|at| format!("'{at} ms'")).collect();
         let rates = vec!["'5 Mbit/s'"; 200];

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,8 @@ from ackclock.text.suggest import hint
 
 #: After so many contradictory combinations in a row, the search for further interpretations ends.
 _PATIENCE = 200
+#: The interval between lines about the planning of runs.
+_TELL_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,8 @@ def reproduce(
     from it. `backend` `linux` adds a column with the TCP of the running kernel in real time. The backend
     `kernel` adds a column with a kernel in virtual time. The column has as many replicates as `quick`, unless
     `replicates` is given. `kernel` is the version, name or path of a built kernel, by default the one that
-    was built last. `tell` receives the expected time of these runs.
+    was built last. `tell` receives the expected time of these runs, and the progress of
+    the planning.
     Raises `AckclockError`.
     """
     replicates = optional_number("replicates", replicates, least=1)
@@ -157,13 +161,14 @@ def reproduce(
     sets = paper.quick.sets if quick else ()
     count = replicates or (paper.quick.replicates if quick else paper.replicates)
     few = min(count, paper.alternative_replicates)
-    chosen = plan(paper, Batch(CHOSEN, count, sets, extended, only), seed)
+    batch = Batch(CHOSEN, count, sets, extended, only)
+    chosen = plan(paper, batch, seed)
     others, skipped = _plans(
         paper,
         chosen,
-        Batch(CHOSEN, few, sets, only=only),
-        seed,
-        interpretations if interpretations or not quick else 1,
+        replace(batch, replicates=few, extended=False),
+        (seed, interpretations if interpretations or not quick else 1),
+        tell,
     )
     jobs = (job for each in (chosen, *others) for job in each.jobs)
     with Store(out) as store:
@@ -230,12 +235,19 @@ def _emulate(
 
 
 def _plans(
-    paper: Paper, chosen: Plan, batch: Batch, seed: int, interpretations: int | None
+    paper: Paper,
+    chosen: Plan,
+    batch: Batch,
+    extent: tuple[int, int | None],
+    tell: Callable[[str], object],
 ) -> tuple[list[Plan], list[Skipped]]:
     """Return the plans of all interpretations but the chosen one, and the skipped interpretations.
 
-    `batch` contains the settings of each plan. `interpretations` includes the chosen interpretation.
+    `batch` contains the settings of each plan. `extent` is the seed and the number of interpretations, the
+    chosen one included. `tell` receives a line every few seconds.
     """
+    seed, interpretations = extent
+    told_at = time.monotonic()
     plans: list[Plan] = []
     skipped: list[Skipped] = []
     alone = singles(paper.choices)
@@ -254,6 +266,9 @@ def _plans(
             require_change(paper, chosen, planned)
         plans.append(planned)
         in_vain = 0
+        if time.monotonic() - told_at > _TELL_S:
+            told_at = time.monotonic()
+            tell(f"planned the runs of {len(plans) + 1} interpretations")
     return plans, skipped
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.errors import ScenarioError, StoreError
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     import polars
 
     from ackclock.evaluation.regret import Regret
+
+#: A number in a setting, but not one in a name such as `bbr1`.
+_NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,24 @@ class Runs:
         return cells
 
 
+class Reader:
+    """Reads the scenarios of cells.
+
+    Cells of one shape have the same file, and their settings differ in numbers alone. The settings of the
+    first cell are checked to reach runs. This takes several times as long as the rest.
+    """
+
+    def __init__(self) -> None:
+        self._shapes: set[tuple[Path, tuple[str, ...]]] = set()
+
+    def read(self, path: Path, sets: Sequence[str]) -> Scenario:
+        """Return a scenario. Raises `ScenarioError`."""
+        shape = (path, tuple(_NUMBER.sub("#", text) for text in sets))
+        scenario = Scenario.from_file(path, sets, known=shape in self._shapes)
+        self._shapes.add(shape)
+        return scenario
+
+
 @dataclass(frozen=True)
 class Batch:
     """The settings with which an interpretation is run."""
@@ -110,6 +133,7 @@ class Batch:
     only: Sequence[tuple[str, Values]] | None = None
     #: The backend of the runs.
     backend: str = SIM
+    reader: Reader = field(default_factory=Reader, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -154,7 +178,9 @@ def plan(paper: Paper, batch: Batch, seed: int) -> Plan:
             )
             for grid in paper.grids
             if batch.extended or not grid.extended
-            for values, scenario in scenarios_of(paper, grid, batch.reading, batch.sets, batch.only)
+            for values, scenario in scenarios_of(
+                paper, grid, batch.reading, batch.sets, batch.only, batch.reader
+            )
         ),
     )
 
@@ -205,6 +231,7 @@ def scenarios_of(
     reading: Reading,
     sets: Sequence[str] = (),
     only: Sequence[tuple[str, Values]] | None = None,
+    reader: Reader | None = None,
 ) -> Iterator[tuple[Values, Scenario]]:
     """Yield values and scenario of each cell of a grid that an interpretation and `only` select.
 
@@ -213,6 +240,7 @@ def scenarios_of(
     """
     selections = reading.cells(grid)
     names = [axis.name for axis in grid.axes]
+    reader = reader or Reader()
     for chosen in itertools.product(*(zip(axis.values, axis.sets, strict=True) for axis in grid.axes)):
         values = dict(zip(names, (value for value, _ in chosen), strict=True))
         if not any(matches(values, at) for at in selections):
@@ -224,7 +252,7 @@ def scenarios_of(
         along = [text for _, texts in chosen for text in texts]
         try:
             layers = [*environment, *answers, *sets, *along, *reading.sets_of(grid, values)]
-            scenario = Scenario.from_file(path, _standing(layers))
+            scenario = reader.read(path, _standing(layers))
         except ScenarioError as error:
             cell = f"grid {grid.name} at {', '.join(map(str, values.values()))}"
             raise ScenarioError(f"{paper.folder / FILE}: {cell}: {error}") from None
