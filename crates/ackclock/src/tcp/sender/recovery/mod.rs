@@ -180,10 +180,10 @@ impl Sender {
         let lost = strategy.on_settled(&mut view);
         self.set_reordering_timer(now);
         if lost > 0 {
+            let was_recovering = self.state.is_fast_recovery();
             self.on_found_losses(now);
-            if self.is_reducing() {
-                // As in Linux the expiry counts for a segment that arrives, so that something leaves.
-                self.reduce(1, false);
+            if self.is_reducing() && !was_recovering {
+                self.reduce_by_timer();
             }
             self.tell_losses(now);
         }

@@ -86,14 +86,28 @@ impl Sender {
             return self.halve();
         }
         if self.prr.recover_fs == 0 {
-            // Of duplicate ACKs without blocks each reports a segment, and widens the window.
-            let reported = i64::from(self.board.sacked()) + i64::from(self.inflation);
-            self.prr = Prr::new(i64::from(self.board.outstanding()) - reported + i64::from(delivered));
+            self.start_reduction(delivered);
         }
         let in_flight = self.in_flight_for_window() - i64::from(self.inflation);
         let ssthresh = self.cc.whole_segments();
         let most = if self.strategy.inflates() { self.prr.undelivered() } else { i64::MAX };
         self.prr.on_ack(Progress { delivered: i64::from(delivered).min(most), in_flight, ssthresh, is_safe });
+    }
+
+    /// The reordering timer begins a recovery. As in Linux it counts for a segment that arrives, so that something
+    /// leaves.
+    pub(super) fn reduce_by_timer(&mut self) {
+        if self.prr.recover_fs == 0 {
+            self.start_reduction(0);
+        }
+        self.reduce(1, false);
+    }
+
+    /// A recovery begins. The ACK that begins it delivers this many segments.
+    fn start_reduction(&mut self, delivered: u32) {
+        // Of duplicate ACKs without blocks each reports a segment, and widens the window.
+        let reported = i64::from(self.board.sacked()) + i64::from(self.inflation);
+        self.prr = Prr::new(i64::from(self.board.outstanding()) - reported + i64::from(delivered));
     }
 
     /// The number of segments that duplicate ACKs can report: at most all existing ones except the lost one.
