@@ -51,6 +51,7 @@ def test_finds_of_attacks_join_the_suite_of_the_next_search(
     assert first.attack is not None and first.kept and not found.has_settled
     assert found.finds is not None
     assert {each.id for each in found.finds.environments} == set(first.kept)
+    assert found.warnings == () and hardening_json(found)["warnings"] == []
     # The default is part of each search, and the second one also runs the finds.
     ids = set(second.tuning.trials[0].regret.by_environment)
     assert ids == {"alone", "company", *first.kept}

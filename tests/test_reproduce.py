@@ -516,6 +516,17 @@ def test_the_document_keeps_its_contract(tiny_paper: Path, tmp_path: Path) -> No
     assert other["replicates"] == 2
 
 
+def test_warnings_of_cells_are_told_once(tiny_paper: Path, tmp_path: Path) -> None:
+    path = tiny_paper / "tiny.toml"
+    path.write_text(path.read_text().replace("count = 2\n", 'count = 2\necn = "classic"\n'))
+    answer = cli("reproduce", tiny_paper, "--quick", "--out", tmp_path / "out", "--json")
+    assert answer.code == 0, answer.stderr
+    (warned,) = json.loads(answer.stdout)["warnings"]
+    assert "no queue on its path marks packets" in warned["warning"]
+    assert answer.stderr.count(warned["warning"]) == 1
+    assert len(warned["cells"]) == 4 and f"cells: {warned['cells'][0]}; " in answer.stderr
+
+
 def test_series_add_up_to_the_metrics(tiny_paper: Path) -> None:
     """What a flow alone delivers second by second is its goodput, and less than what it sends."""
     paper = tiny_paper / "paper.toml"

@@ -13,7 +13,7 @@ from helpers import ROOT, cli
 import ackclock
 from ackclock import AckclockError, Scenario
 from ackclock.cli import cli as commands
-from ackclock.running.warned import gathered
+from ackclock.running.warned import gathered, merged
 from ackclock.studies.grid import Grid
 
 #: A flow with ECN through RED that does not mark.
@@ -208,8 +208,66 @@ def test_warnings_of_environments_are_told_once(red: Path, tmp_path: Path) -> No
     assert json.loads(answer.stdout)["warnings"] == [{"warning": NO_MARKS, "environments": ["a", "c"]}]
 
 
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        (("tune", "aimd", "--suite", "suite", "--over", "increase=0.5..2", "--budget", "30"), ["a"]),
+        (("league", "cubic", "--algorithms", "reno", "--suites", "suite", "--no-coexistence"), ["s/a"]),
+        (
+            ("evidence", "cubic", "--only", "5.1.1", "--set", "transport.ecn=classic"),
+            ["overload", "feedback-lost", "path-dead"],
+        ),
+        (("attack", "cubic", "--family", "losses", "--set", "transport.ecn=classic"), ["no change"]),
+    ],
+)
+def test_commands_of_many_scenarios_tell_each_warning_once(
+    words: tuple[str, ...], places: list[str], red: Path
+) -> None:
+    _suite(red.parent / "suite", [("a", ""), ("b", 'set = ["flows.test.ecn=off"]')])
+    stored = cli("panel", "--suite", "suite", cwd=red.parent)
+    assert stored.code == 0 and f"warning: {NO_MARKS} (environments: a)" in stored.stderr
+    few = {"attack": ("--budget", "60", "--checks", "2", "--against", "vegas")}
+    rest = few.get(words[0], ("--replicates", "1"))
+    answer = cli(*words, *rest, "--json", cwd=red.parent)
+    assert answer.code == 0, answer.stderr
+    assert answer.stderr.count(NO_MARKS) == 1
+    (warned,) = (each for each in json.loads(answer.stdout)["warnings"] if each["warning"] == NO_MARKS)
+    assert warned["networks" if words[0] == "attack" else "environments"] == places
+
+
+def test_coexist_tells_the_warnings_that_changes_and_algorithms_cause(tmp_path: Path) -> None:
+    """A queue that marks nothing is a part of some networks, unless a change causes it."""
+    words = (
+        "--networks",
+        "0.25-bdp-40-ms,dualpi2-40-ms",
+        "--replicates",
+        "1",
+        "--set",
+        "duration=40 s",
+        "--json",
+    )
+    assert "warning: " not in cli("coexist", "reno", "cubic", *words, cwd=tmp_path).stderr
+    silent = cli("coexist", "reno", "bbr3", *words, cwd=tmp_path)
+    told = "first is ECN-capable, but bbr3 does not respond to the marks of bottleneck"
+    assert silent.stderr.count(told) == 1 and "no queue on its path" not in silent.stderr
+    red = cli("coexist", "reno", "cubic", *words, "--set", 'topology.queue={ kind = "red" }', cwd=tmp_path)
+    told = NO_MARKS.replace("test is", "first is")
+    assert red.stderr.count(told) == 1
+    warnings = json.loads(red.stdout)["warnings"]
+    assert {"warning": told, "networks": ["0.25-bdp-40-ms", "dualpi2-40-ms"]} in warnings
+
+
+def test_a_response_has_the_warnings_of_its_points() -> None:
+    found = ackclock.response("prague", values=["1%"], replicates=1, duration="3 s")
+    assert [warned.text.partition(",")[0] for warned in found.warnings] == [
+        'test is ECN-capable (ecn = "accecn")'
+    ]
+
+
 def test_many_places_are_counted() -> None:
     (warned,) = gathered([(f"p{number}", ["w"] if number else []) for number in range(8)])
     assert warned.line("points") == "w (points: p1; p2; p3; p4 and 3 more)"
     (everywhere,) = gathered([("a", ["w"]), ("b", ["w", "w"])])
     assert everywhere.line("points") == "w" and everywhere.places == ("a", "b")
+    (both,) = merged([[everywhere.within("s")], [everywhere]])
+    assert both.line("points") == "w (points: s/a; s/b; a; b)"

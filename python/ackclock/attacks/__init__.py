@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ackclock.arguments import optional_number, texts, whole_number
@@ -25,6 +26,7 @@ from ackclock.running.backend import chosen as chosen_backend
 from ackclock.running.executor import Executor
 from ackclock.running.job import execute
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned, gathered
 from ackclock.running.work import Study
 from ackclock.statistics.estimates import estimate
 
@@ -79,6 +81,15 @@ class Attack:
     def confirmed(self) -> tuple[Find, ...]:
         """The finds that fresh seeds confirm."""
         return tuple(find for find in self.finds if find.is_confirmed)
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The distinct warnings of the network without changes and of the finds, each with its networks."""
+        networks = dict.fromkeys([self.base.network, *(find.shrunk.network for find in self.finds)])
+        every = (self.candidate, *self.references)
+        return gathered(
+            (each.text, [text for one in every for text in each.scenario(one).warnings]) for each in networks
+        )
 
 
 class _Limit:

@@ -95,6 +95,7 @@ def attack_json(attack: Attack) -> dict[str, Any]:
         "unstable": attack.is_unstable,
         "backend": attack.backend,
         "base_regret": attack.base.regret,
+        "warnings": [each.json("networks") for each in attack.warnings],
         "finds": [
             _find_json(find, next(explanations) if find.is_confirmed else None) for find in attack.finds
         ],

@@ -15,7 +15,7 @@ from ackclock.attacks.keeping import keep
 from ackclock.attacks.objectives import NAMES as OBJECTIVES
 from ackclock.attacks.present import attack_json, effort, finds_table, of_backend, sentence
 from ackclock.attacks.report import write_page
-from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.console import emit, progress, say, show, talk, warn
 from ackclock.cli.emulating import KERNEL_HELP, backend_of
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import budget_option, first_seed_option, json_option, set_option, workers_option
@@ -124,6 +124,7 @@ def command(
         for find in found.confirmed:
             if there := of_backend(found, find):
                 say(f"{find.shrunk.network.text}: {there}.")
+    warn(warned.line("networks") for warned in found.warnings)
     if kept is not None:
         talk(f"kept: {', '.join(kept) or 'no new network'} in {folder_of_finds}")
     talk(f"report: {report}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ackclock.cli.console import emit, say, show, talk
+from ackclock.cli.console import emit, say, show, warn
 from ackclock.cli.options import file_argument, json_option, set_option
 from ackclock.errors import ScenarioError
 from ackclock.scenario import Scenario
@@ -99,8 +99,7 @@ def _show(described: dict[str, Any]) -> None:
         say(f"random: {source}")
     for note in described.get("notes", ()):
         say(f"note: {note}")
-    for warning in described["warnings"]:
-        talk(f"warning: {warning}")
+    warn(described["warnings"])
 
 
 def _way_back(path: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.cli.console import emit, progress, say, show, span, talk
+from ackclock.cli.console import emit, progress, say, show, span, talk, warn
 from ackclock.cli.emulating import backend_of, backend_option
 from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
 from ackclock.errors import RunError
@@ -114,6 +114,7 @@ def command(
         told = sentences(found)
         for sentence in told if full else told[:_SENTENCES]:
             say(sentence)
+    warn(warned.line("networks") for warned in found.warnings)
     talk(f"report: {report}")
     if picture is not None:
         drawn = Picture(found)

@@ -15,7 +15,7 @@ from ackclock.captures.formats import is_measurement
 from ackclock.captures.observed import CaptureFile, Connection, remarks
 from ackclock.captures.replay import estimated, replay, with_sender
 from ackclock.cli.capturing import SENDER, check_target, write_capture
-from ackclock.cli.console import emit, say, show, talk
+from ackclock.cli.console import emit, say, show, talk, warn
 from ackclock.cli.measuring import REPLACED, Wanted, compare, errors, write_proposal
 from ackclock.cli.options import check_seed, file_argument, json_option, seed_option, set_option
 from ackclock.running.job import Capture
@@ -105,8 +105,7 @@ def command(
 
     require_reached(sets, read, replays, REPLACED)
     base = with_sender(read(sets), cc, profile)
-    for warning in base.warnings:
-        talk(f"warning: {warning}")
+    warn(base.warnings)
     told = [*remarks(observed), path]
     again = replay(base, observed, own_losses=own_losses[0])
     if losses == "capture":

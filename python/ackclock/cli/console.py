@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,12 @@ def talk(text: str) -> None:
     """Print a line to stderr, if it is open."""
     with suppress(BrokenPipeError):
         click.echo(printable(text), err=True)
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Print warnings to stderr, a line each."""
+    for text in texts:
+        talk(f"warning: {text}")
 
 
 def show(table: Table, *, columns: int | None = None) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.console import emit, progress, say, show, talk, warn
 from ackclock.cli.emulating import backend_of, backend_option, tell_invalid
 from ackclock.cli.options import (
     first_seed_option,
@@ -199,8 +199,7 @@ def run_evaluation(candidates: list[str], subject: str, options: Options) -> int
             say(evaluation.verdict)
         say("\n".join(evaluation.lines))
     tell_invalid(evaluation.invalid, evaluation.runs)
-    for warned in evaluation.warnings:
-        talk(f"warning: {warned.line('environments')}")
+    warn(warned.line("environments") for warned in evaluation.warnings)
     details = "" if options.full or options.as_json else f"   details: {_again()} --full"
     talk(f"report: {report}{details}")
     return _tell(checks) if evaluation.best is not None else 2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.console import emit, progress, say, show, talk, warn
 from ackclock.cli.options import first_seed_option, json_option, set_option, workers_option
 from ackclock.evidence import gather
 from ackclock.evidence.present import evidence_json, sentences, summary_table
@@ -83,5 +83,6 @@ def command(
     else:
         show(summary_table(evidence))
         say(" ".join(sentences(evidence)))
+    warn(warned.line("environments") for warned in evidence.warnings)
     talk(f"report: {report}")
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.cli.console import emit, progress, show, talk
+from ackclock.cli.console import emit, progress, show, talk, warn
 from ackclock.cli.emulating import backend_of, backend_option
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import first_seed_option, json_option, workers_option
@@ -73,7 +73,7 @@ def command(
     from ackclock.leagues.pairs import pairs
     from ackclock.leagues.profiles import profiles
     from ackclock.leagues.scores import league
-    from ackclock.leagues.site import document, write_site
+    from ackclock.leagues.site import document, warnings, write_site
 
     backend, folder = backend_of(backend, kernel), Path(out)
     prepare(backend)
@@ -98,6 +98,7 @@ def command(
         emit(json.dumps(document(found, behaviour, pairs(found)), indent=2))
     else:
         show(_table(found))
+    warn(warned.line("environments") for warned in warnings(found, behaviour))
     talk(f"site: {path}")
     return 0
 

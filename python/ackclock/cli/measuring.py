@@ -14,7 +14,7 @@ from ackclock.captures.differences import MEASURED_ROWS, differences
 from ackclock.captures.measured import Measured
 from ackclock.captures.replay import with_sender
 from ackclock.cli.capturing import write_capture
-from ackclock.cli.console import emit, say, show, talk
+from ackclock.cli.console import emit, say, show, talk, warn
 from ackclock.files.documents import as_toml_file
 from ackclock.metrics.frames import samples_frame
 from ackclock.running.reach import require_reached
@@ -98,7 +98,7 @@ def _estimated(measured: Measured, wanted: Wanted) -> tuple[Replayed, list[str]]
         scenario = _with_options(read, lambda base: with_sender(base, wanted.cc, wanted.profile), wanted)
         tried.append((Replayed(scenario, _run(scenario, measured, wanted.seed)), loss))
     best, loss = min(tried, key=lambda each: _distance(measured, each[0].measured))
-    _tell_warnings(best.scenario)
+    warn(best.scenario.warnings)
     source = "as many packets as were sent again" if loss else "the buffer alone loses about as much"
     again = measured.retransmissions
     told = (
@@ -118,7 +118,7 @@ def _over(file: str, measured: Measured, wanted: Wanted) -> Replayed:
         return Scenario.from_dict(tree, source=f"the replay of {base.name}")
 
     scenario = _with_options(partial(Scenario.from_file, file), replay, wanted)
-    _tell_warnings(scenario)
+    warn(scenario.warnings)
     return Replayed(scenario, _run(scenario, measured, wanted.seed))
 
 
@@ -128,11 +128,6 @@ def _with_options(
     """Return the replay of a scenario with changed keys. Raises `ScenarioError` if the replay undoes one."""
     require_reached(wanted.sets, read, lambda scenario: [replay(scenario)], REPLACED)
     return replay(read(wanted.sets))
-
-
-def _tell_warnings(scenario: Scenario) -> None:
-    for warning in scenario.warnings:
-        talk(f"warning: {warning}")
 
 
 def _run(scenario: Scenario, measured: Measured, seed: int | None) -> Measured:

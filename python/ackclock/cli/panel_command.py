@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ackclock.cli.console import emit, progress
+from ackclock.cli.console import emit, progress, warn
 from ackclock.cli.options import first_seed_option, suite_option, workers_option
 from ackclock.evaluation.storing import store_panel
 from ackclock.evaluation.suite import Suite
@@ -29,4 +29,6 @@ def command(suite: str, seed: int, workers: int | None, out: str | None) -> None
         path = store_panel(
             loaded, path=None if out is None else Path(out), seed=seed, workers=workers, progress=tell
         )
+    panel = [loaded.subject.parse(text) for text in loaded.panel]
+    warn(warned.line("environments") for warned in loaded.warnings(panel))
     emit(str(path))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.console import emit, progress, say, show, talk, warn
 from ackclock.cli.emulating import backend_of, backend_option, tell_invalid
 from ackclock.cli.options import first_seed_option, interactive_option, json_option, workers_option
 from ackclock.page.embedded import web
@@ -117,4 +117,5 @@ def command(
         say(reproduction.sentence)
     if reproduction.emulated is not None:
         tell_invalid(reproduction.emulated.invalid, reproduction.emulated.runs)
+    warn(warned.line("cells") for warned in reproduction.warnings)
     talk(f"report: {page}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.cli.console import emit, progress, show
+from ackclock.cli.console import emit, progress, show, warn
 from ackclock.cli.options import first_seed_option, json_option
 from ackclock.cli.plotting import check_picture_file, write_picture_file
 
@@ -90,6 +90,7 @@ def command(
         emit(json.dumps(found.document, indent=2))
     else:
         show(_table(found))
+    warn(warned.line("points") for warned in found.warnings)
 
 
 def _table(found: Response) -> Table:

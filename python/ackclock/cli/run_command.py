@@ -19,7 +19,7 @@ from ackclock.cli.comparing import (
     is_too_few,
     windows,
 )
-from ackclock.cli.console import emit, say, show, show_widest, talk
+from ackclock.cli.console import emit, say, show, show_widest, talk, warn
 from ackclock.cli.emulating import (
     MODEL,
     chosen,
@@ -139,8 +139,7 @@ def command(
         scenario = cell.scenario
     if cell is not None and seed is None:
         seed = cell.seed
-    for warning in scenario.warnings:
-        talk(f"warning: {warning}")
+    warn(scenario.warnings)
     for backend in dict.fromkeys(map(kind_of, chosen_backends)):
         if backend in (LINUX, KERNEL):
             tell_kernels_keys(scenario, backend)
@@ -187,9 +186,7 @@ def command(
         tell_faults(run)
         if "model" in run:
             talk(f"the model leaves out: {'; '.join(run['model']['left_out'])}")
-        for group in run.get("transfers", ()):
-            if group["refused"]:
-                talk(f"warning: {_refused(group)}")
+        warn(_refused(group) for group in run.get("transfers", ()) if group["refused"])
     if as_json:
         emit(json.dumps(document, indent=2))
     elif len(documents) > 1:

@@ -9,7 +9,7 @@ import click
 
 from ackclock.captures.observed import CaptureFile, is_capture
 from ackclock.cli.capturing import SENDER, check_flows, check_target, write_capture
-from ackclock.cli.console import talk
+from ackclock.cli.console import talk, warn
 from ackclock.cli.options import check_seed, file_argument, seed_option, set_option
 from ackclock.errors import ArgumentValueError, InputError
 from ackclock.running.job import Capture
@@ -58,8 +58,7 @@ def command(
         return
     check_seed(sets, None if seed is None else "--seed")
     scenario = Scenario.from_file(file, sets)
-    for warning in scenario.warnings:
-        talk(f"warning: {warning}")
+    warn(scenario.warnings)
     check_target(Path(out), "--out")
     names = check_flows(scenario, SENDER, flows)
     within = _within(from_s, to_s)
@@ -71,7 +70,7 @@ def command(
     if not plots:
         raise InputError("nothing was sent by these flows in this time; look at --flows, --from and --to")
     if len(plots) > _MOST:
-        talk(f"warning: the first {_MOST} of {len(plots)} connections are drawn; --flows chooses others")
+        warn([f"the first {_MOST} of {len(plots)} connections are drawn; --flows chooses others"])
     from ackclock.page.sequence import draw
 
     end = json.loads(outcome.result_json)["duration_s"] if to_s is None else to_s

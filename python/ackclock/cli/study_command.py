@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.cli.console import emit, progress, say, show_widest, span, talk
+from ackclock.cli.console import emit, progress, say, show_widest, span, talk, warn
 from ackclock.cli.emulating import backend_of, backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import interactive_option, json_option, set_option, workers_option
@@ -113,8 +113,7 @@ def command(
     workers = workers_for(backend, workers)
     emulated = "" if backend == SIM else f"-{kind_of(backend)}"
     folder = Path(out or f"ackclock-out/study-{grid.name}{emulated}")
-    for warned in grid.warnings:
-        talk(f"warning: {warned.line('points')}")
+    warn(warned.line("points") for warned in grid.warnings)
     if (still := _without_chance(grid, replicates)) is not None:
         talk(f"note: {still}")
     if plan:

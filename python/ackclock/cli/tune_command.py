@@ -12,7 +12,7 @@ import click
 
 from ackclock.attacks import CHECKS
 from ackclock.attacks.finds import LEAST_REGRET
-from ackclock.cli.console import emit, progress, say, show, talk
+from ackclock.cli.console import emit, progress, say, show, talk, warn
 from ackclock.cli.executing import dask_option, executor_of
 from ackclock.cli.options import budget_option, first_seed_option, json_option, suite_option, workers_option
 from ackclock.cli.weighing import weights_option
@@ -176,6 +176,7 @@ def command(
     else:
         report = write_page(found, folder, command=line)
         _show_tuning(found, as_json)
+    warn(warned.line("environments") for warned in found.warnings)
     talk(f"report: {report}")
 
 

@@ -22,6 +22,7 @@ from ackclock.running.cost import Cost, cost_of
 from ackclock.running.executor import Executor
 from ackclock.running.job import SIM, Job, Outcome
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned, gathered
 from ackclock.running.work import Study, fill
 from ackclock.scenario import Algorithm
 from ackclock.statistics.estimates import Estimate, estimate
@@ -137,6 +138,8 @@ class Coexistence:
     backend: str
     pairs: tuple[Pair, ...]
     failed: tuple[Failed, ...] = ()
+    #: The distinct warnings of scenarios, each with the ids of its networks.
+    warnings: tuple[Warned, ...] = ()
     cells: dict[str, Cell] = field(default_factory=dict, repr=False)
 
     def find(self, network: Network, first: str, second: str) -> Pair | None:
@@ -166,7 +169,7 @@ class Coexistence:
         one_rtt = network.rtts_ms[0] == network.rtts_ms[1]
         if each.first not in ("bbr1", "bbr") or each.second not in LOSS_BASED or not one_rtt:
             return None
-        if any(not change.strip().startswith(_TIMES) for change in self.sets):
+        if _changes_networks(self.sets):
             return None
         if network.queue != "drop-tail" or network.size is not None or network.is_late:
             return None
@@ -225,8 +228,14 @@ def coexist(
         backend,
         tuple(table.judged()),
         tuple(table.failed()),
+        table.warnings,
         table.cells,
     )
+
+
+def _changes_networks(sets: Iterable[str]) -> bool:
+    """Whether changes reach more than the times of a scenario."""
+    return any(not change.strip().startswith(_TIMES) for change in sets)
 
 
 def networks_of(grid: str, wanted: Sequence[str]) -> tuple[Network, ...]:
@@ -294,6 +303,12 @@ class _Table:
         self._failures: dict[_Key, str] = {}
         self.cells: dict[str, Cell] = {}
         self._studies: dict[_Key, Study] = {}
+        #: The warnings of each network, without those about its design unless changes reach it.
+        self._warnings: dict[str, list[str]] = {}
+        self._known = {
+            network.id: frozenset() if _changes_networks(sets) else network.own_warnings
+            for network in networks
+        }
         for network in networks:
             for first, second in pairs:
                 self._add(network, first, second, sets)
@@ -316,6 +331,8 @@ class _Table:
             scenario, seed=self._seed, replicates=self._replicates, samples=False, backend=self._backend
         )
         self._studies[key] = study
+        found = self._warnings.setdefault(network.id, [])
+        found += [text for text in scenario.warnings if text not in self._known[network.id]]
         self.cells[self._cell(key)] = Cell(scenario.name, scenario.hash, self._seed, len(study.jobs))
 
     def _key(self, network: Network, first: str | None, second: str) -> tuple[_Key, bool]:
@@ -328,6 +345,11 @@ class _Table:
         network, *labels = key
         names = [short(label, self._numbers[label]) for label in labels if label is not None]
         return f"{network}/{'+'.join(names)}"
+
+    @property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The distinct warnings of scenarios, each with the ids of its networks."""
+        return gathered(self._warnings.items())
 
     @property
     def jobs(self) -> list[Job]:

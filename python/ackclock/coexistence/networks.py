@@ -81,6 +81,13 @@ class Network:
         )
         return _SUBJECT.changed(pair, sets)
 
+    @property
+    def own_warnings(self) -> frozenset[str]:
+        """The warnings about the network, which a classic and a scalable algorithm get as well."""
+        known = [Candidate.parse(name) for name in ("reno", "prague")]
+        pairs = ((first, second) for first in (None, *known) for second in known)
+        return frozenset(text for pair in pairs for text in self.scenario(*pair).warnings)
+
     def _name(self, flows: str) -> str:
         return f"{flows}: {self.title}"[:200]
 

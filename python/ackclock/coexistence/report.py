@@ -47,6 +47,7 @@ def document(found: Coexistence) -> dict[str, Any]:
         "backend": found.backend,
         "confidence": CONFIDENCE,
         "algorithms": list(found.algorithms),
+        "warnings": [each.json("networks") for each in found.warnings],
         "networks": [asdict(network) for network in found.networks],
         "pairs": [
             {

@@ -18,6 +18,7 @@ from ackclock.evaluation.queues import QUEUE
 from ackclock.evaluation.subject import ALGORITHM, QUEUE_DISCIPLINE, SUBJECTS, Algorithms, Queues, Subject
 from ackclock.files.declaration import SETS, Flag, ListOf, Number, Place, Table, Text, Whole
 from ackclock.files.documents import read_json, read_toml
+from ackclock.running.warned import Warned, gathered
 from ackclock.scenario import Scenario
 from ackclock.text.suggest import hint
 
@@ -339,6 +340,14 @@ class Suite:
             subject=Algorithms(groups),
             environments=(*self.environments, *other.environments),
             folder=None,
+        )
+
+    def warnings(self, candidates: Iterable[Candidate]) -> tuple[Warned, ...]:
+        """Return the distinct warnings of scenarios with candidates, each with its environments."""
+        every = tuple(candidates)
+        return gathered(
+            (each.id, [text for one in every for text in each.scenario(one.text, self.subject).warnings])
+            for each in self.environments
         )
 
     def fingerprint(self, environment: Environment) -> str:

@@ -12,6 +12,7 @@ from ackclock.evaluation.suite import Environment
 from ackclock.evidence.criteria import Criteria, Criterion
 from ackclock.running.cells import Cell, short
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned, gathered
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Algorithm, Scenario
 from ackclock.statistics.estimates import Estimate, compared
@@ -68,6 +69,8 @@ class Evidence:
     answers: tuple[Answer, ...]
     #: The runs behind each figure.
     cells: dict[str, Cell]
+    #: The distinct warnings of scenarios, each with the ids of its environments.
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def candidate(self) -> Candidate:
@@ -132,7 +135,10 @@ def gather(
         for at, (each, scenario) in enumerate(zip(algorithms, scenarios[environment.id], strict=True))
     }
     answers = tuple(Answer(each, tuple(_rows(each, results, algorithms))) for each in chosen)
-    return Evidence(loaded, algorithms, seed, count, changes, answers, cells)
+    warnings = gathered(
+        (name, [text for scenario in row for text in scenario.warnings]) for name, row in scenarios.items()
+    )
+    return Evidence(loaded, algorithms, seed, count, changes, answers, cells, warnings)
 
 
 def _results(

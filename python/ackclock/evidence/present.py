@@ -170,6 +170,7 @@ def evidence_json(evidence: Evidence, folder: Path) -> dict[str, Any]:
         "whole": evidence.whole,
         "algorithms": [{"label": each.label, "cc": each.resolved} for each in evidence.algorithms],
         "summary": sentences(evidence),
+        "warnings": [each.json("environments") for each in evidence.warnings],
         "criteria": [_criterion_json(evidence, answer, folder) for answer in evidence.answers],
     }
 

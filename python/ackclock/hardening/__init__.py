@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ackclock.arguments import texts, whole_number
@@ -24,6 +25,7 @@ from ackclock.evaluation.storing import store_panel
 from ackclock.evaluation.suite import Suite
 from ackclock.running.executor import Executor
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned, merged
 from ackclock.tuning import DEFAULT_BUDGET, DEFAULT_METRIC, DEFAULT_REPLICATES, Finalist, Tuning, tune
 from ackclock.tuning.bench import Bench
 from ackclock.tuning.objective import Objective
@@ -94,6 +96,12 @@ class Hardening:
     def candidate(self) -> Candidate:
         """The algorithm with the tuned parameters."""
         return self.turns[-1].tuning.best.candidate
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The distinct warnings of the last search and of all attacks, with environments and networks."""
+        attacks = (*(turn.attack for turn in self.turns if turn.attack is not None), *self.last_attacks)
+        return merged([self.turns[-1].tuning.warnings, *(each.warnings for each in attacks)])
 
     @property
     def has_settled(self) -> bool:

@@ -122,6 +122,7 @@ def hardening_json(hardening: Hardening) -> dict[str, Any]:
         "threshold": hardening.threshold,
         "seed": hardening.seed,
         "sentence": sentence(hardening),
+        "warnings": [each.json("environments") for each in hardening.warnings],
         "turns": [
             {
                 "number": turn.number,

@@ -18,6 +18,7 @@ from ackclock.running.cells import Cell
 from ackclock.running.executor import Executor
 from ackclock.running.job import SIM
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned, merged
 
 #: The axis of the response functions.
 OVER = "loss"
@@ -57,6 +58,13 @@ class Profiles:
     #: None if it was left out.
     coexistence: Coexistence | None
     cells: dict[str, Cell] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The distinct warnings of response functions and pairs, each with points and networks."""
+        responses = (each.response.warnings for each in self.by_label.values() if each.response is not None)
+        together = () if self.coexistence is None else self.coexistence.warnings
+        return merged([*responses, [each.within(COEXISTENCE) for each in together]])
 
 
 def profiles(

@@ -30,6 +30,7 @@ from ackclock.leagues.roster import (
 from ackclock.running.backend import chosen
 from ackclock.running.executor import Executor
 from ackclock.running.job import SIM
+from ackclock.running.warned import Warned, merged
 from ackclock.scenario import Algorithm
 from ackclock.statistics.estimates import Estimate, estimate, estimate_json
 from ackclock.text.suggest import hint
@@ -97,6 +98,13 @@ class League:
     replicates: int
     #: The name of each algorithm as it was given, by label. Classes of a session have none.
     given: dict[str, str]
+
+    @property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The distinct warnings of scenarios, each with suites and environments."""
+        return merged(
+            [warned.within(each.suite.name) for warned in each.evaluation.warnings] for each in self.suites
+        )
 
     @property
     def document(self) -> dict[str, Any]:

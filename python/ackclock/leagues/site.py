@@ -26,6 +26,7 @@ from ackclock.page import render
 from ackclock.page.scatter import Dots, scatter
 from ackclock.running.backend import title as backend_title
 from ackclock.running.cells import write_cells
+from ackclock.running.warned import Warned, merged
 
 FRONT, DATA, TABLE = "index.html", "league.json", "league.parquet"
 _TEMPLATE = Path(__file__).parent / "templates/front.html.jinja"
@@ -53,10 +54,16 @@ def write_site(league: League, profiles: Profiles, folder: Path, *, command: str
     return path
 
 
+def warnings(league: League, profiles: Profiles) -> tuple[Warned, ...]:
+    """Return the distinct warnings of all scenarios, each with its environments."""
+    return merged([league.warnings, profiles.warnings])
+
+
 def document(league: League, profiles: Profiles, found: Sequence[Pair]) -> dict[str, Any]:
     """Return all scores, differences of pairs and response functions as JSON."""
     return {
         **league.document,
+        "warnings": [each.json("environments") for each in warnings(league, profiles)],
         "pairs": [pair.document for pair in found],
         "profiles": {label: profile.document for label, profile in profiles.by_label.items()},
     }

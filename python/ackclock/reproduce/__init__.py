@@ -15,7 +15,7 @@ from ackclock.errors import InputError, ScenarioError
 from ackclock.files.declaration import Place
 from ackclock.reproduce import models as models  # registers its measures
 from ackclock.reproduce import robustness as robustness  # registers its measures
-from ackclock.reproduce.again import cells_of
+from ackclock.reproduce.again import cells_of, warnings_of
 from ackclock.reproduce.claims import VERDICTS, Claim, Verdict, claims_of, claims_run, judge
 from ackclock.reproduce.figures import Figure, figures_of
 from ackclock.reproduce.measures import grids_of, require_metrics
@@ -30,6 +30,7 @@ from ackclock.running.backend import faults, workers_for
 from ackclock.running.cells import Cell
 from ackclock.running.job import LINUX, SIM, kind_of
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned
 from ackclock.running.work import fill
 from ackclock.text.suggest import hint
 
@@ -83,6 +84,8 @@ class Reproduction:
     emulated: Emulated | None = None
     #: The runs of each cell of the chosen interpretation, by name.
     cells: Mapping[str, Cell] = field(default_factory=dict, repr=False)
+    #: The distinct warnings of scenarios of all interpretations, each with the names of its cells.
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def changed(self) -> tuple[tuple[Verdict, Verdict], ...]:
@@ -196,6 +199,7 @@ def reproduce(
         support={verdict.claim.id: _support(paper, verdict, judged) for verdict in verdicts},
         emulated=emulated,
         cells=cells_of(chosen, seed),
+        warnings=warnings_of((chosen, *others)),
     )
 
 

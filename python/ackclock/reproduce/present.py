@@ -214,6 +214,7 @@ def reproduction_json(reproduction: Reproduction) -> dict[str, Any]:
         "replicates": reproduction.replicates,
         "confidence": CONFIDENCE,
         "summary": reproduction.sentence,
+        "warnings": [each.json("cells") for each in reproduction.warnings],
         "choices": [
             {
                 "id": choice.id,

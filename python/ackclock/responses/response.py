@@ -15,6 +15,7 @@ from ackclock.page.notebook import alone, bar, drawer
 from ackclock.responses.closed_form import buffer_utilization, mean_window
 from ackclock.responses.runs import goodputs
 from ackclock.running.executor import Executor
+from ackclock.running.warned import Warned
 from ackclock.scenario import SCHEMA
 from ackclock.statistics.estimates import estimate
 from ackclock.studies.grid import Grid
@@ -111,6 +112,8 @@ class Response:
     points: tuple[Point, ...]
     #: The network, without the axis.
     conditions: dict[str, str] = field(default_factory=dict)
+    #: The distinct warnings of scenarios, each with its points.
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def axis(self) -> Axis:
@@ -129,7 +132,8 @@ class Response:
     def document(self) -> dict[str, Any]:
         """Everything as JSON."""
         points = [point._asdict() for point in self.points]
-        return {"over": self.over, "conditions": self.conditions, "points": points}
+        warnings = [each.json("points") for each in self.warnings]
+        return {"over": self.over, "conditions": self.conditions, "points": points, "warnings": warnings}
 
     def lines(self) -> list[Line]:
         """Return a line for each algorithm, and one for each closed form.
@@ -227,8 +231,9 @@ def response(
     places = [_number("values", axis.key, text) for text in values or axis.values]
     candidates = distinct([Candidate.parse(algorithm) for algorithm in algorithms])
     document = _study(candidates, axis, places, rest, loss_kind, duration, seed)
+    grid = Grid.of(document, replicates=replicates, samples="none")
     rows = goodputs(
-        Grid.of(document, replicates=replicates, samples="none"),
+        grid,
         out,
         executor,
         workers,
@@ -243,7 +248,7 @@ def response(
         told = _closed_form(candidate, over, {**rest, axis.key: place})
         mean = estimate(found)
         points.append(Point(candidate.label, place * axis.factor, mean.mean, mean.low, mean.high, told))
-    return Response(over, tuple(points), conditions)
+    return Response(over, tuple(points), conditions, grid.warnings)
 
 
 def _failure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,9 +28,21 @@ class Warned:
         listed = "; ".join(self.places[:_LISTED]) + (f" and {more} more" if more > 0 else "")
         return f"{self.text} ({what}: {listed})"
 
+    def within(self, whole: str) -> Warned:
+        """Return the warning with the name of a whole in front of each place."""
+        return Warned(self.text, tuple(f"{whole}/{place}" for place in self.places))
+
     def json(self, what: str) -> dict[str, Any]:
         """Return the warning with its places under the key `what`."""
         return {"warning": self.text, what: list(self.places)}
+
+
+def merged(parts: Iterable[Iterable[Warned]]) -> tuple[Warned, ...]:
+    """Return each distinct warning of several parts with all its places."""
+    places: dict[str, dict[str, None]] = {}
+    for each in itertools.chain.from_iterable(parts):
+        places.setdefault(each.text, {}).update(dict.fromkeys(each.places))
+    return tuple(Warned(text, tuple(where)) for text, where in places.items())
 
 
 def gathered(found: Iterable[tuple[str, Sequence[str]]]) -> tuple[Warned, ...]:

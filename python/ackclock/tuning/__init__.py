@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ackclock.arguments import optional_number, texts, whole_number
@@ -18,6 +19,7 @@ from ackclock.evaluation.regret import Regret
 from ackclock.evaluation.suite import Suite
 from ackclock.running.executor import Executor
 from ackclock.running.store import Store
+from ackclock.running.warned import Warned
 from ackclock.tuning.bench import Bench, studies_of
 from ackclock.tuning.objective import Objective
 from ackclock.tuning.search import Search, Values, key_of
@@ -123,6 +125,11 @@ class Tuning:
     def default(self) -> Finalist:
         """The default parameters with the same seeds."""
         return next(finalist for finalist in self.finalists if finalist.is_default)
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The distinct warnings of scenarios with the finalists, each with the ids of its environments."""
+        return self.objective.suite.warnings(each.candidate for each in self.finalists)
 
     @property
     def front(self) -> tuple[Trial, ...]:

@@ -167,6 +167,7 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         "runs": tuning.runs,
         "converged": tuning.converged,
         "sentence": sentence(tuning),
+        "warnings": [each.json("environments") for each in tuning.warnings],
         "best": dict(tuning.best.values),
         "finalists": [
             {
