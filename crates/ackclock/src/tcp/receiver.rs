@@ -462,12 +462,10 @@ impl Receiver {
     /// A segment has arrived, which lets the application read or not. Returns true if the receive window grows.
     #[inline]
     fn grow_window(&mut self, now: Instant, segment: &DataSegment, advances: bool) -> bool {
-        let (end_of_gaps, next) = (self.out_of_order.end(), self.next);
         let Some(growth) = &mut self.growth else { return false };
         let grows = growth.grows(segment.len.into());
-        match end_of_gaps {
-            Some(end) if !advances => growth.on_gap(end - next),
-            _ => growth.on_read(now, segment.sent_at, next),
+        if advances || self.out_of_order.is_empty() {
+            growth.on_read(now, segment.sent_at, self.next);
         }
         grows
     }

@@ -318,7 +318,8 @@ fn a_segment_with_psh_is_acknowledged_once_the_application_has_read_it() {
     assert_eq!([60, 40].map(|bytes| by_hand.read(bytes, bytes == 40).map(|ack| ack.ack)), [None, Some(100)]);
 }
 
-/// Linux 6.18 sent these ACKs in slow start at 10 Mbit/s and 40 ms.
+/// Slow start at 10 Mbit/s and 40 ms, in whole rounds. In a run, Linux 6.12 and the simulator send 24 single ACKs, four
+/// of two segments, and 118 single ones.
 #[test]
 fn each_segment_is_acknowledged_while_the_window_grows() {
     let transport = Transport {
@@ -349,7 +350,7 @@ fn each_segment_is_acknowledged_while_the_window_grows() {
             }
         }
     }
-    assert_eq!(runs[..4], [(1, 22), (2, 5), (1, 24), (2, 8)]);
+    assert_eq!(runs, [(1, 23), (2, 4), (1, 119)]);
 }
 
 /// Segments of a run with losses: number, departure and arrival in tenths of a millisecond.
@@ -380,7 +381,7 @@ const WITH_GAPS: [(u64, u64, u64); 24] = [
     (23, 632, 705),
 ];
 
-/// The kernel's receiver delayed the ACK of segment 22 (Linux 6.18), or the next one (6.12).
+/// Linux 6.12 delayed the ACK of segment 23 for the first time.
 #[test]
 fn data_read_below_a_gap_count_for_the_growth_of_the_window() {
     let transport = Transport {
@@ -401,7 +402,7 @@ fn data_read_below_a_gap_count_for_the_growth_of_the_window() {
         };
         it.on_data(at(*arrives), &segment, Ecn::NotEct).is_none()
     });
-    assert_eq!(delayed.map(|(number, ..)| number).next(), Some(22));
+    assert_eq!(delayed.map(|(number, ..)| number).next(), Some(23));
 }
 
 #[test]

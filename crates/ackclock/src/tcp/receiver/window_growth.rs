@@ -1,8 +1,8 @@
 //! Automatic growth of Linux's receive window, during which the receiver acknowledges each segment.
 //!
 //! `tcp_grow_window` raises the advertised window towards its limit by two segments per data segment. Each time it
-//! requests an immediate ACK. Dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow` of Linux 6.18) raises the
-//! limit each round-trip time. Only the ACKs matter here: the window never limits the sender.
+//! requests an immediate ACK. Dynamic right-sizing (`tcp_rcv_space_adjust` of Linux 6.12) raises the limit each round-trip
+//! time. Only the ACKs matter here: the window never limits the sender.
 
 use crate::transport::Transport;
 use crate::units::{Duration, Instant};
@@ -18,6 +18,10 @@ const PAYLOAD_SHARE: (u64, u64) = (160, 256);
 const UNKNOWN: Duration = Duration::from_nanos(u64::MAX);
 /// Linux ignores shorter segments.
 const LEAST_SEGMENT: u64 = 128;
+/// The option of a timestamp, which the announced MSS includes.
+const TIMESTAMP: u64 = 12;
+/// Right-sizing adds so many segments, for losses.
+const CUSHION: u64 = 16;
 
 /// The window of one connection, in bytes.
 #[derive(Clone, Debug)]
@@ -42,7 +46,8 @@ impl WindowGrowth {
     /// The state of a new connection whose path has this base RTT.
     pub(super) fn new(transport: &Transport, base_rtt: Duration) -> Self {
         let mss = u64::from(transport.mss);
-        let window = share(FIRST_MEMORY, FIRST_SHARE) / mss * mss;
+        // `tcp_init_buffer_space` reserves a segment.
+        let window = share(FIRST_MEMORY, FIRST_SHARE) - (mss + TIMESTAMP);
         WindowGrowth {
             mss,
             window,
@@ -78,15 +83,9 @@ impl WindowGrowth {
         }
         let bytes = next - self.round_next;
         if bytes > self.most_in_round {
-            self.raise_limit(bytes, 0);
+            self.raise_limit(bytes);
         }
         (self.round_began, self.round_next) = (now, next);
-    }
-
-    /// A segment arrives out of order, so that data up to `beyond` bytes above RCV.NXT wait.
-    #[cold]
-    pub(super) fn on_gap(&mut self, beyond: u64) {
-        self.raise_limit(self.most_in_round, beyond);
     }
 
     /// Linux smooths the RTT by 7/8, and takes a smaller sample at once.
@@ -103,9 +102,10 @@ impl WindowGrowth {
 
     /// The limit applies one round later, so it is twice the bytes of the round. It is higher if the sender doubles its
     /// rate.
-    fn raise_limit(&mut self, bytes: u64, beyond: u64) {
-        let growth = (2 * bytes).saturating_mul(bytes - self.most_in_round) / self.most_in_round;
-        let window = (2 * growth).saturating_add(2 * bytes + beyond);
+    fn raise_limit(&mut self, bytes: u64) {
+        let steady = 2 * bytes + CUSHION * self.mss;
+        let growth = steady.saturating_mul(bytes - self.most_in_round) / self.most_in_round;
+        let window = (2 * growth).saturating_add(steady);
         self.most_in_round = bytes;
         self.limit = self.limit.max(window.min(share(MOST_MEMORY, PAYLOAD_SHARE)));
     }
