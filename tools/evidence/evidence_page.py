@@ -153,7 +153,7 @@ def _measured(row: Row, result: Result | None, version: str) -> tuple[str, str]:
 
 def _said(row: Row, result: Result) -> str:
     """The figure, with a failure before it and remarks behind it."""
-    figure = re.sub(r", 0 (?:undecided|explained|invalid|not measured)\b", "", result.figure)
+    figure = re.sub(r", 0 (?:undecided|explained|invalid|without bounds|not measured)\b", "", result.figure)
     failed = f"**failed**, {result.failure}"
     return ". ".join(
         filter(
