@@ -113,15 +113,28 @@ def slow_start(mbit: int, rtt_ms: int, bdp: float) -> Episode:
 
 def transfer(cc: str, segments: int) -> Episode:
     """A transfer of so many segments."""
-    size = {"traffic": {"kind": "transfer", "size": f"{segments * SEGMENT_BYTES} B"}}
-    return Episode(f"transfer of {segments} segments", cc, 20, 40, 3.0, (COMPLETION,), flow=size)
+    return Episode(f"transfer of {segments} segments", cc, 20, 40, 3.0, (COMPLETION,), flow=_of(segments))
+
+
+def lossy_transfer(name: str, segments: int, lost: Sequence[int]) -> Episode:
+    """A transfer that loses the packets with these numbers, in which SYN is the first and data begin at 3."""
+    loss = {"loss": {"kind": "scripted", "packets": list(lost)}}
+    title = f"transfer of {segments} segments, {name} lost"
+    return Episode(title, "cubic", 20, 40, 5.0, (COMPLETION, RETRANSMITS), loss, _of(segments))
+
+
+def _of(segments: int) -> dict[str, Any]:
+    return {"traffic": {"kind": "transfer", "size": f"{segments * SEGMENT_BYTES} B"}}
 
 
 REORDERED = {"reordering": {"probability": 0.01, "delay": "5 ms"}}
 LOSSY = {"loss": {"kind": "bernoulli", "probability": 0.1}}
 STEP = {"delay_varies": {"kind": "steps", "times": ["0 s", "5 s"], "delays": ["20 ms", "220 ms"]}}
 MARKS = {"queue": {"kind": "codel", "ecn": True}}
+ALL_MARKED = {"queue": {"kind": "codel", "ecn": True, "ce_threshold": "0 s"}}
+CLASSIC = {"ecn": "classic"}
 OF_LOSS = (GOODPUT, CWND, RETRANSMITS)
+MARKED = (GOODPUT, CWND, RECOVERIES)
 
 EPISODES = (
     *(slow_start(*path) for path in ((10, 20, 1), (10, 40, 1), (50, 40, 1), (50, 40, 0.5), (50, 150, 1))),
@@ -132,12 +145,21 @@ EPISODES = (
     Episode("10 % loss", "bbr1", 20, 100, 20.0, OF_LOSS, LOSSY),
     Episode("200 ms more delay after 5 s", "cubic", 10, 40, 10.0, OF_LOSS, STEP),
     Episode("200 ms more delay after 5 s", "reno", 10, 40, 10.0, OF_LOSS, STEP),
-    Episode("ECN, CoDel marks", "cubic", 10, 40, 15.0, (GOODPUT, CWND), MARKS, {"ecn": "classic"}),
-    Episode("ECN, CoDel marks", "reno", 10, 40, 15.0, (GOODPUT, CWND), MARKS, {"ecn": "classic"}),
+    Episode("ECN, CoDel marks", "cubic", 10, 40, 15.0, (GOODPUT, CWND), MARKS, CLASSIC),
+    Episode("ECN, CoDel marks", "reno", 10, 40, 15.0, (GOODPUT, CWND), MARKS, CLASSIC),
+    *(
+        Episode("ECN, each queued packet marked", cc, 10, 40, 10.0, MARKED, ALL_MARKED, CLASSIC)
+        for cc in ("cubic", "reno")
+    ),
     Episode("bulk", "cubic", 20, 40, 20.0, OF_LOSS),
     Episode("bulk", "bbr1", 20, 40, 20.0, OF_LOSS),
     Episode("bulk", "bbr1", 1, 40, 20.0, OF_LOSS),
     *(transfer(cc, segments) for cc in ("cubic", "bbr1") for segments in (10, 100, 1000)),
+    lossy_transfer("SYN", 10, (1,)),
+    lossy_transfer("two SYNs", 10, (1, 2)),
+    lossy_transfer("last segment", 10, (12,)),
+    lossy_transfer("last segment with FIN", 40, (42,)),
+    lossy_transfer("segments 10 and 20", 40, (12, 22)),
 )
 
 
