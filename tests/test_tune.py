@@ -289,6 +289,33 @@ def test_relations_hold_for_every_setting_that_is_tried(suite: Path, tmp_path: P
     assert json.loads((tmp_path / "out" / "tuning.json").read_text())["relations"] == ["low + 1 < high"]
 
 
+def test_parameters_of_a_relation_are_searched() -> None:
+    """Vegas needs an alpha of at most beta, so the ends of their ranges go with other parameters only."""
+    assert [axis.name for axis in Space.of("vegas").axes] == ["gamma"]
+    space = Space.of("vegas", keep=["alpha < beta"])
+    assert [(axis.name, axis.low, axis.high) for axis in space.axes] == [
+        ("alpha", 0.2, 20),
+        ("beta", 0.4, 40),
+        ("gamma", 0.1, 10),
+    ]
+    assert space.allows({"alpha": 10, "beta": 20, "gamma": 1})
+    assert not space.allows({"alpha": 20, "beta": 10, "gamma": 1})
+
+
+@pytest.mark.parametrize(
+    ("words", "searched"),
+    [
+        (("vegas", "--over", "gamma=1..2", "--constraint", "alpha < beta"), "gamma"),
+        (("vegas(alpha=1,beta=3)", "--constraint", "alpha < beta"), "gamma"),
+        (("aimd", "--constraint", "1 < 2"), "increase, remaining"),
+    ],
+)
+def test_a_relation_without_a_searched_parameter_is_an_error(words: tuple[str, ...], searched: str) -> None:
+    answer = cli("tune", *words)
+    assert answer.code == 2 and answer.stderr.count("\n") == 1
+    assert f"reaches nothing, as the search covers only {searched}; name one of its" in answer.stderr
+
+
 @pytest.mark.parametrize(
     ("relation", "message"),
     [

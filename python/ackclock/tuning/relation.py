@@ -46,6 +46,11 @@ class Relation:
             _check(text, part, known)
         return cls(text.strip(), tree)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The parameters that it compares."""
+        return frozenset(node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name))
+
     def holds(self, values: Mapping[str, float]) -> bool:
         """Return whether parameters obey it. A division by zero counts as a violation."""
         parts = [self._tree.left, *self._tree.comparators]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -86,8 +86,9 @@ class Space:
         `over` lists texts `PARAM=lo..hi`. Without them, the search covers every numeric parameter with a
         range. A share, which cannot be 1.5, ranges from 0.05 to 0.95. Any other parameter ranges from a tenth
         of its default to ten times its default. User-supplied code may give its own ranges.
-        `keep` lists relations between parameters, such as `alpha < beta`.
-        Raises `InputError`.
+        `keep` lists relations between parameters, such as `alpha < beta`. Their parameters are searched even
+        if the algorithm accepts the ends of a range only with other parameters.
+        Raises `InputError`, also for a relation without a searched parameter.
         """
         candidate = Candidate.parse(cc)
         kind = str(candidate.resolved["kind"])
@@ -101,7 +102,10 @@ class Space:
                 option="--constraints reddy",
             )
         space = cls(kind, fixed, (), constrained, title, candidate.parameters)
-        axes = tuple(space._given(text) for text in over) or tuple(space._derived())
+        relations = tuple(Relation.parse(text, space._numbers) for text in keep)
+        axes = tuple(space._given(text) for text in over) or tuple(
+            space._derived({name for relation in relations for name in relation.names})
+        )
         names = [axis.name for axis in axes]
         for name in names:
             if names.count(name) > 1:
@@ -109,8 +113,15 @@ class Space:
         if not axes:
             hint = "name one with its range, as in increase=0.5..3"
             raise ArgumentValueError("over", f"{cc} has no parameter whose range is known; {hint}")
-        found = cls(kind, fixed, axes, constrained, title, candidate.parameters)
-        return replace(found, relations=tuple(Relation.parse(text, found._numbers) for text in keep))
+        for relation in relations:
+            if relation.names.isdisjoint(names):
+                raise ArgumentValueError(
+                    "keep",
+                    f"{relation.text!r}: reaches nothing, as the search covers only {', '.join(names)}; "
+                    "name one of its parameters in --over",
+                    option="--constraint",
+                )
+        return replace(space, axes=axes, relations=relations)
 
     @property
     def text(self) -> str:
@@ -171,7 +182,8 @@ class Space:
             return False
         return not self.constrained or meets_printed(cc)
 
-    def _derived(self) -> list[Axis]:
+    def _derived(self, related: Collection[str]) -> list[Axis]:
+        """Return the parameters with a known range. `related` are the parameters of relations."""
         axes = []
         given = {parameter.name: parameter for parameter in self.parameters}
         for name, default in self._defaults.items():
@@ -180,11 +192,12 @@ class Space:
                 if low < high:
                     axes.append(Axis(name, low, high, is_whole=given[name].type == "int"))
                 continue
-            if not self._takes(name, _MORE_THAN_A_PART) and self._takes(name, default / 2):
+            is_part = default < _MORE_THAN_A_PART and not self._takes(name, _MORE_THAN_A_PART)
+            if is_part and self._takes(name, default / 2):
                 low, high = _PART
             else:
                 low, high = _rounded(default / _FACTOR), _rounded(default * _FACTOR)
-            if low < high and self._takes(name, low) and self._takes(name, high):
+            if low < high and (name in related or (self._takes(name, low) and self._takes(name, high))):
                 axes.append(Axis(name, low, high))
         return axes
 
