@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import pty
@@ -286,19 +288,34 @@ def _until_closed(terminal: int) -> Iterator[bytes]:
 class _Fails:
     """Lets call number `n` of those that are watched fail as a full disk does."""
 
+    #: The watched functions. Methods of files and of the index are watched as well.
+    FUNCTIONS: tuple[tuple[Any, str], ...] = (
+        (os, "open"),
+        (os, "fstat"),
+        (os, "fsync"),
+        (fcntl, "flock"),
+        (sqlite3, "connect"),
+        (Path, "mkdir"),
+        (Path, "glob"),
+        (Path, "replace"),
+    )
+
     def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         self.left = number
-        monkeypatch.setattr(os, "open", self.wrapped(os.open))
-        monkeypatch.setattr(os, "fsync", self.wrapped(os.fsync))
-        monkeypatch.setattr(Path, "replace", self.wrapped(Path.replace))
-        real = sqlite3.connect
-        monkeypatch.setattr(
-            sqlite3, "connect", lambda *args, **kwargs: real(*args, **kwargs, factory=self.index())
-        )
+        #: The name of the call that failed.
+        self.failed = ""
+        for place, name in self.FUNCTIONS:
+            error = _disk_full if place is sqlite3 else _no_space
+            monkeypatch.setattr(place, name, self.wrapped(name, getattr(place, name), error))
+        connect, fdopen = sqlite3.connect, os.fdopen
+        monkeypatch.setattr(sqlite3, "connect", lambda *args: connect(*args, factory=self.index()))
+        monkeypatch.setattr(os, "fdopen", lambda *args, **options: _File(self, fdopen(*args, **options)))
 
-    def wrapped(self, call: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(
+        self, name: str, call: Callable[..., Any], error: Callable[[], Exception]
+    ) -> Callable[..., Any]:
         def watched(*args: Any, **kwargs: Any) -> Any:
-            self.count(lambda: OSError(28, "No space left on device"))
+            self.count(name, error)
             return call(*args, **kwargs)
 
         return watched
@@ -308,13 +325,17 @@ class _Fails:
 
         class Index(sqlite3.Connection):
             def execute(self, *args: Any) -> sqlite3.Cursor:
-                fails.count(_disk_full)
+                fails.count("execute", _disk_full)
                 return super().execute(*args)
+
+            def executemany(self, *args: Any) -> sqlite3.Cursor:
+                fails.count("executemany", _disk_full)
+                return super().executemany(*args)
 
             def __exit__(self, *args: Any) -> Any:
                 if args[0] is None:
                     try:
-                        fails.count(_disk_full)
+                        fails.count("commit", _disk_full)
                     except sqlite3.Error:
                         self.rollback()
                         raise
@@ -322,10 +343,46 @@ class _Fails:
 
         return Index
 
-    def count(self, error: Callable[[], Exception]) -> None:
+    def count(self, name: str, error: Callable[[], Exception]) -> None:
         self.left -= 1
         if self.left == 0:
+            self.failed = name
             raise error()
+
+
+class _File:
+    """A file whose writes, flushes and closes are watched. A write that fails has written a half."""
+
+    def __init__(self, fails: _Fails, file: Any) -> None:
+        self._fails, self._file = fails, file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(self, content: bytes) -> int:
+        half = len(content) // 2
+        self._file.write(content[:half])
+        self._fails.count("write", _no_space)
+        return half + int(self._file.write(content[half:]))
+
+    def flush(self) -> None:
+        self._fails.count("flush", _no_space)
+        self._file.flush()
+
+    def close(self) -> None:
+        # The descriptor is closed also where the system reports a failure.
+        self._file.close()
+        self._fails.count("close", _no_space)
+
+
+def _no_space() -> OSError:
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _disk_full() -> sqlite3.Error:
@@ -338,7 +395,8 @@ def test_each_call_of_store_and_writer_fails_once(
     tmp_path: Path, outcomes: list[tuple[Job, Outcome]]
 ) -> None:
     """Whichever call fails: one message, finished runs are kept, nothing half is left, and it can go on."""
-    failures = 0
+    failed: set[str] = set()
+    contents = [None, b"a,b\n", b"a,b\n1,2\n"]
     for number in range(1, 200):
         out = tmp_path / str(number)
         done: list[Job] = []
@@ -347,17 +405,21 @@ def test_each_call_of_store_and_writer_fails_once(
             try:
                 with Store(out) as store:
                     store.claim()
+                    store.set_points("study", [(1, outcomes[0][0].scenario_hash, 1, 2, "{}")])
                     for job, outcome in outcomes:
                         store.put(job, outcome)
                         done.append(job)
-                    store.write_file("summary.csv", "a,b\n")
+                    for content in contents[1:]:
+                        assert content is not None
+                        store.write_file("summary.csv", content)
             except StoreError as error:
-                failures += 1
                 assert "\n" not in str(error) and str(out) in str(error)
             else:
-                assert fails.left > 0
-                break
+                assert fails.left > 0 or fails.failed == "close", fails.failed
+            failed.add(fails.failed)
         assert not list(out.rglob("*.partial"))
+        summary = out / "summary.csv"
+        assert (summary.read_bytes() if summary.exists() else None) in contents
         if done:
             with Store.reading(out) as store:
                 assert all(store.get(job) is not None for job in done)
@@ -367,4 +429,19 @@ def test_each_call_of_store_and_writer_fails_once(
                 assert store.has(job) == (job in done)
                 store.put(job, outcome)
             assert [store.get(job) for job, _ in outcomes] == [outcome for _, outcome in outcomes]
-    assert failures > 20
+        if fails.left > 0:
+            break
+    names = {name for _, name in _Fails.FUNCTIONS}
+    methods = {"write", "flush", "close", "execute", "executemany", "commit"}
+    assert failed == names | methods | {""}
+
+
+@pytest.mark.parametrize(("number", "call"), [(1, "open"), (2, "write"), (3, "close")])
+def test_each_call_of_a_write_to_a_device_fails_once(
+    number: int, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Path("/dev/null")
+    fails = _Fails(monkeypatch, number)
+    with pytest.raises(StoreError, match="/dev/null: cannot be written"), writing.keeping_runs(device):
+        writing.write_target(device, b"content")
+    assert fails.failed == call

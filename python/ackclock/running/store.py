@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import io
 import os
@@ -112,7 +113,9 @@ class Store:
             self._db.close()
             self._db = None
         if self._lock is not None:
-            self._lock.close()
+            # The lock ends even if the system reports an error, and its file contains no data.
+            with contextlib.suppress(OSError):
+                self._lock.close()
 
     def claim(self) -> None:
         """Keep other processes that claim the store out, until this one closes it or dies.
