@@ -307,3 +307,16 @@ def test_a_metric_that_never_applies_is_a_dash_in_the_table_and_null_elsewhere(t
     sql = "SELECT avg(goodput_bps) AS goodput, avg(utilization) AS utilization FROM runs"
     (found,) = json.loads(cli("query", sql, "--store", out, "--json").stdout)
     assert found["goodput"] is None and found["utilization"] > 0
+
+
+def test_a_percentile_is_as_uncertain_as_a_bin_of_its_histogram(tiny: Path, tmp_path: Path) -> None:
+    """All replicates fill the queue, so that their percentiles are in one bin."""
+    words = ("--vary", "topology.rate=2 Mbit/s,3 Mbit/s", "--replicates", "3")
+    answer = cli("study", tiny, *words, "--out", tmp_path / "out", "--json")
+    assert answer.code == 0, answer.stderr
+    with Store.reading(tmp_path / "out") as store:
+        assert runs(store)["queue_delay_p95_s"].n_unique() == 2
+    for point in json.loads(answer.stdout)["points"]:
+        delay = point["metrics"]["queue_delay_p95_s"]
+        assert delay["high"] - delay["low"] == pytest.approx(0.01 * delay["mean"])
+    assert "±0.0000" not in cli("study", tiny, *words, "--out", tmp_path / "out").stdout

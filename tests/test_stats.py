@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from ackclock.statistics.estimates import estimate, paired_difference, student_t_quantile
+from ackclock.statistics.estimates import estimate, paired_difference, resolved_estimate, student_t_quantile
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,16 @@ def test_an_interval_by_hand() -> None:
     assert value.high == pytest.approx(3 + 1.963243, rel=1e-6)
     assert value.excludes_zero
     assert not estimate([-1.0, 1.0, 2.0]).excludes_zero
+
+
+def test_an_interval_is_as_wide_as_the_resolution() -> None:
+    value = resolved_estimate([20.0, 20.0, 20.0], 0.01)
+    assert (value.mean, value.count) == (20.0, 3)
+    assert value.low == pytest.approx(19.9) and value.high == pytest.approx(20.1)
+    # A wider interval stays as it is, and one value has none.
+    assert resolved_estimate([1.0, 2.0, 3.0], 0.01).half_width == estimate([1.0, 2.0, 3.0]).half_width
+    assert resolved_estimate([20.0], 0.01).half_width is None
+    assert resolved_estimate([20.0, 20.0], 0.0).half_width == 0
 
 
 def test_one_value_has_no_interval() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ackclock.errors import InputError
 from ackclock.statistics.estimates import estimate
 from ackclock.studies.until import Until
 
@@ -47,9 +48,18 @@ def test_a_mean_of_nothing_is_narrow_only_without_scatter() -> None:
     assert loss.enough([0.0] * 9 + [0.1]) is None
 
 
+def test_replicates_in_one_bin_of_a_histogram_are_as_wide_as_the_bin() -> None:
+    delay = Until.parse("queue_delay_p95 +- 0.05 ms")
+    assert delay.enough([0.01] * 10) == 10
+    # Half of a bin of 1 % exceeds 0.05 ms above 10 ms.
+    assert delay.enough([0.0101] * 40) is None
+    assert Until.parse("queue_delay_mean +- 0.05 ms").enough([0.0101] * 10) == 10
+    with pytest.raises(InputError, match=r"bins are wider; write 0.5 % or more"):
+        Until.parse("queue_delay_p95 +- 0.1 %")
+    assert Until.parse("queue_delay_p95 +- 0.5 %").enough([0.02] * 10) == 10
+
+
 @pytest.mark.parametrize("text", ["goodput", "goodput +- 0 %", "goodput +- -1 %", "jain_index +- 1 points"])
 def test_what_is_no_rule(text: str) -> None:
-    from ackclock.errors import InputError
-
     with pytest.raises(InputError):
         Until.parse(text)

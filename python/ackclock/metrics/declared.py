@@ -9,6 +9,11 @@ from typing import Any
 
 from ackclock import _core
 
+#: The width of a bin in the histograms of delays and RTTs, relative to its values.
+_BIN = 0.01
+#: The keys of metrics from these histograms.
+_FROM_BINS = re.compile(r".*(delay|rtt)_p\d+_s")
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -43,6 +48,11 @@ class Metric:
     def anchor(self) -> str:
         """The name as a part of addresses and names of files."""
         return re.sub(r"\W+", "-", self.name).strip("-")
+
+    @property
+    def resolution(self) -> float:
+        """The smallest difference of two values that the metric shows, relative to them. 0 if it is exact."""
+        return _BIN if _FROM_BINS.fullmatch(self.key) else 0.0
 
     def of(self, document: dict[str, Any]) -> float | None:
         """Return the value of a run's summary, in the unit of the key. None where it does not apply."""

@@ -18,9 +18,24 @@ __all__ = [
     "estimate_json",
     "kendall_tau_b",
     "paired_difference",
+    "resolved_estimate",
     "spearman",
     "student_t_quantile",
 ]
+
+
+def resolved_estimate(values: Sequence[float], resolution: float) -> Estimate:
+    """Return the mean of values with an interval that is at least as wide as their relative resolution.
+
+    Values in one bin of a histogram are equal, and their differences remain unknown.
+    """
+    found = estimate(values)
+    if found.low is None or found.high is None:
+        return found
+    half = resolution / 2 * abs(found.mean)
+    return Estimate(
+        found.mean, min(found.low, found.mean - half), max(found.high, found.mean + half), found.count
+    )
 
 
 @overload

@@ -16,7 +16,7 @@ from ackclock.running.executor import Executor
 from ackclock.running.job import Job, Outcome
 from ackclock.running.store import Store
 from ackclock.running.work import work_off
-from ackclock.statistics.estimates import Estimate, estimate
+from ackclock.statistics.estimates import Estimate, resolved_estimate
 from ackclock.studies.grid import Grid, Point, sets_of
 from ackclock.studies.until import FIRST, STEP
 
@@ -222,7 +222,10 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
             for metric, values in found.values():
                 if (value := metric.of(document)) is not None:
                     values.append(value)
-        metrics = {name: estimate(values) if values else None for name, (metric, values) in found.items()}
+        metrics = {
+            name: resolved_estimate(values, metric.resolution) if values else None
+            for name, (metric, values) in found.items()
+        }
         needed = None
         if until is not None and point.most > 1:
             _, values = found[until.metric.name]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ackclock.errors import InputError
 from ackclock.metrics.declared import Metric
 from ackclock.metrics.shares import NAMES, metric_named
-from ackclock.statistics.estimates import Estimate, estimate
+from ackclock.statistics.estimates import Estimate, resolved_estimate
 from ackclock.text.suggest import hint
 
 #: The smallest number of replicates before a decision.
@@ -46,6 +46,12 @@ class Until:
             raise InputError(f"{text!r}: no metric is called {name!r}; {hint(name, NAMES)}")
         if not number > 0:
             raise InputError(f"{text!r}: the width of the interval must be above zero")
+        least = metric.resolution / 2
+        if unit == "%" and number / 100 < least:
+            raise InputError(
+                f"{text!r}: {metric.name} comes from a histogram whose bins are wider; "
+                f"write {100 * least:g} % or more"
+            )
         if unit == "%":
             return cls(text.strip(), metric, number / 100, relative=True)
         own = _POINTS if metric.unit == "%" else metric.unit
@@ -60,7 +66,7 @@ class Until:
         The answer depends only on a prefix of 10, 15, 20 or more values.
         """
         for count in range(FIRST, len(values) + 1, STEP):
-            if self._narrow(estimate(values[:count])):
+            if self._narrow(resolved_estimate(values[:count], self.metric.resolution)):
                 return count
         return None
 
@@ -69,7 +75,7 @@ class Until:
 
         The half-width of an interval falls with the square root of the number of replicates.
         """
-        found = estimate(values)
+        found = resolved_estimate(values, self.metric.resolution)
         width = self.width * (abs(found.mean) if self.relative else 1.0)
         if found.half_width is None or width == 0:
             return FIRST
