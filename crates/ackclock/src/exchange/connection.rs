@@ -333,14 +333,16 @@ impl Connection {
             ack = ack.min(self.written);
         }
         let una = self.sender.acknowledged();
-        if ack < una || ack > self.sender.acceptable_ack() {
+        // Of an ACK behind a later one only its blocks count.
+        let is_old = ack < una;
+        if is_old && options.sack.is_empty() || ack > self.sender.acceptable_ack() {
             return;
         }
         let window = packet.window.map(|window| {
             let shift = if packet.flags.has(Flags::SYN) { 0 } else { self.agreement.wscale.unwrap_or(0) };
             u64::from(window) << shift.min(MAX_WSCALE)
         });
-        let same_window = window.is_none_or(|window| !self.sender.take_window(now, ack, window));
+        let same_window = is_old || window.is_none_or(|window| !self.sender.take_window(now, ack, window));
         // RFC 5681 §2: a duplicate acknowledgement "carries no data", has "the SYN and FIN bits both off" and "the
         // advertised window in the incoming acknowledgment equals the advertised window in the last".
         let plain = packet.len == 0 && same_window && !packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::FIN);

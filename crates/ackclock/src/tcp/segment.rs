@@ -285,11 +285,22 @@ impl AckSegment {
     /// The same without the byte of FIN, which is at `fin`.
     #[must_use]
     pub fn without_fin(&self, fin: u64) -> Self {
-        let ack = self.ack.min(fin);
         let window = self.sack.count_and_window & !SackBlocks::COUNT;
-        let mut sack = SackBlocks { count_and_window: window, ..SackBlocks::default() };
-        for (start, end) in self.sack.iter(self.ack).filter(|(start, _)| *start < fin) {
-            sack.push(ack, start, end.min(fin));
+        let sack = SackBlocks { count_and_window: window, ..SackBlocks::default() };
+        self.between(sack, self.ack.min(fin), 0, fin)
+    }
+
+    /// What an ACK that came late, behind that of `una`, still reports: blocks above.
+    #[must_use]
+    pub fn after(&self, una: u64) -> Self {
+        let old = self.between(SackBlocks::default(), una, una, u64::MAX);
+        AckSegment { ecn: EcnFeedback::None.into(), ..old }
+    }
+
+    /// The same with another acknowledgement, and with the parts of the blocks from `first` up to `end`.
+    fn between(&self, mut sack: SackBlocks, ack: u64, first: u64, end: u64) -> Self {
+        for block in self.sack.iter(self.ack).filter(|block| block.0 < end && block.1 > first) {
+            sack.push(ack, block.0.max(first), block.1.min(end));
         }
         AckSegment { ack, sack, ..*self }
     }

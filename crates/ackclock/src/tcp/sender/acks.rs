@@ -40,7 +40,10 @@ impl Sender {
         if self.connection.is_busy() && self.on_control_ack(now, ack) {
             return;
         }
-        if ack.ack < self.snd_una || ack.ack > self.snd_nxt && !self.takes_probe(ack.ack) {
+        if ack.ack < self.snd_una {
+            return self.on_old_ack(now, ack);
+        }
+        if ack.ack > self.snd_nxt && !self.takes_probe(ack.ack) {
             return;
         }
         self.burst = 0;
@@ -56,6 +59,33 @@ impl Sender {
         let arrival =
             Arrival { delivered, acked_segments, cwnd_limited, shows_needless, duplicates, ..Arrival::default() };
         self.process(now, ack, arrival);
+    }
+
+    /// An ACK arrives behind a later one. Its blocks may show losses all the same. As in Linux (`tcp_ack`, label
+    /// `old_ack`) it gives no measurement, and neither the algorithm nor a reduction learns of it.
+    #[cold]
+    fn on_old_ack(&mut self, now: Instant, ack: &AckSegment) {
+        let old = ack.after(self.snd_una);
+        if old.sack.is_empty() {
+            return;
+        }
+        let before = self.state;
+        let mut delivered = Delivered::default();
+        let News { may_be_duplicate, lost } = self.hear(now, &old, false, &mut delivered);
+        if let Some(newest) = delivered.newest.filter(|_| self.needs_rate_samples) {
+            self.board.sample_rate(now, delivered.bytes, newest.sent_at);
+            self.board.take_sample(0);
+        }
+        let is_duplicate = may_be_duplicate && self.board.outstanding() > 0;
+        let newly_lost = lost + if is_duplicate { self.on_duplicate_ack(now) } else { 0 };
+        self.look_after_losses(now, &old, false, newly_lost > 0, false);
+        if self.is_reducing() && !before.is_fast_recovery() {
+            self.reduce(delivered.segments, false);
+        }
+        if self.needs_rate_samples {
+            self.tell_losses(now);
+        }
+        self.after_event(now);
     }
 
     /// Processes an ACK that the scoreboard has processed.

@@ -220,11 +220,13 @@ impl Path {
                         continue;
                     }
                     Event::Ack(ack) => {
-                        let blocks: Vec<_> = ack.sack.iter(ack.ack).map(|(from, to)| (from / MSS, to / MSS)).collect();
-                        let is_old = ack.ack < self.sender.acknowledged();
+                        let before = self.sender.acknowledged();
+                        // Of an old ACK only blocks above count.
+                        let blocks = ack.sack.iter(ack.ack).filter(|(_, to)| *to > before);
+                        let blocks: Vec<_> = blocks.map(|(from, to)| (from / MSS, to / MSS)).collect();
                         self.sender.on_ack(at, &ack);
-                        if !is_old {
-                            self.model.on_ack(at, ack.ack / MSS, &blocks, srtt, state, self.point);
+                        if ack.ack >= before || !blocks.is_empty() {
+                            self.model.on_ack(at, ack.ack.max(before) / MSS, &blocks, srtt, state, self.point);
                         }
                     }
                 }

@@ -65,6 +65,22 @@ fn with_sack_one_duplicate_that_shows_three_segments_begins_recovery() {
     assert_eq!(tcp.sender.phase(), Phase::FastRecovery);
 }
 
+/// RFC 6675 §5 updates the scoreboard by each ACK with blocks. Linux does so behind a later ACK, too.
+#[test]
+fn blocks_of_an_ack_that_comes_late_count() {
+    let mut tcp = Driven::new(LossRecovery::Sack, 8.0);
+    tcp.sent();
+    tcp.ack(2, &[]);
+    assert_eq!(tcp.ack(1, &[(3, 6)])[0], 2);
+    assert_eq!(tcp.sender.phase(), Phase::FastRecovery);
+    // Blocks below the later one are old.
+    let mut tcp = Driven::new(LossRecovery::Sack, 8.0);
+    tcp.sent();
+    tcp.ack(6, &[]);
+    tcp.ack(1, &[(2, 6)]);
+    assert_eq!((tcp.sender.info().state, events(&tcp)), (CaState::Open, 0));
+}
+
 #[test]
 fn a_new_recovery_waits_for_what_was_sent_when_the_last_one_began() {
     for (recovery, at_the_point) in [(LossRecovery::Sack, 2), (LossRecovery::NewReno, 1), (LossRecovery::Tahoe, 1)] {
