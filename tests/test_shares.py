@@ -99,6 +99,75 @@ def test_a_study_has_shares_with_intervals_and_stops_by_them(tmp_path: Path) -> 
     assert metrics["queue_delay_p95_s"]["low"] is not None
 
 
+def test_a_run_prints_the_metrics_that_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "three.json"
+    file.write_text(json.dumps(SCENARIO))
+    result = ackclock.run(SCENARIO)
+    pair = result.metric("share(a, b)")
+    first, second, _ = (group["delivered_bps"] for group in result.groups)
+    assert (
+        pair == pytest.approx(first / (first + second))
+        and result.metric("jain-index") == result.summary["jain_index"]
+    )
+    answer = cli("run", file, "--metric", "share(a,b)", "--metric", "rtt_p95", "--json")
+    assert json.loads(answer.stdout)["metrics"] == {"share(a, b)": pair, "rtt_p95": result.metric("rtt_p95")}
+    shown = cli("run", file, "--metric", "share(a,b)").stdout
+    assert "share of a against b" in shown and "Jain index" not in shown and "share of c" not in shown
+
+
+def test_backends_are_compared_by_the_metrics_that_are_named(tiny: Path) -> None:
+    words = ("--backend", "sim", "--backend", "model", "--metric", "goodput", "--json")
+    answer = cli("run", tiny, *words)
+    assert answer.code == 0, answer.stderr
+    rows = json.loads(answer.stdout)["differences"]
+    assert [row["metric"] for row in rows if row["flow"] is None] == ["goodput_bps"]
+
+
+def test_a_study_has_the_metrics_that_are_named(tmp_path: Path) -> None:
+    """Tables and charts show only these, and files contain them next to all others."""
+    grid = {"topology.queue.limit": ["1 BDP", "2 BDP"]}
+    table = {"scenario": SCENARIO, "grid": grid, "metrics": ["goodput", "share(a, b)"], "replicates": 2}
+    study = ackclock.study(table)
+    assert [drawn.metric.name for drawn in study.drawn] == ["goodput", "share(a, b)"]
+    frame = study.summary
+    assert frame["share(a, b)"].null_count() == 0 == frame["share(a, b)_low"].null_count()
+    assert {"share(a)", "share(c)", "jain_index"} <= set(frame.columns)
+    assert [each.metric.name for each in ackclock.study(table, metrics=["share(b, c)"]).drawn] == [
+        "share(b, c)"
+    ]
+    file, saved = tmp_path / "three.json", tmp_path / "saved.toml"
+    file.write_text(json.dumps(SCENARIO))
+    vary = ("--vary", "topology.queue.limit=1..2BDP", "--replicates", "2", "--metric", "share(a,b)")
+    shown = cli("study", file, *vary, "--save", saved, "--out", tmp_path / "o")
+    assert "share a, b %" in shown.stdout and "goodput" not in shown.stdout
+    assert 'metrics = ["share(a,b)"]' in saved.read_text()
+    again = cli("study", saved, "--out", tmp_path / "o", "--json")
+    point = json.loads(again.stdout)["points"][0]
+    assert point["metrics"]["share(a, b)"]["mean"] == pytest.approx(study.summary["share(a, b)"][0])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--metric", "godput"), "--metric no metric is called 'godput'; did you mean 'goodput'?"),
+        (("--metric", "share(a, d)"), "--metric share(a, d): no flows are called 'd'; there are: a, b, c"),
+        (("--metric", "goodput", "--all"), "--all prints every metric; leave --metric out"),
+    ],
+)
+def test_a_metric_that_is_none_is_one_message(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    file = tmp_path / "three.json"
+    file.write_text(json.dumps(SCENARIO))
+    answer = cli("run", file, *words)
+    assert answer.code == 2 and message in answer.stderr and answer.stderr.count("\n") == 1
+    if "--all" not in words:
+        answer = cli("study", file, "--vary", "topology.queue.limit=1..2BDP", *words)
+        assert answer.code == 2 and message in answer.stderr and answer.stderr.count("\n") == 1
+    with pytest.raises(InputError, match=r"<dict>: metrics: share\(d\): no flows are called 'd'"):
+        ackclock.study({"scenario": SCENARIO, "metrics": ["share(d)"]})
+    with pytest.raises(ArgumentValueError, match="no metric is called so"):
+        ackclock.run(SCENARIO).metric("godput")
+
+
 def test_a_rule_that_is_none_names_the_option() -> None:
     with pytest.raises(ArgumentValueError, match="until"):
         ackclock.study({"scenario": SCENARIO}, until="goodput")

@@ -12,9 +12,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ackclock.arguments import path_of, whole_number
-from ackclock.errors import ArgumentTypeError
+from ackclock.errors import ArgumentTypeError, ArgumentValueError
 from ackclock.metrics.frames import samples_frame
-from ackclock.metrics.shares import groups_of
+from ackclock.metrics.shares import groups_of, metric_named
 from ackclock.metrics.summary import coverage, shown
 from ackclock.running.backend import chosen, prepare
 from ackclock.running.job import LINUX, SIM, Outcome
@@ -72,6 +72,15 @@ class RunResult:
         """Each group of flows: `group`, `flows`, `delivered_bps`, and `share` of the payload of all flows."""
         return groups_of(self.document)
 
+    def metric(self, name: str) -> float | None:
+        """Return a metric of the summary, or a share such as `share(cubic, bbr3)`, in the unit of its key.
+
+        None where it does not apply. Raises `ArgumentValueError` for an unknown name.
+        """
+        if (metric := metric_named(name)) is None:
+            raise ArgumentValueError("name", f"is {name!r}, but no metric is called so")
+        return metric.of(self.document)
+
     @property
     def transfers(self) -> list[dict[str, Any]]:
         """Metrics of each group of transfers, completion times among them."""
@@ -100,7 +109,7 @@ class RunResult:
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{html.escape(label)}</td><td>{value}</td><td>{html.escape(unit)}</td></tr>"
-            for label, value, unit in shown(self.summary)
+            for label, value, unit in shown(self.document)
         )
         head = "<tr><th>metric</th><th>value</th><th>unit</th></tr>"
         caption = html.escape(f"{self.scenario.name}: {coverage(self.document)}")

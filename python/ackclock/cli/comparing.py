@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ackclock.metrics.declared import METRICS
+from ackclock.metrics.declared import METRICS, Metric
 from ackclock.metrics.summary import SUMMARY
 from ackclock.running.backend import faults
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ackclock.page.over_time import Drawing
     from ackclock.text.table import Table
 
-#: Compared metrics of each flow. The summary is compared as a whole.
+#: Compared metrics of each flow.
 _OF_FLOWS = (
     "goodput_bps",
     "cwnd_mean_segments",
@@ -54,6 +54,8 @@ class Side:
     #: By flow: times in seconds and windows in segments.
     windows: Mapping[str, Sequence[tuple[float, float]]]
     warmup_s: float
+    #: The compared metrics of the whole run.
+    metrics: tuple[Metric, ...] = SUMMARY
 
     def window(self, flow: str, quantile: float) -> float | None:
         """Return a quantile of a flow's window over time."""
@@ -103,8 +105,8 @@ def differences(sides: Sequence[Side]) -> Iterator[Difference]:
 
 
 def _of_all(sides: Sequence[Side]) -> Iterator[tuple[Any, ...]]:
-    for metric in SUMMARY:
-        values = tuple(side.document["summary"][metric.key] for side in sides)
+    for metric in sides[0].metrics:
+        values = tuple(metric.of(side.document) for side in sides)
         yield "", metric.key, metric.label, metric.unit, metric.factor, values
 
 

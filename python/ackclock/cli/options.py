@@ -16,6 +16,13 @@ set_option: Callable[[Command], Command] = click.option(
     metavar="KEY=VALUE",
     help="Set a key of the scenario, such as flows.test.cc.increase=2. May be repeated.",
 )
+metric_option: Callable[[Command], Command] = click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Show this metric instead of the usual ones, such as 'share(cubic, bbr3)'. May be repeated.",
+)
 interactive_option: Callable[[Command], Command] = click.option(
     "--interactive",
     is_flag=True,

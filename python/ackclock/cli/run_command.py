@@ -31,21 +31,22 @@ from ackclock.cli.emulating import (
     tell_faults,
     tell_kernels_keys,
 )
-from ackclock.cli.options import check_seed, json_option, seed_option, set_option
+from ackclock.cli.options import check_seed, json_option, metric_option, seed_option, set_option
 from ackclock.cli.plotting import check_picture, write_picture
 from ackclock.cli.shorthand import Shorthand, optional_file, shorthand_options
-from ackclock.errors import InputError, writing_error
+from ackclock.errors import ArgumentValueError, InputError, writing_error
 from ackclock.files.writing import write_whole
-from ackclock.metrics.declared import METRICS
+from ackclock.metrics.declared import METRICS, Metric
 from ackclock.metrics.frames import samples_frame
 from ackclock.metrics.shares import groups_of, shares_of
-from ackclock.metrics.summary import coverage, headline, shown, significant
+from ackclock.metrics.summary import DIGITS, HEADLINE, SUMMARY, cells, coverage
 from ackclock.running.backend import faults, prepare
 from ackclock.running.cells import Found, find
 from ackclock.running.job import KERNEL, LINUX, Outcome, kind_of
 from ackclock.running.store import Store
 from ackclock.running.work import Study, run_study
 from ackclock.scenario import Scenario
+from ackclock.studies.named import every_named
 from ackclock.text.cells import csv_text
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ if TYPE_CHECKING:
     "--all",
     "everything",
     is_flag=True,
-    help="Print every metric with 4 decimals. Default: the headline metrics with 3 significant digits.",
+    help=f"Print every metric with {DIGITS} decimals. Default: the headline metrics, 3 significant digits.",
 )
+@metric_option
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the result and its samples.")
 @click.option(
     "--csv",
@@ -105,6 +107,7 @@ def command(
     shell: bool,
     serve: str | None,
     everything: bool,
+    metrics: tuple[str, ...],
     **others: Any,
 ) -> int:
     """Run the scenario FILE once and print its metrics.
@@ -131,22 +134,23 @@ def command(
     for backend in chosen_backends:
         prepare(backend)
     check_seed(sets, "--seed" if seed is not None else "--from" if report is not None else None)
+    if everything and metrics:
+        raise click.UsageError("--all prints every metric; leave --metric out")
     shorthand = Shorthand(*map(others.pop, Shorthand._fields))
     if report is None:
-        cell, scenario = None, shorthand.scenario(file, sets)
+        scenario, replicates = shorthand.scenario(file, sets), 1
     else:
         cell = _cell_of(report, file, sets, shorthand)
-        scenario = cell.scenario
-    if cell is not None and seed is None:
-        seed = cell.seed
+        scenario, replicates = cell.scenario, cell.replicate + 1
+        seed = cell.seed if seed is None else seed
+    named = _named(metrics, scenario)
     warn(scenario.warnings)
     for backend in dict.fromkeys(map(kind_of, chosen_backends)):
         if backend in (LINUX, KERNEL):
             tell_kernels_keys(scenario, backend)
     wanted = Wanted(**others)
     capture = wanted.wanted(scenario)
-    groups = [flow["name"] for flow in json.loads(scenario.resolved_json)["flows"] if "cc" in flow]
-    scenario, programs = programs_of(scenario, groups, command, shell, serve)
+    scenario, programs = programs_of(scenario, scenario.groups, command, shell, serve)
     if picture is not None:
         check_picture(picture, "--plot")
     if capture is not None and set(chosen_backends) == {MODEL}:
@@ -161,7 +165,7 @@ def command(
                 Study.of(
                     scenario,
                     seed=seed,
-                    replicates=1 if cell is None else cell.replicate + 1,
+                    replicates=replicates,
                     samples=samples,
                     capture=capture,
                     backend=backend,
@@ -170,9 +174,9 @@ def command(
             ]
         }
         names = names_of(chosen_backends)
-        sides = [_side(name, scenario, done.get(backend)) for backend, name in names.items()]
+        sides = [_side(name, scenario, done.get(backend), named) for backend, name in names.items()]
         documents = [side.document for side in sides]
-        document = _with_groups(documents[0]) if len(documents) == 1 else comparison(sides)
+        document = _completed(documents[0], named) if len(documents) == 1 else comparison(sides)
         if out is not None:
             store.write_file("summary.json", json.dumps(document, indent=2) + "\n")
             store.write_file("scenario.json", json.dumps(json.loads(scenario.resolved_json), indent=2) + "\n")
@@ -194,7 +198,7 @@ def command(
         if any(is_too_few(sides, row) for row in differences(sides)):
             say(f"too few: fewer than {LEAST_EVENTS} events, whose relative difference is noise")
     else:
-        _show(document, scenario, everything)
+        _show(document, scenario, everything, named)
     if out is not None:
         talk(f"kept in {out}")
     # Last, so that a full disk loses nothing else.
@@ -204,10 +208,22 @@ def command(
     return int(program_exit or 0)
 
 
-def _with_groups(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of a run with its groups of flows, where there are several."""
-    groups = groups_of(document)
-    return {**document, "groups": groups} if len(groups) > 1 else document
+def _named(names: Sequence[str], scenario: Scenario) -> tuple[Metric, ...]:
+    """Return the metrics of `--metric`. Raises `ArgumentValueError`."""
+    try:
+        return every_named(names, scenario.groups)
+    except InputError as error:
+        raise ArgumentValueError("metric", str(error)) from None
+
+
+def _completed(document: dict[str, Any], named: Sequence[Metric]) -> dict[str, Any]:
+    """Return the result of a run with its groups of flows, where there are several, and named metrics."""
+    groups, values = groups_of(document), {metric.name: metric.of(document) for metric in named}
+    return {
+        **document,
+        **({"groups": groups} if len(groups) > 1 else {}),
+        **({"metrics": values} if values else {}),
+    }
 
 
 def _last(study: Study) -> Study:
@@ -245,20 +261,21 @@ def _drawing(sides: Sequence[Side], done: Mapping[str, Outcome]) -> Drawing:
     )
 
 
-def _side(name: str, scenario: Scenario, outcome: Outcome | None) -> Side:
+def _side(name: str, scenario: Scenario, outcome: Outcome | None, named: tuple[Metric, ...]) -> Side:
     """Return the result of a backend, or of the model if there was no run."""
+    metrics = named or SUMMARY
     warmup_s = scenario.describe(0)["warmup_s"]
     if outcome is None:
         from ackclock.synchronous.modelled import modelled
 
         model = modelled(scenario)
-        return Side(name, model.document, model.windows, warmup_s)
+        return Side(name, model.document, model.windows, warmup_s, metrics)
     windows: dict[str, list[tuple[float, float]]] = {}
     if outcome.flow_samples is not None:
         frame = samples_frame(outcome.flow_samples)
         for time_ns, flow, window in frame.select("time_ns", "flow", "cwnd_segments").iter_rows():
             windows.setdefault(flow, []).append((1e-9 * time_ns, window))
-    return Side(name, json.loads(outcome.result_json), windows, warmup_s)
+    return Side(name, json.loads(outcome.result_json), windows, warmup_s, metrics)
 
 
 def _write_csv(folder: Path, outcome: Outcome) -> None:
@@ -420,23 +437,23 @@ def _recoveries(scenario: Scenario) -> dict[str, str]:
     }
 
 
-def _show(document: dict[str, Any], scenario: Scenario, everything: bool) -> None:
+def _summary(document: dict[str, Any], everything: bool, named: Sequence[Metric]) -> Table:
+    """Return a table of the named metrics, or of the headline or all metrics and the shares of groups."""
     from ackclock.text.table import Column, Table
 
     title = f"{document['scenario']}: {coverage(document)}"
-    summary = Table("metric", Column("value", right=True), "unit", title=title)
-    for row in shown(document["summary"]) if everything else headline(document["summary"]):
-        # The reasons for missing values describe runs and not the model.
-        if "model" not in document or row[1] != "-":
-            summary.add_row(*row)
-    for share in shares_of(document):
-        if (value := share.of(document)) is not None:
-            summary.add_row(
-                share.label,
-                significant(share.factor * value) if not everything else f"{share.factor * value:.4f}",
-                share.unit,
-            )
-    show(summary)
+    table = Table("metric", Column("value", right=True), "unit", title=title)
+    digits = DIGITS if everything else None
+    for metric in named or (*(SUMMARY if everything else HEADLINE), *shares_of(document)):
+        value = metric.of(document)
+        # The reasons for missing values describe runs and not the model, and shares have none.
+        if value is not None or named or ("model" not in document and metric in SUMMARY):
+            table.add_row(*cells(metric, value, digits))
+    return table
+
+
+def _show(document: dict[str, Any], scenario: Scenario, everything: bool, named: Sequence[Metric]) -> None:
+    show(_summary(document, everything, named))
     recoveries = _recoveries(scenario)
     flows = [
         {**flow, "recovery": recoveries.get(flow["group"], flow["recovery"])} if "recovery" in flow else flow

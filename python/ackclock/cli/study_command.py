@@ -17,7 +17,13 @@ import click
 from ackclock.cli.console import emit, progress, say, show_widest, span, talk, warn
 from ackclock.cli.emulating import backend_of, backend_option, tell_invalid
 from ackclock.cli.executing import dask_option, executor_of
-from ackclock.cli.options import interactive_option, json_option, set_option, workers_option
+from ackclock.cli.options import (
+    interactive_option,
+    json_option,
+    metric_option,
+    set_option,
+    workers_option,
+)
 from ackclock.cli.shorthand import Shorthand, lasting_tree, optional_file, shorthand_options
 from ackclock.metrics.declared import Metric
 from ackclock.running.backend import prepare, workers_for
@@ -65,6 +71,7 @@ _MOST_ROWS = 40
     metavar="'METRIC +- NUMBER UNIT'",
     help="Add replicates until this interval is narrow enough, such as 'share(cubic) +- 2 points'.",
 )
+@metric_option
 @click.option("--samples", type=click.Choice(SAMPLES), help="Replicates that keep samples over time.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for the results.")
 @click.option("--report", is_flag=True, help="Write report.html, with charts over the axes of the grid.")
@@ -81,6 +88,7 @@ def command(
     dask: str | None,
     replicates: int | None,
     until: str | None,
+    metrics: tuple[str, ...],
     samples: str | None,
     out: str | None,
     report: bool,
@@ -105,7 +113,13 @@ def command(
 
         web()
     options = Shorthand(**shorthand)
-    settings = {"replicates": replicates, "until": until, "samples": samples, "backend": backend}
+    settings: dict[str, Any] = {
+        "replicates": replicates,
+        "until": until,
+        "samples": samples,
+        "metrics": metrics,
+        "backend": backend,
+    }
     if vary:
         grid = _varied(options, file, vary, sets, **settings)
     else:
@@ -179,9 +193,9 @@ def _varied(
     found = Grid.of(table, source="--vary", **settings)
     read = partial(Scenario.from_dict, tree) if tree is not None else partial(Scenario.from_file, str(file))
     require_varied(sets, read, found.points)
-    most = {key: settings[key] for key in ("replicates", "until") if settings[key] is not None}
+    given = {key: settings[key] for key in ("replicates", "until", "metrics") if settings[key]}
     kept = lasting_tree(options.save, scenario, tree)
-    options.keep({"schema": SCHEMA, "name": name, **most, "scenario": kept, "grid": grid}, "study")
+    options.keep({"schema": SCHEMA, "name": name, **given, "scenario": kept, "grid": grid}, "study")
     return found
 
 
@@ -258,7 +272,7 @@ def _document(grid: Grid, found: Sequence[PointSummary]) -> dict[str, Any]:
 
 
 def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
-    metrics = shown_of(found)
+    metrics = shown_of(grid, found)
     tables = [_table(grid, found, metrics[:count]) for count in range(len(metrics), 0, -1)]
     # If the settings alone are too wide, the table is transposed and contains all metrics.
     show_widest(tables, otherwise=tables[0])

@@ -44,13 +44,18 @@ class GroupShare(Metric):
             other=other,
         )
 
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The group, and the other one of a pair."""
+        return (self.group,) if self.other is None else (self.group, self.other)
+
     def of(self, document: dict[str, Any]) -> float | None:
         """Return the share, 0 to 1. None without such flows or without goodput."""
         delivered = delivered_of(document)
-        needed = (self.group,) if self.other is None else (self.group, self.other)
-        if any(group not in delivered for group in needed):
+        if any(group not in delivered for group in self.groups):
             return None
-        whole = sum(delivered.values() if self.other is None else (delivered[group] for group in needed))
+        pair = (delivered[group] for group in self.groups)
+        whole = sum(delivered.values() if self.other is None else pair)
         return delivered[self.group] / whole if whole > 0 else None
 
 

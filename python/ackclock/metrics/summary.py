@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from ackclock.metrics.declared import METRICS
+from ackclock.metrics.declared import METRICS, Metric
 
 SUMMARY = tuple(metric for metric in METRICS["summary"].values() if metric.better != "given")
 BY_NAME = {metric.name: metric for metric in SUMMARY}
 
 
-#: The metrics that a run prints unless all are asked for.
-HEADLINE = ("goodput", "utilization", "loss_rate", "queue_delay_mean", "queue_delay_p95", "jain_index")
-_DIGITS = 3
+_HEADLINE = ("goodput", "utilization", "loss_rate", "queue_delay_mean", "queue_delay_p95", "jain_index")
+#: The metrics that a run prints unless others are asked for.
+HEADLINE = tuple(BY_NAME[name] for name in _HEADLINE)
+#: Decimals where every metric is shown, and significant digits elsewhere.
+DIGITS, _SIGNIFICANT = 4, 3
 
 
 def significant(value: float) -> str:
@@ -22,28 +24,23 @@ def significant(value: float) -> str:
     if value == 0:
         return "0"
     before = math.floor(math.log10(abs(value))) + 1
-    return f"{value:.{max(_DIGITS - before, 0)}f}"
+    return f"{value:.{max(_SIGNIFICANT - before, 0)}f}"
 
 
-def headline(summary: Mapping[str, float | None]) -> Iterator[tuple[str, str, str]]:
-    """Give label, value and unit of the headline metrics, for people."""
-    for name in HEADLINE:
-        metric = BY_NAME[name]
-        value = summary[metric.key]
-        if value is None:
-            yield metric.label, "-", metric.absent or ""
-        else:
-            yield metric.label, significant(metric.factor * value), metric.unit
+def cells(metric: Metric, value: float | None, digits: int | None = None) -> tuple[str, str, str]:
+    """Return label, value and unit of a metric, or a dash with the reason.
+
+    `digits`: after the decimal point. By default, the value has three significant digits.
+    """
+    if value is None:
+        return metric.label, "-", metric.absent or ""
+    value *= metric.factor
+    return metric.label, significant(value) if digits is None else f"{value:.{digits}f}", metric.unit
 
 
-def shown(summary: Mapping[str, float | None], digits: int = 4) -> Iterator[tuple[str, str, str]]:
-    """Give label, value and unit of each metric of a summary, or a dash with the reason."""
-    for metric in SUMMARY:
-        value = summary[metric.key]
-        if value is None:
-            yield metric.label, "-", metric.absent or ""
-        else:
-            yield metric.label, f"{metric.factor * value:.{digits}f}", metric.unit
+def shown(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Give label, value and unit of each metric of a run's summary, or a dash with the reason."""
+    return (cells(metric, metric.of(document), DIGITS) for metric in SUMMARY)
 
 
 def coverage(document: dict[str, Any]) -> str:

@@ -210,7 +210,7 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
         count = counts[point.number]
         invalid = 0
         until = grid.until
-        wanted = [*SUMMARY, *([] if until is None or until.metric in SUMMARY else [until.metric])]
+        wanted = (*SUMMARY, *grid.metrics, *(() if until is None else (until.metric,)))
         found: dict[str, tuple[Metric, list[float]]] = {metric.name: (metric, []) for metric in wanted}
         for _, job in zip(range(count), grid.jobs(point), strict=False):
             outcome = store.get(replace(job, samples=False))

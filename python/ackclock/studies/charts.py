@@ -28,8 +28,10 @@ _LEAST = 3
 _WIDE = 20.0
 
 
-def shown_of(found: Sequence[PointSummary]) -> list[Metric]:
-    """Return the metrics with charts and columns: the main metrics, then the shares of groups."""
+def shown_of(grid: Grid, found: Sequence[PointSummary]) -> list[Metric]:
+    """Return the metrics with charts and columns: the named ones, or the main metrics and all shares."""
+    if grid.metrics:
+        return [*grid.metrics]
     metrics = {metric.name: metric for metric in metrics_of(found)}
     main = [metrics[name] for name in SHOWN if name in metrics]
     return [*main, *(metric for metric in metrics.values() if isinstance(metric, GroupShare))]
@@ -113,7 +115,7 @@ class Charts:
         self._layout = layout(self.sides)
         self.metrics = [
             metric
-            for metric in shown_of(found)
+            for metric in shown_of(grid, found)
             if any(summary.metrics.get(metric.name) is not None for summary in found)
         ]
 

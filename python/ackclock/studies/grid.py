@@ -15,11 +15,13 @@ from ackclock.errors import ArgumentValueError, InputError, ScenarioError, sets_
 from ackclock.files.declaration import Place
 from ackclock.files.documents import as_toml, read_text, read_toml
 from ackclock.files.kinds import hint_for_text
+from ackclock.metrics.declared import Metric
 from ackclock.running.job import LINUX, SIM, Job
 from ackclock.running.reach import require_reached
 from ackclock.running.warned import Warned, gathered
 from ackclock.scenario import Scenario
 from ackclock.studies.keys import NAME, SCHEMA, SEED_END, STUDY
+from ackclock.studies.named import every_named
 from ackclock.studies.until import DEFAULT_MOST, FIRST, Until
 
 #: Keys that cannot vary because they do not affect runs, with reasons.
@@ -82,6 +84,8 @@ class Grid:
     backend: str = SIM
     #: Warnings about results, with the affected points.
     warnings: tuple[Warned, ...] = ()
+    #: The metrics of tables and charts. Empty for the usual ones.
+    metrics: tuple[Metric, ...] = ()
 
     @classmethod
     def load(
@@ -91,14 +95,15 @@ class Grid:
         replicates: int | None = None,
         until: str | None = None,
         samples: str | None = None,
+        metrics: Sequence[str] = (),
         backend: str = SIM,
     ) -> Grid:
-        """Read a study file. `replicates`, `until` and `samples` replace the values of the file.
+        """Read a study file. `replicates`, `until`, `samples` and `metrics` replace the values of the file.
 
         Raises `InputError` or `ScenarioError` with file and key.
         """
         path = Path(path)
-        return cls._of(path, _with(_read(path), until), replicates, samples, backend)
+        return cls._of(path, _with(_read(path), until), replicates, samples, metrics, backend)
 
     @classmethod
     def of(
@@ -108,6 +113,7 @@ class Grid:
         replicates: int | None = None,
         until: str | None = None,
         samples: str | None = None,
+        metrics: Sequence[str] = (),
         backend: str = SIM,
         source: str = "<dict>",
     ) -> Grid:
@@ -119,7 +125,8 @@ class Grid:
         """
         path = Path(source)
         _check(path, table)
-        return cls._of(path, _with({"name": "study", **table}, until), replicates, samples, backend)
+        table = _with({"name": "study", **table}, until)
+        return cls._of(path, table, replicates, samples, metrics, backend)
 
     @classmethod
     def _of(
@@ -128,7 +135,8 @@ class Grid:
         table: Mapping[str, Any],
         replicates: int | None,
         samples: str | None,
-        backend: str = SIM,
+        metrics: Sequence[str],
+        backend: str,
     ) -> Grid:
         sets, read = table.get("set", ()), partial(_scenario, path, table)
         with sets_called(f"{path}: set:"):
@@ -155,6 +163,7 @@ class Grid:
             kept,
             backend,
             (*gathered((each.title, each.warnings) for each in checked), *_equal_points(checked)),
+            _metrics(path, table, scenario, metrics),
         )
 
     @property
@@ -253,6 +262,17 @@ def _until(path: Path, table: Mapping[str, Any]) -> Until | None:
         return Until.parse(table["until"])
     except InputError as error:
         _fail(path, "until", str(error))
+
+
+def _metrics(
+    path: Path, table: Mapping[str, Any], scenario: Scenario, option: Sequence[str]
+) -> tuple[Metric, ...]:
+    try:
+        return every_named(option or table.get("metrics", ()), scenario.groups)
+    except InputError as error:
+        if option:
+            raise ArgumentValueError("metrics", str(error), option="--metric") from None
+        _fail(path, "metrics", str(error))
 
 
 def _replicates(path: Path, table: Mapping[str, Any], until: Until | None, option: int | None) -> int:

@@ -52,6 +52,11 @@ KEYS = {
         Whole(), "Runs of each point, or the largest number of runs with `until`.", {"minimum": 1}
     ),
     "until": Key(Text(), 'When there are enough replicates: "METRIC +- NUMBER UNIT".', {"pattern": r"\+-"}),
+    "metrics": Key(
+        ListOf(Text(), 1),
+        "Metrics of the table and the charts, such as `share(cubic, bbr3)`.",
+        {"items": {"type": "string"}, "minItems": 1},
+    ),
     "seed": Key(Whole(), "Seed, by default the scenario's.", {"minimum": 0, "exclusiveMaximum": SEED_END}),
     "samples": Key(Text(SAMPLES), "Which replicates keep samples over time.", {"enum": list(SAMPLES)}),
 }

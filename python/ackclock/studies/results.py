@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.arguments import optional_number, path_of
+from ackclock.arguments import optional_number, path_of, texts
 from ackclock.errors import ArgumentTypeError, ArgumentValueError, InputError
 from ackclock.metrics.frames import frame_of
 from ackclock.metrics.quantities import with_numbers
@@ -88,6 +88,7 @@ def study(
     replicates: int | None = None,
     until: str | None = None,
     samples: str | None = None,
+    metrics: Iterable[str] = (),
     out: str | PathLike[str] | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
@@ -96,8 +97,9 @@ def study(
     """Run a study: a scenario at every point of a grid, with several replicates each.
 
     - `file`: a study file, or the dict of one. Its scenario may also be a dict.
-    - `replicates`, `until`, `samples`: replace the values of the file. `until` is a stopping rule such as
-      `"share(cubic) +- 2 points"`. `samples` is `none`, `first` or `all`.
+    - `replicates`, `until`, `samples`, `metrics`: replace the values of the file. `until` is a stopping rule
+      such as `"share(cubic) +- 2 points"`. `samples` is `none`, `first` or `all`. `metrics` are the names of
+      the metrics that charts show, such as `share(cubic, bbr3)`. The frames contain the others as well.
     - `out`: a folder for the runs. The same study reuses them, and `query` reads them. Without a folder no
       run is stored.
     - `workers`: threads, by default all cores.
@@ -113,10 +115,11 @@ def study(
     if out is None:
         samples = "none"
     replicates = optional_number("replicates", replicates, least=1)
+    names = texts("metrics", metrics, "share(cubic, bbr3)")
     if isinstance(file, Mapping):
-        grid = Grid.of(file, replicates=replicates, until=until, samples=samples)
+        grid = Grid.of(file, replicates=replicates, until=until, samples=samples, metrics=names)
     elif isinstance(file, str | PathLike):
-        grid = Grid.load(file, replicates=replicates, until=until, samples=samples)
+        grid = Grid.load(file, replicates=replicates, until=until, samples=samples, metrics=names)
     else:
         kind = type(file).__name__
         raise ArgumentTypeError("file", f"is of type {kind}, but must be the path of a study file or a dict")

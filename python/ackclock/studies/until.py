@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from ackclock.errors import InputError
 from ackclock.metrics.declared import Metric
-from ackclock.metrics.shares import NAMES, metric_named
 from ackclock.statistics.estimates import Estimate, resolved_estimate
-from ackclock.text.suggest import hint
+from ackclock.studies.named import named
 
 #: The smallest number of replicates before a decision.
 FIRST = 10
@@ -41,9 +40,10 @@ class Until:
         if found is None:
             raise InputError(f"{text!r}: expected METRIC +- NUMBER UNIT, as in 'goodput +- 1 %'")
         name, number, unit = found[1], float(found[2]), found[3].strip()
-        metric = metric_named(name)
-        if metric is None:
-            raise InputError(f"{text!r}: no metric is called {name!r}; {hint(name, NAMES)}")
+        try:
+            metric = named(name)
+        except InputError as error:
+            raise InputError(f"{text!r}: {error}") from None
         if not number > 0:
             raise InputError(f"{text!r}: the width of the interval must be above zero")
         least = metric.resolution / 2
