@@ -178,8 +178,8 @@ pub struct Reading {
 impl Reading {
     /// Takes a new state of the sender. A flow that is active has data to send since the last look.
     ///
-    /// `recovery` is the sequence number that ends the last recovery, where it is known. It tells a recovery from
-    /// one that followed at once.
+    /// `recovery` is the sequence number that ends the last recovery or reduction for a mark, where it is known. It tells
+    /// one from another that followed at once.
     pub fn look(&mut self, sender: TcpInfo, recovery: Option<u32>, elapsed: Duration, is_active: bool) {
         let before = self.sender.ca_state();
         let is_another = std::mem::replace(&mut self.recovery, recovery) != recovery;
@@ -189,9 +189,10 @@ impl Reading {
         }
         let state = sender.ca_state();
         let has_entered = |other: u8| u64::from(before != other && state == other);
-        let follows = u64::from(is_another && before == RECOVERY && state == RECOVERY);
-        self.congestion_events += has_entered(CWR) + has_entered(RECOVERY) + has_entered(LOSS) + follows;
-        self.ecn_events += has_entered(CWR);
+        let follows = |other: u8| u64::from(is_another && before == other && state == other);
+        let for_marks = has_entered(CWR) + follows(CWR);
+        self.congestion_events += for_marks + has_entered(RECOVERY) + follows(RECOVERY) + has_entered(LOSS);
+        self.ecn_events += for_marks;
     }
 
     /// Puts the state into a row of samples, with the flow's bytes on the wire so far.
@@ -269,5 +270,7 @@ mod tests {
         assert_eq!(events(&[(0, Some(0)), recovery(10), recovery(10), recovery(20), (0, Some(20))]), 2);
         assert_eq!(events(&[(0, Some(20)), recovery(30), (LOSS, Some(40)), (LOSS, Some(50))]), 2);
         assert_eq!(events(&[(RECOVERY, None), (RECOVERY, None), (0, None)]), 1);
+        // A window that each round reduces for a mark.
+        assert_eq!(events(&[(CWR, Some(10)), (CWR, Some(10)), (CWR, Some(20)), (CWR, Some(30)), (0, Some(30))]), 3);
     }
 }

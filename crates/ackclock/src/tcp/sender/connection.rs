@@ -51,8 +51,11 @@ enum Fin {
     None,
     /// FIN follows the last data.
     Wanted,
-    /// It left alone, at this time.
-    Sent(Instant),
+    /// It left alone, last at this time, and for the first time or again.
+    Sent {
+        at: Instant,
+        is_again: bool,
+    },
     /// A block reports it, while data before it are missing.
     Reported,
     /// The last data carry it.
@@ -66,10 +69,16 @@ impl Connection {
         self.is_busy
     }
 
+    /// FIN has left in a segment of its own, and is not acknowledged.
+    #[inline]
+    pub(super) fn has_fin_segment_out(&self) -> bool {
+        matches!(self.fin, Fin::Sent { .. } | Fin::Reported)
+    }
+
     /// FIN has left and is not acknowledged.
     #[inline]
     pub(super) fn has_fin_out(&self) -> bool {
-        matches!(self.fin, Fin::Sent(_) | Fin::Reported | Fin::WithData)
+        matches!(self.fin, Fin::Sent { .. } | Fin::Reported | Fin::WithData)
     }
 
     /// The application writes.
@@ -137,8 +146,8 @@ impl Sender {
                 (DataEcn::SYN_FLAG, transmissions > 1)
             }
             Control::Fin => {
-                let is_again = matches!(self.connection.fin, Fin::Sent(_));
-                self.connection.fin = Fin::Sent(now);
+                let is_again = matches!(self.connection.fin, Fin::Sent { .. });
+                self.connection.fin = Fin::Sent { at: now, is_again };
                 (DataEcn::FIN_FLAG, is_again)
             }
         };
@@ -155,7 +164,7 @@ impl Sender {
     pub(super) fn on_control_timeout(&mut self, now: Instant) -> bool {
         let control = match self.connection {
             Connection { syn: Some(_), .. } => Control::Syn,
-            Connection { fin: Fin::Sent(_), .. } if self.board.outstanding() == 0 => Control::Fin,
+            Connection { fin: Fin::Sent { .. }, .. } if self.board.outstanding() == 0 => Control::Fin,
             _ => return false,
         };
         self.counters.timeouts += 1;
@@ -201,19 +210,19 @@ impl Sender {
         false
     }
 
-    /// A block reports FIN, for the first time or not. Its copy cannot have arrived within the smallest RTT.
+    /// A block reports FIN, for the first time or not. A copy cannot have arrived within the smallest RTT.
     fn on_fin_reported(&mut self, now: Instant, end: u64) {
-        if let Fin::Sent(sent_at) = self.connection.fin {
+        if let Fin::Sent { at, is_again } = self.connection.fin {
             self.connection.fin = Fin::Reported;
-            if now.since(sent_at) >= self.rtt.min() {
-                self.strategy.on_fin(&self.board, now, sent_at, end);
+            if !is_again || now.since(at) >= self.rtt.min() {
+                self.strategy.on_fin(&self.board, now, at, end);
             }
         }
     }
 
     /// After an ACK: the timer of FIN runs as long as that is all there is to acknowledge.
     pub(super) fn watch_fin(&mut self, now: Instant) {
-        let is_out = matches!(self.connection.fin, Fin::Sent(_)) && self.board.outstanding() == 0;
+        let is_out = matches!(self.connection.fin, Fin::Sent { .. }) && self.board.outstanding() == 0;
         if is_out && !self.timers.runs(Timer::Retransmission) {
             self.restart_retransmission_timer(now);
         }

@@ -74,7 +74,7 @@ impl Sender {
         let pto = match self.rtt.srtt() {
             Duration::ZERO => FIRST_PTO,
             // A FIN behind it is acknowledged at once.
-            srtt if self.board.outstanding() == 1 && !self.connection.has_fin_out() => {
+            srtt if self.board.outstanding() == 1 && !self.connection.has_fin_segment_out() => {
                 srtt * 2 + self.transport.min_rto
             }
             srtt => srtt * 2 + self.transport.timer_slack,
