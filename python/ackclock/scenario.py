@@ -47,7 +47,7 @@ class Scenario:
         """Read a TOML file, or JSON by its name. `sets` are `KEY=VALUE` texts, applied in order.
 
         A setting that reaches no run is an error. `known` leaves this check out, which is several times as
-        fast. It is for cells of a grid whose settings differ from those of a checked cell in numbers alone.
+        fast. It is for a grid in which the settings of another, checked cell differ in numbers alone.
         Raises `ScenarioError` with file, line and key of every mistake.
         """
         path = path_of("path", path)

@@ -91,7 +91,7 @@ impl Scenario {
         Self::from_tree(parse::toml(text, source)?, source, sets, Some(files))
     }
 
-    /// Reads TOML with settings that are known to reach runs, as those of another cell of a grid. Other readers compile
+    /// Reads TOML with settings that are known to reach runs, as another cell of a grid has shown. Other readers compile
     /// the scenario once for each setting.
     ///
     /// # Errors

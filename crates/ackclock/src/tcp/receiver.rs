@@ -347,8 +347,8 @@ impl Receiver {
         is_fin.then(|| self.acknowledge())
     }
 
-    /// RFC 7323 §4.3: "If: SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
-    /// TS.Recent": the echo comes from the segment that advances the left edge, and never goes back.
+    /// The echo comes from the segment that advances the left edge, and never goes back. RFC 7323 §4.3: "If: SEG.TSval >=
+    /// TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to TS.Recent".
     #[inline]
     fn note_timestamp(&mut self, segment: &DataSegment) {
         if segment.seq <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
@@ -433,7 +433,7 @@ impl Receiver {
         self.ecn == EcnMode::AccEcn && self.received.note(segment, ecn) || is_urgent
     }
 
-    /// Linux does not delay the next ACKs after a mark that is not yet echoed, nor after a segment without ECT among
+    /// Linux does not delay the next ACKs after a mark that is not yet echoed. Nor does it after a segment without ECT among
     /// others, which is probably a retransmission (`__tcp_ecn_check_ce`).
     fn hurry_for_ecn(&mut self, ecn: Ecn) {
         let is_first_mark = self.ecn == EcnMode::Classic && ecn == Ecn::Ce && !self.echoes;

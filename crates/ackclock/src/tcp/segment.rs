@@ -290,7 +290,7 @@ impl AckSegment {
         self.between(sack, self.ack.min(fin), 0, fin)
     }
 
-    /// What an ACK that came late, behind that of `una`, still reports: blocks above.
+    /// The news of an ACK that comes behind the ACK of `una`: its blocks above.
     #[must_use]
     pub fn after(&self, una: u64) -> Self {
         let old = self.between(SackBlocks::default(), una, una, u64::MAX);

@@ -116,7 +116,7 @@ transport_keys! {
     persistent_congestion_threshold: u32 = [3] range(min = 1, max = 1000) => Numbered;
     /// Number of ACKs that are not delayed at the start of a connection and after a duplicate segment. The same applies
     /// after a pause longer than `min_rto`. Linux uses 16 (quick ACKs). Two ACKs are not delayed after a mark that is not
-    /// yet echoed, and after a segment without ECT among others. Nor is the ACK of a segment with CWR.
+    /// yet echoed. The same applies to a segment without ECT among others. A segment with CWR is acknowledged at once.
     quick_acks: u32 = [0, Linux: 16] range(max = 16_777_216) => Tcp;
     /// The receiver acknowledges each segment while Linux's receive window would grow. It needs `quick_acks` above 0.
     /// The window itself does not limit the sender.

@@ -83,7 +83,7 @@ fn data_follow_the_handshake_which_is_the_first_measurement_and_fin_follows_them
     assert_eq!((sender.counters().segments, sender.counters().retransmits), (8, 1));
 }
 
-/// As in Linux, the last data are sent again a reordering window after the block, and not after a probe or a timeout.
+/// As in Linux, the last data are sent again a reordering window after the block. Neither a probe nor a timeout is needed.
 #[test]
 fn a_block_reports_fin_and_shows_that_the_last_data_are_lost() {
     let rack = Transport { rack: true, recovery: LossRecovery::Sack, ..transport() };

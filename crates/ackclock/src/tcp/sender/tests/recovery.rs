@@ -65,7 +65,7 @@ fn with_sack_one_duplicate_that_shows_three_segments_begins_recovery() {
     assert_eq!(tcp.sender.phase(), Phase::FastRecovery);
 }
 
-/// RFC 6675 §5 updates the scoreboard by each ACK with blocks. Linux does so behind a later ACK, too.
+/// RFC 6675 §5 updates the scoreboard by each ACK with blocks. Linux does so behind a later ACK as well.
 #[test]
 fn blocks_of_an_ack_that_comes_late_count() {
     let mut tcp = Driven::new(LossRecovery::Sack, 8.0);
