@@ -84,7 +84,7 @@ def test_a_case_has_all_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_senders_get_the_same_path() -> None:
-    described = json.loads(senders.scenario(CONTROLS[0], LINKS[4], 375).resolved_json())
+    described = json.loads(senders.scenario(CONTROLS[0], CONTROLS[0].rules[0], LINKS[4], 375).resolved_json())
     topology = described["topology"]
     assert (topology["queue"]["limit"], *topology["loss"].values()) == ("133 packets", "periodic", 3000, 375)
     assert LINKS[0].offsets == (0,) and LINKS[4].offsets == (0, 375, 750, 1125, 1500, 1875, 2250, 2625)
@@ -95,7 +95,10 @@ def test_the_senders_get_the_same_path() -> None:
 def test_senders_measure_the_same_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(senders, "END_S", senders.WARMUP_S + 1)
     prints = senders.SOURCE.read_text().split("\nPrint(")[1].split("\n}")[0]
-    assert set(re.findall(r"\b(\w+)=\"", prints)) == senders.in_ackclock(CONTROLS[0], LINKS[0], 0).keys()
+    assert (
+        set(re.findall(r"\b(\w+)=\"", prints))
+        == senders.in_ackclock(CONTROLS[0], CONTROLS[0].rules[0], LINKS[0], 0).keys()
+    )
 
 
 def test_rules_that_are_replaced_are_in_the_program() -> None:

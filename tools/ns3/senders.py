@@ -51,11 +51,15 @@ Measures = dict[str, float]
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of ns-3: its own congestion control or one of senders.cc, and attributes."""
+    """Rules of ns-3: its own congestion control or one of senders.cc, and attributes.
+
+    `transport` contains keys of ackclock for the same rules.
+    """
 
     name: str
     tcp: str
     attributes: tuple[str, ...] = ()
+    transport: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,12 @@ CONTROLS = (
             Rules("PRR as RFC 9937", "ns3::TcpCubic", (ONCE,)),
             Rules("+ no growth at the end of recovery", "Cubic", (ONCE,)),
             Rules("+ minimum RTO 1 s", "Cubic", (ONCE, SECOND)),
+            Rules(
+                "+ no HyStart on both sides",
+                "Cubic",
+                (ONCE, SECOND, "ns3::TcpCubic::HyStart=false"),
+                {"slow_start": "standard"},
+            ),
         ),
         cwnd=0.05,
         transport={"slow_start": "linux"},
@@ -183,7 +193,7 @@ def in_ns3(rules: Rules, link: Link, offset: int) -> Measures:
     return {key: float(value) for key, value in words}
 
 
-def scenario(control: Control, link: Link, offset: int = 0) -> _core.Scenario:
+def scenario(control: Control, rules: Rules, link: Link, offset: int = 0) -> _core.Scenario:
     """The same in ackclock."""
     period = link.loss_period
     loss = {"loss": {"kind": "periodic", "period": period, "offset": offset}} if period else {}
@@ -206,15 +216,16 @@ def scenario(control: Control, link: Link, offset: int = 0) -> _core.Scenario:
             "prr": True,
             "timeout_ssthresh": "rule",
             **control.transport,
+            **rules.transport,
         },
         "flows": [{"name": "test", "cc": control.cc, "recovery": "sack"}],
     }
     return _core.Scenario.from_json(json.dumps(tree))
 
 
-def in_ackclock(control: Control, link: Link, offset: int) -> Measures:
+def in_ackclock(control: Control, rules: Rules, link: Link, offset: int) -> Measures:
     """Run ackclock and return its measures."""
-    run = json.loads(scenario(control, link, offset).run().to_json())
+    run = json.loads(scenario(control, rules, link, offset).run().to_json())
     bottleneck = next(row for row in run["links"] if row["name"] == "bottleneck")
     flow = run["flows"][0]
     return {
@@ -249,14 +260,16 @@ def compare(cases: Sequence[tuple[Control, Link]]) -> tuple[list[str], dict[str,
     counts = {"unchanged": 0, "switched": 0, "outside": 0}
     with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         for control, link in cases:
-            ours = [pool.submit(in_ackclock, control, link, offset) for offset in link.offsets]
-            theirs = [
-                [pool.submit(in_ns3, rules, link, offset) for offset in link.offsets]
+            runs = [
+                (
+                    [pool.submit(in_ns3, rules, link, offset) for offset in link.offsets],
+                    [pool.submit(in_ackclock, control, rules, link, offset) for offset in link.offsets],
+                )
                 for rules in control.rules
             ]
             verdicts = []
-            for rules, runs in zip(control.rules, theirs, strict=True):
-                cells, inside = judged(control, mean(runs), mean(ours))
+            for rules, (theirs, ours) in zip(control.rules, runs, strict=True):
+                cells, inside = judged(control, mean(theirs), mean(ours))
                 verdicts.append(inside)
                 verdict = "inside" if inside else "outside"
                 lines.append(line([control.name, *link.words, rules.name, *cells, verdict]))
