@@ -314,8 +314,6 @@ def test_a_percentile_is_as_uncertain_as_a_bin_of_its_histogram(tiny: Path, tmp_
     words = ("--vary", "topology.rate=2 Mbit/s,3 Mbit/s", "--replicates", "3")
     answer = cli("study", tiny, *words, "--out", tmp_path / "out", "--json")
     assert answer.code == 0, answer.stderr
-    with Store.reading(tmp_path / "out") as store:
-        assert runs(store)["queue_delay_p95_s"].n_unique() == 2
     for point in json.loads(answer.stdout)["points"]:
         delay = point["metrics"]["queue_delay_p95_s"]
         assert delay["high"] - delay["low"] == pytest.approx(0.01 * delay["mean"])
