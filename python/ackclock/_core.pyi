@@ -192,6 +192,10 @@ class Scenario:
         """
 
     @staticmethod
+    def from_toml_known(text: str, source: str, sets: Sequence[str]) -> Scenario:
+        """Reads TOML with settings that are known to reach runs, which is several times as fast."""
+
+    @staticmethod
     def from_json(text: str, source: str = "<string>", sets: Sequence[str] = ...) -> Scenario:
         """Reads the same tree from JSON."""
 
