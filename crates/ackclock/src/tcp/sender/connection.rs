@@ -19,13 +19,26 @@ use crate::units::Instant;
 pub(super) struct Connection {
     /// There is something to do, or to wait for.
     is_busy: bool,
-    /// When the SYN was last sent, until it is answered.
-    syn: Option<Syn>,
+    stage: Stage,
     /// The next segment, before all data.
     due: Option<Control>,
     fin: Fin,
-    /// The last data that the application has written could leave from this time on.
-    ready_at: Instant,
+}
+
+/// The stages need no time together, so they share the memory.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// SYN is not answered.
+    Opening(Syn),
+    /// The last data that the application has written could leave from this time on. After FIN left alone, this is the
+    /// time of its last departure.
+    Open { at: Instant },
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Stage::Open { at: Instant::ZERO }
+    }
 }
 
 /// A SYN without an answer.
@@ -51,11 +64,10 @@ enum Fin {
     None,
     /// FIN follows the last data.
     Wanted,
-    /// It left alone, last at this time, and for the first time or again.
-    Sent {
-        at: Instant,
-        is_again: bool,
-    },
+    /// It left alone.
+    Sent,
+    /// It left alone, and then again.
+    SentAgain,
     /// A block reports it, while data before it are missing.
     Reported,
     /// The last data carry it.
@@ -72,27 +84,37 @@ impl Connection {
     /// FIN has left in a segment of its own, and is not acknowledged.
     #[inline]
     pub(super) fn has_fin_segment_out(&self) -> bool {
-        matches!(self.fin, Fin::Sent { .. } | Fin::Reported)
+        matches!(self.fin, Fin::Sent | Fin::SentAgain | Fin::Reported)
     }
 
     /// FIN has left and is not acknowledged.
     #[inline]
     pub(super) fn has_fin_out(&self) -> bool {
-        matches!(self.fin, Fin::Sent { .. } | Fin::Reported | Fin::WithData)
+        self.has_fin_segment_out() || self.fin == Fin::WithData
     }
 
     /// The application writes.
     #[inline]
     pub(super) fn note_write(&mut self, now: Instant) {
-        self.ready_at = now;
+        if let Stage::Open { at } = &mut self.stage {
+            *at = now;
+        }
+    }
+
+    /// SYN, until it is answered.
+    fn syn(&self) -> Option<Syn> {
+        match self.stage {
+            Stage::Opening(syn) => Some(syn),
+            Stage::Open { .. } => None,
+        }
     }
 }
 
 impl Sender {
     /// The handshake begins.
     pub(super) fn connect(&mut self, now: Instant) {
-        let syn = Some(Syn { first_sent_at: now, sent_at: now, transmissions: 0 });
-        self.connection = Connection { is_busy: true, syn, due: Some(Control::Syn), ..Connection::default() };
+        let stage = Stage::Opening(Syn { first_sent_at: now, sent_at: now, transmissions: 0 });
+        self.connection = Connection { is_busy: true, stage, due: Some(Control::Syn), ..Connection::default() };
     }
 
     /// The application stops writing. FIN follows the written data.
@@ -107,7 +129,10 @@ impl Sender {
     #[cold]
     pub(super) fn with_fin(&mut self, segment: DataSegment) -> DataSegment {
         let is_last = self.written == Some(segment.seq + u64::from(segment.len));
-        if is_last && self.connection.fin == Fin::Wanted && segment.sent_at > self.connection.ready_at {
+        if is_last
+            && self.connection.fin == Fin::Wanted
+            && matches!(self.connection.stage, Stage::Open { at } if segment.sent_at > at)
+        {
             self.connection.fin = Fin::WithData;
         }
         let has_fin = is_last && self.connection.fin == Fin::WithData;
@@ -132,7 +157,7 @@ impl Sender {
     #[cold]
     pub(super) fn poll_control(&mut self, now: Instant) -> (Option<DataSegment>, bool) {
         let segment = self.connection.due.take().map(|control| self.send_control(now, control));
-        (segment, self.connection.syn.is_none())
+        (segment, self.connection.syn().is_none())
     }
 
     fn send_control(&mut self, now: Instant, control: Control) -> DataSegment {
@@ -140,14 +165,15 @@ impl Sender {
             Control::Ack => (DataEcn::default(), false),
             Control::Syn => {
                 let first = Syn { first_sent_at: now, sent_at: now, transmissions: 0 };
-                let before = self.connection.syn.filter(|syn| syn.transmissions > 0).unwrap_or(first);
+                let before = self.connection.syn().filter(|syn| syn.transmissions > 0).unwrap_or(first);
                 let transmissions = before.transmissions + 1;
-                self.connection.syn = Some(Syn { sent_at: now, transmissions, ..before });
+                self.connection.stage = Stage::Opening(Syn { sent_at: now, transmissions, ..before });
                 (DataEcn::SYN_FLAG, transmissions > 1)
             }
             Control::Fin => {
-                let is_again = matches!(self.connection.fin, Fin::Sent { .. });
-                self.connection.fin = Fin::Sent { at: now, is_again };
+                let is_again = matches!(self.connection.fin, Fin::Sent | Fin::SentAgain);
+                self.connection.fin = if is_again { Fin::SentAgain } else { Fin::Sent };
+                self.connection.stage = Stage::Open { at: now };
                 (DataEcn::FIN_FLAG, is_again)
             }
         };
@@ -162,14 +188,14 @@ impl Sender {
 
     /// The timer expires. Returns true if it belongs to a segment without payload.
     pub(super) fn on_control_timeout(&mut self, now: Instant) -> bool {
-        let control = match self.connection {
-            Connection { syn: Some(_), .. } => Control::Syn,
-            Connection { fin: Fin::Sent { .. }, .. } if self.board.outstanding() == 0 => Control::Fin,
+        let syn = self.connection.syn();
+        let control = match self.connection.fin {
+            _ if syn.is_some() => Control::Syn,
+            Fin::Sent | Fin::SentAgain if self.board.outstanding() == 0 => Control::Fin,
             _ => return false,
         };
         self.counters.timeouts += 1;
-        let is_linear = self.connection.syn.is_some_and(|syn| syn.transmissions <= self.transport.syn_linear_timeouts);
-        if !is_linear {
+        if syn.is_none_or(|syn| syn.transmissions > self.transport.syn_linear_timeouts) {
             self.rtt.back_off();
         }
         self.connection.due = Some(control);
@@ -180,7 +206,7 @@ impl Sender {
     /// An ACK arrives. Returns true if it acknowledges only the SYN.
     #[cold]
     pub(super) fn on_control_ack(&mut self, now: Instant, ack: &AckSegment) -> bool {
-        if let Some(syn) = self.connection.syn {
+        if let Some(syn) = self.connection.syn() {
             if ack.ecn == EcnFeedback::SynAck {
                 self.on_established(now, syn, ack.echo);
             }
@@ -212,9 +238,9 @@ impl Sender {
 
     /// A block reports FIN, for the first time or not. A copy cannot have arrived within the smallest RTT.
     fn on_fin_reported(&mut self, now: Instant, end: u64) {
-        if let Fin::Sent { at, is_again } = self.connection.fin {
+        if let (fin @ (Fin::Sent | Fin::SentAgain), Stage::Open { at }) = (self.connection.fin, self.connection.stage) {
             self.connection.fin = Fin::Reported;
-            if !is_again || now.since(at) >= self.rtt.min() {
+            if fin == Fin::Sent || now.since(at) >= self.rtt.min() {
                 self.strategy.on_fin(&self.board, now, at, end);
             }
         }
@@ -222,7 +248,7 @@ impl Sender {
 
     /// After an ACK: the timer of FIN runs as long as that is all there is to acknowledge.
     pub(super) fn watch_fin(&mut self, now: Instant) {
-        let is_out = matches!(self.connection.fin, Fin::Sent { .. }) && self.board.outstanding() == 0;
+        let is_out = matches!(self.connection.fin, Fin::Sent | Fin::SentAgain) && self.board.outstanding() == 0;
         if is_out && !self.timers.runs(Timer::Retransmission) {
             self.restart_retransmission_timer(now);
         }
@@ -238,9 +264,8 @@ impl Sender {
         let has_echo = self.transport.timestamps;
         let answered_at = if has_echo { echo } else { syn.sent_at };
         let is_first = syn.transmissions == 1 || has_echo && echo == syn.first_sent_at;
-        self.connection.syn = None;
+        self.connection.stage = Stage::Open { at: now };
         self.connection.due = Some(Control::Ack);
-        self.connection.ready_at = now;
         self.timers.stop(Timer::Retransmission);
         // RFC 6298 appendix A: "when using timestamps, TCP will be able to take an RTT sample even in the presence of a spurious
         // retransmission".
