@@ -90,7 +90,7 @@ def test_capacities_move_within_the_bounds_of_karp() -> None:
 
 @pytest.mark.parametrize(("family", "setting"), [("late", "late-rtt"), ("competitors", "competitor-rtt")])
 def test_flows_share_a_long_path(family: str, setting: str) -> None:
-    """The RTT of the flow under test is the one of the path, also if other flows have a shorter one."""
+    """The flow under test has the RTT of the path. Other flows may have a shorter one."""
     families = [BY_NAME["path"], BY_NAME[family]]
     for values, rtts_s in (({}, [0.3, 0.3]), ({setting: 10.0}, [0.3, 0.01])):
         scenario = Scenario.from_dict(tree_of(families, {"rtt": 300.0, **values}))

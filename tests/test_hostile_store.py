@@ -394,7 +394,7 @@ def _disk_full() -> sqlite3.Error:
 def test_each_call_of_store_and_writer_fails_once(
     tmp_path: Path, outcomes: list[tuple[Job, Outcome]]
 ) -> None:
-    """Whichever call fails: one message, finished runs are kept, nothing half is left, and it can go on."""
+    """A failing call gives one message, keeps finished runs, leaves nothing half, and the store continues."""
     failed: set[str] = set()
     contents = [None, b"a,b\n", b"a,b\n1,2\n"]
     for number in range(1, 200):
