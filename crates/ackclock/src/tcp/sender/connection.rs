@@ -25,7 +25,7 @@ pub(super) struct Connection {
     fin: Fin,
 }
 
-/// The stages need no time together, so they share the memory.
+/// The handshake, or the open connection. Their times exclude each other, so they share memory.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     /// SYN is not answered.
@@ -88,8 +88,7 @@ impl Connection {
     }
 
     /// FIN has left and is not acknowledged.
-    #[inline]
-    pub(super) fn has_fin_out(&self) -> bool {
+    fn has_fin_out(&self) -> bool {
         self.has_fin_segment_out() || self.fin == Fin::WithData
     }
 
@@ -125,16 +124,22 @@ impl Sender {
         }
     }
 
-    /// A departing segment, with FIN if it is the last one.
+    /// New data, with FIN if they are the last.
     #[cold]
-    pub(super) fn with_fin(&mut self, segment: DataSegment) -> DataSegment {
-        let is_last = self.written == Some(segment.seq + u64::from(segment.len));
-        if is_last
-            && self.connection.fin == Fin::Wanted
+    pub(super) fn add_fin(&mut self, segment: DataSegment) -> DataSegment {
+        if self.connection.fin == Fin::Wanted
+            && self.written == Some(self.snd_nxt)
             && matches!(self.connection.stage, Stage::Open { at } if segment.sent_at > at)
         {
             self.connection.fin = Fin::WithData;
         }
+        self.repeat_fin(segment)
+    }
+
+    /// Data, with FIN if they are the last and carried it when they first left.
+    #[cold]
+    pub(super) fn repeat_fin(&self, segment: DataSegment) -> DataSegment {
+        let is_last = self.written == Some(segment.seq + u64::from(segment.len));
         let has_fin = is_last && self.connection.fin == Fin::WithData;
         DataSegment { ecn: segment.ecn.with_fin(has_fin), ..segment }
     }

@@ -205,7 +205,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn send_new(&mut self, now: Instant, len: u32) -> DataSegment {
         let segment = self.send_new_in_place(now, len);
-        if self.connection.is_busy() { self.with_fin(segment) } else { segment }
+        if self.connection.is_busy() { self.add_fin(segment) } else { segment }
     }
 
     /// Sends new data.
@@ -258,7 +258,7 @@ impl Sender {
         let ends = self.pushes && self.written == Some(seq + u64::from(len));
         let segment = DataSegment { seq, len, sent_at: now, ecn: ecn.with_psh(ends) };
         self.note_sent(now, &segment, true);
-        if self.connection.is_busy() { self.with_fin(segment) } else { segment }
+        if self.connection.is_busy() { self.repeat_fin(segment) } else { segment }
     }
 
     #[inline(always)]

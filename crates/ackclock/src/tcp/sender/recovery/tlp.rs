@@ -93,17 +93,20 @@ impl Sender {
         }
     }
 
-    /// The probe: new data if there are any, or the last segment again.
+    /// The probe: new data or FIN if there are any, or the last segment again.
     pub(in crate::tcp::sender) fn send_probe(&mut self, now: Instant) -> Option<DataSegment> {
-        let new = self.next_new();
+        let new = match self.next_new() {
+            Some(len) => Some(self.send_new(now, len)),
+            None => self.poll_fin(now),
+        };
+        let is_retransmission = new.is_none();
         let segment = match new {
-            Some(len) => self.send_new(now, len),
+            Some(segment) => segment,
             None => {
                 let last = self.board.front_index().map(|_| self.board.end_index() - 1)?;
                 self.retransmit(now, last, false)
             }
         };
-        let is_retransmission = new.is_none();
         self.tlp = Tlp { end_seq: Some(self.snd_nxt), is_retransmission, ..Tlp::default() };
         self.timers.stop(Timer::Probe);
         Some(segment)

@@ -110,13 +110,19 @@ fn a_block_reports_fin_and_shows_that_the_last_data_are_lost() {
     assert_eq!((sender.next_deadline(), sender.counters().timeouts, sender.counters().retransmits), (None, 0, 1));
 }
 
-#[test]
-fn the_last_data_carry_fin_if_they_leave_after_the_close() {
+/// A sender that closes early, its receiver, and the last two segments, which left at 200 ms.
+fn closed_early() -> (Sender, Receiver, Vec<DataSegment>) {
     let (mut sender, mut receiver) = opened();
     sender.close();
     two_rounds(&mut sender, &mut receiver);
     let last = all(&mut sender, at(200));
     assert_eq!(named(&last), ["2", "3 FIN"]);
+    (sender, receiver, last)
+}
+
+#[test]
+fn the_last_data_carry_fin_if_they_leave_after_the_close() {
+    let (mut sender, mut receiver, last) = closed_early();
     // FIN is in the block, and its copy is in the retransmission.
     let ack = receiver.on_data(at(250), &last[1], Ecn::NotEct).unwrap();
     assert_eq!(ack.sack.iter(ack.ack).collect::<Vec<_>>(), [(3 * MSS, 4 * MSS + 1)]);
@@ -129,10 +135,7 @@ fn the_last_data_carry_fin_if_they_leave_after_the_close() {
 
 #[test]
 fn a_retransmission_of_the_last_data_carries_fin_again() {
-    let (mut sender, mut receiver) = opened();
-    sender.close();
-    two_rounds(&mut sender, &mut receiver);
-    let last = all(&mut sender, at(200));
+    let (mut sender, mut receiver, last) = closed_early();
     let ack = receiver.on_data(at(250), &last[0], Ecn::NotEct).unwrap();
     sender.on_ack(at(300), &ack);
     let again_at = sender.next_deadline().unwrap();
@@ -141,6 +144,33 @@ fn a_retransmission_of_the_last_data_carries_fin_again() {
     assert_eq!(named(&again), ["3 FIN"]);
     let ack = receiver.on_data(again_at, &again[0], Ecn::NotEct).unwrap();
     assert_eq!((ack.ack, receiver.delivered()), (4 * MSS + 1, 4 * MSS));
+}
+
+/// In Linux FIN is a packet of its own once the last data have left.
+#[test]
+fn a_retransmission_of_data_that_left_without_fin_carries_none() {
+    let mut sender = Sender::new(transport(), CcSpec::by_name("aimd").unwrap().build(CcContext::new(4.0)));
+    let mut receiver = Receiver::new(&transport());
+    sender.open(Instant::ZERO);
+    sender.write(Instant::ZERO, 4 * MSS);
+    sender.close();
+    let syn = all(&mut sender, at(0));
+    sender.on_ack(at(100), &receiver.on_data(at(50), &syn[0], Ecn::NotEct).unwrap());
+    // The window holds FIN back, and everything is lost.
+    assert_eq!(named(&all(&mut sender, at(100))), ["ACK", "0", "1", "2", "3"]);
+    let mut again = Vec::new();
+    while sender.acknowledged() < 4 * MSS {
+        let now = sender.next_deadline().unwrap();
+        sender.on_deadline(now);
+        let sent = all(&mut sender, now);
+        sent.iter()
+            .filter_map(|each| receiver.on_data(now, each, Ecn::NotEct))
+            .for_each(|ack| sender.on_ack(now, &ack));
+        again.extend(sent);
+    }
+    again.extend(all(&mut sender, at(60_000)));
+    assert_eq!(named(&again).last().map(String::as_str), Some("FIN"));
+    assert!(!named(&again).contains(&"3 FIN".to_owned()));
 }
 
 /// Linux keeps the initial window if one SYN was lost.
