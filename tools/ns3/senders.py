@@ -260,16 +260,20 @@ def compare(cases: Sequence[tuple[Control, Link]]) -> tuple[list[str], dict[str,
     counts = {"unchanged": 0, "switched": 0, "outside": 0}
     with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         for control, link in cases:
-            runs = [
-                (
-                    [pool.submit(in_ns3, rules, link, offset) for offset in link.offsets],
-                    [pool.submit(in_ackclock, control, rules, link, offset) for offset in link.offsets],
-                )
+            # Rules with the same keys of ackclock share its runs.
+            ours = {
+                str(rules.transport): [
+                    pool.submit(in_ackclock, control, rules, link, offset) for offset in link.offsets
+                ]
+                for rules in {str(each.transport): each for each in control.rules}.values()
+            }
+            theirs = [
+                [pool.submit(in_ns3, rules, link, offset) for offset in link.offsets]
                 for rules in control.rules
             ]
             verdicts = []
-            for rules, (theirs, ours) in zip(control.rules, runs, strict=True):
-                cells, inside = judged(control, mean(theirs), mean(ours))
+            for rules, runs in zip(control.rules, theirs, strict=True):
+                cells, inside = judged(control, mean(runs), mean(ours[str(rules.transport)]))
                 verdicts.append(inside)
                 verdict = "inside" if inside else "outside"
                 lines.append(line([control.name, *link.words, rules.name, *cells, verdict]))

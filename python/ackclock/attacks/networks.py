@@ -96,8 +96,10 @@ class Network:
 def require_searchable(families: Sequence[Family], context: Sequence[Family], sets: Sequence[str]) -> None:
     """Raise `ArgumentValueError` if changes undo the duration or a setting, which the search varies.
 
-    `context` are the families that every network needs.
+    Every network needs the families of `context`.
     """
+    if not sets:
+        return
     first = Network.of(context, {})
     pairs = [("the duration", first, replace(first, duration_s=2 * DURATION_S))]
     for family in families:
@@ -107,7 +109,7 @@ def require_searchable(families: Sequence[Family], context: Sequence[Family], se
         for each in family.settings:
             other = first.with_value(each.name, each.axis.high)
             pairs.append((f"{each.name} of the family {family.name}", first, other))
-    for what, one, other in pairs if sets else ():
+    for what, one, other in pairs:
         if _differ(one, other, ()) and not _differ(one, other, sets):
             raise ArgumentValueError("sets", f"undo {what}, which the search varies", option="--set")
 

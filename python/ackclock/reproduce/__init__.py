@@ -147,8 +147,8 @@ def reproduce(
     from it. `backend` `linux` adds a column with the TCP of the running kernel in real time. The backend
     `kernel` adds a column with a kernel in virtual time. The column has as many replicates as `quick`, unless
     `replicates` is given. `kernel` is the version, name or path of a built kernel, by default the one that
-    was built last. `tell` receives the expected time of these runs, and the progress of
-    the planning.
+    was built last. `tell` receives the expected time of these runs, and the
+    progress of the planning.
     Raises `AckclockError`.
     """
     replicates = optional_number("replicates", replicates, least=1)
