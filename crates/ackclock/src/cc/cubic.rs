@@ -74,7 +74,9 @@
 //! | `linux` | `profile = "linux"` | the smallest RTT so far instead of the smoothed one |
 //! | `linux-2.6` | `profile = "ns-2-linux"` | CUBIC 2.1 of Linux 2.6.22, which ns-2's `Agent/TCP/Linux` runs |
 //!
-//! Marks and undo follow RFC 9438 under `linux`. Linux itself differs in parts.
+//! Under `exact`, an undo restores the epoch too (§4.9.2). Under `linux` and `linux-2.6` it restores
+//! cwnd and ssthresh only. The next epoch then begins at this window, and the window of the spurious
+//! cut is its plateau. Marks follow RFC 9438.
 //!
 //! The arithmetic `linux-2.6` differs from the equations in five points:
 //!
@@ -442,11 +444,16 @@ impl CongestionControl for CubicController {
             }
         }
         if is_first {
-            *self.before_event = self.state.window.may_undo().then_some(before);
+            let restores_all = self.state.kernel.is_none() && self.state.window.may_undo();
+            *self.before_event = restores_all.then_some(before);
         }
     }
 
-    fn on_undo(&mut self, _recovery: &Recovery) {
+    fn on_undo(&mut self, recovery: &Recovery) {
+        if self.state.kernel.is_some() {
+            self.state.window.undo(recovery);
+            return;
+        }
         // RFC 9438 §4.9.2 restores the values "if the current cwnd is lower than cwnd_prior". A window of one is not, and has lost its
         // ssthresh all the same.
         match self.before_event.take() {

@@ -1,7 +1,7 @@
 //! A driven controller: ACKs in, windows out, with hand-computed numbers.
 
 use super::*;
-use crate::cc::{ExitWindow, PathView, Restart};
+use crate::cc::{ExitWindow, PathView, Restart, UndoResponse};
 
 const RTT: Duration = Duration::from_millis(100);
 /// Round numbers: a loss at 36 leaves 25.2, and K = cbrt((36 - 25.2) / 0.4) = cbrt(27) = 3 s.
@@ -321,6 +321,23 @@ fn a_spurious_event_is_taken_back_whole() {
         // Once only.
         assert_eq!(disturbed.undo(), straight.cc.cwnd());
     }
+}
+
+/// Linux forgets that its window met no congestion before: the window no longer grows by a twentieth per round trip.
+#[test]
+fn under_linux_an_undo_restores_the_window_and_begins_an_epoch() {
+    let context = CcContext { undo_response: UndoResponse::Restore, initial_ssthresh: 80.0, ..CcContext::new(80.0) };
+    let linux = Cubic { arithmetic: Arithmetic::Linux, ..Cubic::default() };
+    let mut driven = Driven { cc: linux.controller(context), now: Instant::ZERO, acked: 1.0 };
+    let per_round = |driven: &mut Driven| (0..80).map(|_| driven.ack(RTT / 80)).last().unwrap();
+    near(per_round(&mut driven), 84.0);
+    let restored = driven.cc.cwnd();
+    assert!(driven.lose() < restored);
+    near(driven.undo(), restored);
+    near(driven.cc.ssthresh(), 80.0);
+    near(per_round(&mut driven), restored);
+    let kernel = driven.cc.state.kernel.as_ref().unwrap();
+    assert_eq!(kernel.reported().map(|(plateau, _, k)| (plateau, k)), Some((restored, 0.0)));
 }
 
 #[test]
