@@ -21,7 +21,8 @@ one transmission, which prevents phase effects.
 Goodput, cwnd and min RTT are means of the runs. Recoveries per minute come from the times between
 recoveries. A measure is inside, outside or undecided. Undecided means that random variation (95 %) explains
 the excess over the bound. The variation comes from the scatter of runs, or from the scatter of times
-between recoveries. An invalid emulation is repeated. A cell is invalid if three times as many emulations
+between recoveries. In virtual time an undecided row runs 2, 4, 8 and 16 times as often, until it is decided.
+An invalid emulation is repeated. A cell is invalid if three times as many emulations
 contain too few valid runs. Retransmissions and BBR are reported, and not judged. The episodes of
 `episodes.py` compare slow start, reordering, many losses, undo, marks and transfers.
 
@@ -37,6 +38,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,8 @@ LEAST_RUNS = 3
 REPLICATES = 10
 #: Emulations of an episode.
 EPISODE_RUNS = 3
+#: Multiples of the runs of a row, the next one while its verdict is undecided.
+MULTIPLES = (1, 2, 4, 8, 16)
 MINUTES = 45.0
 #: Reasons that a row names.
 MOST_FAULTS = 3
@@ -183,11 +187,21 @@ def measures(simulated: Sequence[Reading], linux: Sequence[Reading]) -> Iterator
     yield Measure("min RTT", here, there, 1e3 * (there - here), 1.0, 0.0)
 
 
+def decided(row_of: Callable[[int], dict[str, Any]], backend: emulations.Backend) -> dict[str, Any]:
+    """Return the row of the first of `MULTIPLES` that decides it. Runs in real time are not multiplied."""
+    for multiple in MULTIPLES:
+        row = row_of(multiple)
+        if row["verdict"] != "undecided" or not backend.is_virtual:
+            break
+    return row
+
+
 def compare(
-    cell: Cell, backend: emulations.Backend, *, counted: int, most_s: float, deadline: float
+    cell: Cell, backend: emulations.Backend, *, multiple: int, counted: int, most_s: float, deadline: float
 ) -> dict[str, Any]:
-    """Return the row of a cell."""
+    """Return the row of a cell with a multiple of its runs."""
     warmup_s, end_s, runs = times_of(cell, counted=counted, most_s=most_s)
+    runs *= multiple
     scenario = cell.scenario(warmup_s, end_s)
     study = Study.of(scenario, samples=True, replicates=REPLICATES * runs)
     simulated = [read(job, warmup_s) for job in study.jobs]
@@ -264,10 +278,10 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def compare_episode(
-    episode: episodes.Episode, backend: emulations.Backend, *, is_quick: bool
+    episode: episodes.Episode, backend: emulations.Backend, *, multiple: int, is_quick: bool
 ) -> dict[str, Any]:
-    """Return the row of an episode."""
-    replicates, runs = (1, 1) if is_quick else (REPLICATES, EPISODE_RUNS)
+    """Return the row of an episode with a multiple of its runs."""
+    replicates, runs = (1, 1) if is_quick else (multiple * REPLICATES, multiple * EPISODE_RUNS)
     scenario = episode.scenario()
     return episodes.compare(
         episode,
@@ -317,11 +331,13 @@ def main() -> int:
     deadline = math.inf if given.long or backend.is_virtual else time.monotonic() + 60 * MINUTES
     rows = []
     for cell in cells:
-        rows.append(compare(cell, backend, counted=counted, most_s=most_s, deadline=deadline))
+        of_cell = partial(compare, cell, backend, counted=counted, most_s=most_s, deadline=deadline)
+        rows.append(decided(lambda multiple, run=of_cell: run(multiple=multiple), backend))
         print(line(rows[-1]), flush=True)
     of_episodes = []
     for episode in chosen:
-        of_episodes.append(compare_episode(episode, backend, is_quick=given.quick))
+        of_episode = partial(compare_episode, episode, backend, is_quick=given.quick)
+        of_episodes.append(decided(lambda multiple, run=of_episode: run(multiple=multiple), backend))
         print(episodes.line(of_episodes[-1]), flush=True)
     print(emulations.summary([*rows, *of_episodes]))
     if given.write:
