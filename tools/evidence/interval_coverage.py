@@ -128,6 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"({100 * each.below:.1f} % below, {100 * each.above:.1f} % above)"
                 f"{'' if each.is_sound else '  OUTSIDE'}"
             )
+        sound = sum(each.is_sound for each in found)
+        print(f"{sound} of {len(found)} metrics: 93 to 97 % of their 95 % intervals contain the mean")
     return 0 if all(each.is_sound for each in found) else 1
 
 
