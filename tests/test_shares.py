@@ -55,8 +55,36 @@ def test_a_rule_takes_shares_in_points() -> None:
 def test_replicates_needed_go_with_the_square_of_the_width() -> None:
     values = [0.5 + (0.03 if number % 2 else -0.03) for number in range(20)]
     narrow, wide = Until.parse("share(a) +- 0.5 points"), Until.parse("share(a) +- 1 points")
-    assert narrow.needed(values) == pytest.approx(4 * wide.needed(values), rel=0.15)
+    few = wide.needed(values)
+    assert few is not None and narrow.needed(values) == pytest.approx(4 * few, rel=0.15)
     assert Until.parse("share(a) +- 10 points").needed(values) == 10
+
+
+def test_no_number_of_replicates_makes_an_interval_narrower_than_a_bin() -> None:
+    rule = Until.parse("rtt_p50 +- 0.1 ms")
+    assert rule.needed([0.1, 0.1, 0.1]) is None
+    assert rule.needed([0.019, 0.01901, 0.01899]) == 10
+
+
+def test_a_rule_that_cannot_be_met_ends_a_study_and_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "three.json"
+    file.write_text(json.dumps(SCENARIO))
+    options = ("--vary", "topology.queue.limit=1BDP", "--replicates", "40", "--out", tmp_path / "o")
+    shown = cli("study", file, *options, "--until", "rtt-p95 +- 0.0001 ms")
+    assert (
+        "cannot be met at 1 of 1 points: rtt_p95 comes from a histogram whose bins are wider" in shown.stdout
+    )
+    summary = (tmp_path / "o" / "summary.csv").read_text(encoding="utf-8").splitlines()
+    assert summary[1].split(",")[summary[0].split(",").index("replicates")] == "10"
+
+
+def test_a_rule_names_groups_of_the_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "three.json"
+    file.write_text(json.dumps(SCENARIO))
+    options = ("--vary", "topology.queue.limit=1BDP", "--until", "share(x) +- 2 points")
+    refused = cli("study", file, *options, "--out", tmp_path / "o")
+    assert refused.code == 2 and "no flows are called 'x'" in refused.stderr
+    assert not (tmp_path / "o").exists()
 
 
 def test_runs_tell_the_share_of_each_group(tmp_path: Path) -> None:

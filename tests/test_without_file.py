@@ -222,3 +222,12 @@ def test_mistakes_are_one_line(args: tuple[str | Path, ...], message: str, tmp_p
     assert (answer.code, answer.stdout) == (2, "")
     assert message in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "study"])
+@pytest.mark.parametrize("key", ["topology.rate=5 Mbit/s", "topology={}"])
+def test_an_option_that_a_setting_replaces_is_refused(command: str, key: str) -> None:
+    varied = ("--vary", "seed=1,2") if command == "study" else ()
+    refused = cli(command, "--rate", "10Mbit/s", "--set", key, *varied)
+    assert refused.code == 2
+    assert f"--rate reaches nothing: --set {key.partition('=')[0]} replaces it" in refused.stderr

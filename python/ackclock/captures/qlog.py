@@ -48,6 +48,10 @@ class Connection:
     numbers: dict[str, list[int]] = field(default_factory=dict)
     data_packets: int = 0
     lost: int = 0
+    #: The stack's own count of lost packets, which quiche logs instead of an event for each packet.
+    counted_lost: int | None = None
+    #: The largest packet number in each space that the other end acknowledged.
+    largest_acked: dict[str, int] = field(default_factory=dict)
     sent_bytes: int = 0
     lost_bytes: int = 0
     acked_bytes: int = 0
@@ -58,6 +62,8 @@ class Connection:
     first_received: float | None = None
     last_received: float = 0.0
     least_rtt: float | None = None
+    #: Whether the stack logged a sample of the RTT.
+    has_sample: bool = False
     rtt: list[tuple[float, float]] = field(default_factory=list)
     window: list[tuple[float, float]] = field(default_factory=list)
     delivered: list[tuple[float, float]] = field(default_factory=list)
@@ -75,6 +81,21 @@ class Connection:
     def acked(self) -> int:
         """Bytes of streams that the other end acknowledged."""
         return sum(ranges.length for ranges in self.sent.values())
+
+    @property
+    def declared_lost(self) -> int | None:
+        """Packets declared lost. None if the file names none, but some were never acknowledged."""
+        if self.counted_lost is not None:
+            return max(self.lost, self.counted_lost)
+        return self.lost if self.lost or not self.unacknowledged else None
+
+    @property
+    def unacknowledged(self) -> int:
+        """Packets with data that were never acknowledged, although later packets were."""
+        return sum(
+            bool(frames) and packet < self.largest_acked.get(space, 0)
+            for (space, packet), (frames, _) in self.packets.items()
+        )
 
     def take(self, time: float | None, name: str, data: Any) -> None:
         """Take an event."""
@@ -128,6 +149,7 @@ class Connection:
             if low is None or high is None:
                 continue
             # Every ACK repeats old ranges, so only outstanding packet numbers are checked.
+            self.largest_acked[space] = max(low, high, self.largest_acked.get(space, 0))
             numbers = self.numbers.get(space, [])
             first, last = bisect_left(numbers, min(low, high)), bisect_right(numbers, max(low, high))
             for packet in numbers[first:last]:
@@ -154,6 +176,12 @@ class Connection:
     def on_metrics(self, data: Mapping[str, Any]) -> None:
         """Note RTTs and the congestion window."""
         smoothed, least = number(data, "smoothed_rtt"), number(data, "min_rtt")
+        if not self.has_sample and number(data, "latest_rtt"):
+            # Earlier values are the initial RTT of the stack (RFC 9002 section 6.2.2), and no measurement.
+            self.has_sample, self.least_rtt = True, None
+            self.rtt.clear()
+        if (lost := whole(data.get("cf_lost_packets"), "total")) is not None:
+            self.counted_lost = max(lost, self.counted_lost or 0)
         if smoothed:
             _keep(self.rtt, self.now, smoothed * self.unit)
         if least:
@@ -214,9 +242,12 @@ def of_records(records: Iterable[str], name: str) -> list[Connection]:
 
 def read(connection: Connection) -> Measured:
     """Return the figures of a connection. Raises `InputError` where no data moved."""
+    lost = connection.declared_lost
     said = [
         "RTTs are smoothed, as the stack logs them",
-        "retransmissions are packets that were declared lost",
+        "retransmissions are packets that were declared lost"
+        if lost is not None
+        else "the file names no lost packet: retransmissions are packets that were never acknowledged",
     ]
     goodput, duration, segments = None, 0.0, connection.data_packets
     series: tuple[Series, Series] = (connection.rtt, connection.window)
@@ -245,7 +276,7 @@ def read(connection: Connection) -> Measured:
         name=connection.title or connection.name,
         duration_s=duration,
         goodput_bps=goodput,
-        retransmissions=None if is_receiver else connection.lost,
+        retransmissions=None if is_receiver else (connection.unacknowledged if lost is None else lost),
         segments=segments or None,
         mss=connection.largest or None,
         quic=not connection.is_tcp,

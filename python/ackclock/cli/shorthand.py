@@ -128,6 +128,8 @@ class Shorthand(NamedTuple):
             check_target(Path(self.save), "--save")
         if file is not None:
             return Scenario.from_file(file, sets), None
+        sets = tuple(sets)
+        self._check_sets(sets)
         tree, words = self._tree()
         scenario = _read(tree, sets)
         talk(words)
@@ -142,6 +144,15 @@ class Shorthand(NamedTuple):
                 f"--{given[0]} makes a scenario without a file, but there is {file}; use --set "
                 f"{_KEYS[given[0]]}=VALUE{capture}"
             )
+
+    def _check_sets(self, sets: Iterable[str]) -> None:
+        """Raise `UsageError` where `--set` replaces the value of an option."""
+        for key in (text.partition("=")[0].strip() for text in sets):
+            for option, own in _KEYS.items():
+                if getattr(self, option) is not None and (own == key or own.startswith(f"{key}.")):
+                    raise click.UsageError(
+                        f"--{option} reaches nothing: --set {key} replaces it; leave one out"
+                    )
 
     def _tree(self) -> tuple[dict[str, Any], str]:
         """Return the scenario in the form of a file, and its description. Raises `InputError`."""

@@ -278,13 +278,17 @@ def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
     show_widest(tables, otherwise=tables[0])
     if len(found) > _MOST_ROWS:
         say(f"  and {len(found) - _MOST_ROWS} more points (summary.csv has all)")
-    open_points = sum(not summary.met for summary in found)
-    if grid.until is not None and open_points:
-        of = f"{open_points} of {len(found)} points"
-        needed = max(summary.needed or 0 for summary in found)
+    unmet = [summary.needed for summary in found if not summary.met]
+    reachable = [needed for needed in unmet if needed is not None]
+    if grid.until is not None and reachable:
         say(
-            f"  ! {grid.until.text!r} is not met at {of}, which used all replicates; "
-            f"--replicates {needed} would meet it, by an estimate"
+            f"  ! {grid.until.text!r} is not met at {len(reachable)} of {len(found)} points, which used all "
+            f"replicates; --replicates {max(reachable)} would meet it, by an estimate"
+        )
+    if grid.until is not None and len(unmet) > len(reachable):
+        say(
+            f"  ! {grid.until.text!r} cannot be met at {len(unmet) - len(reachable)} of {len(found)} points: "
+            f"{grid.until.metric.name} comes from a histogram whose bins are wider"
         )
 
 

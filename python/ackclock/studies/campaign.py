@@ -146,18 +146,18 @@ class Campaign:
             progress.values[replicate] = value
         if progress.done == progress.asked:
             enough: int | None = progress.asked
+            needed: int | None = None
             if until is not None and progress.asked < point.most:
-                enough = until.enough([progress.values[number] for number in range(progress.asked)])
-            if enough is None:
-                assert until is not None, "invariant: without a rule the replicates asked for suffice"
+                values = [progress.values[number] for number in range(progress.asked)]
+                enough, needed = until.enough(values), until.needed(values)
+            if enough is None and needed is not None:
                 more = min(STEP, point.most - progress.asked)
                 self._total += more
-                needed = min(until.needed(list(progress.values.values())), point.most)
-                self._expect(progress, max(needed - progress.asked - more, 0))
+                self._expect(progress, max(min(needed, point.most) - progress.asked - more, 0))
                 self._ask(progress, more)
             else:
                 self._expect(progress, 0)
-                self.replicates[point.number] = enough
+                self.replicates[point.number] = progress.asked if enough is None else enough
         self._tell(self._done, self._total + self._ahead)
 
     def _expect(self, progress: _Progress, ahead: int) -> None:
@@ -192,7 +192,7 @@ class PointSummary:
     replicates: int
     #: Whether the stopping rule was met. True without a rule.
     met: bool
-    #: The estimated number of replicates for a stopping rule that was not met.
+    #: The estimated number of replicates for a stopping rule that was not met. None if it cannot be met.
     needed: int | None
     #: The number of emulated replicates that missed their times. The metrics include them.
     invalid: int
@@ -226,11 +226,12 @@ def summaries(grid: Grid, store: Store) -> Iterator[PointSummary]:
             name: resolved_estimate(values, metric.resolution) if values else None
             for name, (metric, values) in found.items()
         }
-        needed = None
+        met, needed = True, None
         if until is not None and point.most > 1:
             _, values = found[until.metric.name]
-            needed = None if until.enough(values) is not None else until.needed(values)
-        yield PointSummary(point, count, needed is None, needed, invalid, metrics)
+            met = until.enough(values) is not None
+            needed = None if met else until.needed(values)
+        yield PointSummary(point, count, met, needed, invalid, metrics)
 
 
 def metrics_of(found: Sequence[PointSummary]) -> list[Metric]:

@@ -142,7 +142,7 @@ class Grid:
         with sets_called(f"{path}: set:"):
             scenario = read(sets)
         axes = _axes(path, table)
-        until = _until(path, table)
+        until = _until(path, table, scenario)
         most = _replicates(path, table, until, replicates)
         kept = table.get("samples", "first") if samples is None else samples
         seed = table.get("seed", scenario.seed)
@@ -255,11 +255,13 @@ def _values(path: Path, key: str, values: Any) -> list[Any]:
     return values
 
 
-def _until(path: Path, table: Mapping[str, Any]) -> Until | None:
+def _until(path: Path, table: Mapping[str, Any], scenario: Scenario) -> Until | None:
     if "until" not in table:
         return None
     try:
-        return Until.parse(table["until"])
+        until = Until.parse(table["until"])
+        every_named((until.metric.name,), scenario.groups)
+        return until
     except InputError as error:
         _fail(path, "until", str(error))
 

@@ -70,13 +70,16 @@ class Until:
                 return count
         return None
 
-    def needed(self, values: Sequence[float]) -> int:
+    def needed(self, values: Sequence[float]) -> int | None:
         """Estimate the required number of replicates from the current interval.
 
-        The half-width of an interval falls with the square root of the number of replicates.
+        The half-width of an interval falls with the square root of the number of replicates. None if the
+        bins of the metric's histogram are too wide for any number.
         """
         found = resolved_estimate(values, self.metric.resolution)
         width = self.width * (abs(found.mean) if self.relative else 1.0)
+        if width < self.metric.resolution / 2 * abs(found.mean):
+            return None
         if found.half_width is None or width == 0:
             return FIRST
         count = len(values) * (found.half_width / width) ** 2
