@@ -236,7 +236,7 @@ def pairs_by_chance(suite: Path, folder: Path, count: int) -> list[Judged]:
     return found
 
 
-#: Each kind of pairs: its evaluation, and the bounds of marked cells and of verdicts, per cent.
+#: Each kind of pairs: its evaluation, and the bounds of marked cells and of verdicts, %.
 KINDS = {
     "name": (pairs_by_name, (0.0, 6.5), 5.0),
     "chance": (pairs_by_chance, (4.0, 6.0), 5.0),
