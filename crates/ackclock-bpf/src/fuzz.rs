@@ -71,6 +71,7 @@ fn ack(now: Instant, path: PathView) -> Ack {
         round_ended: false,
         cwnd_limited: true,
         in_recovery: false,
+        reduced_window: None,
         rate: None,
         state: CaState::Open,
         path,

@@ -109,6 +109,7 @@ impl Path {
             round_ended: false,
             cwnd_limited: true,
             in_recovery: false,
+            reduced_window: None,
             rate: None,
             state: CaState::Open,
             path,

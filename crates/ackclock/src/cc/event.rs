@@ -94,6 +94,8 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// True during loss recovery.
     pub in_recovery: bool,
+    /// The window of a reduction before the ACK, in segments. None without a reduction (RFC 9937).
+    pub reduced_window: Option<u32>,
     /// The delivery rate seen by the newest segment delivered, for an algorithm that
     /// [needs it](super::CongestionControl::needs_rate_samples).
     pub rate: Option<RateSample>,
@@ -117,6 +119,7 @@ impl Ack {
             round_ended: false,
             cwnd_limited: true,
             in_recovery: false,
+            reduced_window: None,
             rate: None,
             state: CaState::Open,
             path: PathView::default(),

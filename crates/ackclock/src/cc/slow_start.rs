@@ -108,6 +108,11 @@ impl Exit {
         }
     }
 
+    /// Whether slow start also continues in recovery, while the reduced window is below ssthresh.
+    pub(super) fn watches_reductions(&self) -> bool {
+        matches!(self, Exit::Linux(_))
+    }
+
     /// Processes an ACK before it grows the window.
     pub(super) fn observe(&mut self, ack: &Ack, sender: Sender) -> Verdict {
         match self {

@@ -148,10 +148,11 @@ impl Window {
         let is_resuming = self.resume.as_ref().is_some_and(|resume| resume.pipe_size().is_some());
         let Some(exit) = self.exit.as_mut().filter(|_| !is_resuming) else { return };
         let CcContext { initial_window, paces, .. } = self.context;
-        let cwnd = self.cwnd;
+        let reduced = ack.reduced_window.filter(|_| exit.watches_reductions());
+        let cwnd = reduced.map_or(self.cwnd, f64::from);
         match exit.observe(ack, Sender { cwnd, initial_window, in_slow_start: cwnd < self.ssthresh, paces }) {
             Verdict::Continues => {}
-            Verdict::Ends => self.ssthresh = cwnd,
+            Verdict::Ends => (self.cwnd, self.ssthresh) = (cwnd, cwnd),
             Verdict::Drains(window) => (self.cwnd, self.ceiling) = (window, window),
             Verdict::EndsAt(window) => {
                 (self.cwnd, self.ssthresh, self.ceiling) = (window, window, f64::INFINITY);

@@ -70,6 +70,7 @@ fn script(acks: usize, kind: CongestionKind) -> Vec<Event> {
             round_ended: false,
             cwnd_limited: true,
             in_recovery: false,
+            reduced_window: None,
             rate: None,
             state: CaState::Open,
             path,

@@ -335,6 +335,7 @@ impl Script {
             round_ended: draw.chance(10),
             cwnd_limited: draw.chance(80),
             in_recovery: self.in_recovery,
+            reduced_window: None,
             rate: draw.chance(80).then(|| rate(draw, path)),
             state: if self.in_recovery { CaState::Recovery } else { draw.pick(&[CaState::Open, CaState::Disorder]) },
             path,

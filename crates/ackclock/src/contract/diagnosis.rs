@@ -295,6 +295,7 @@ impl Script {
             round_ended: draw.chance(10),
             cwnd_limited: draw.chance(80),
             in_recovery: self.in_recovery,
+            reduced_window: None,
             rate: Some(rate(draw, path)),
             state: if self.in_recovery { CaState::Recovery } else { CaState::Open },
             path,

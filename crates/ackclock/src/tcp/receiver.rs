@@ -18,6 +18,9 @@ use window_growth::WindowGrowth;
 mod compression;
 mod window_growth;
 
+/// A tick of the clock for timestamps, as in Linux.
+const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
+
 /// One end of a connection that only receives.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -47,6 +50,8 @@ pub struct Receiver {
     timer_tick: Duration,
     last_ack_sent: u64,
     ts_recent: Instant,
+    /// Segments with an old timestamp are discarded.
+    paws: bool,
     ecn: EcnMode,
     ce_count: u32,
     /// Marks are echoed until the sender has reacted.
@@ -138,6 +143,7 @@ impl Receiver {
             timer_tick: transport.timer_tick,
             last_ack_sent: 0,
             ts_recent: Instant::ZERO,
+            paws: transport.paws && transport.timestamps,
             ecn: transport.ecn,
             ce_count: 0,
             echoes: false,
@@ -269,6 +275,9 @@ impl Receiver {
         if segment.len == 0 {
             return self.on_control(now, segment);
         }
+        if segment.sent_at < self.ts_recent && self.paws && self.is_old(segment) {
+            return Some(self.refuse(start, end));
+        }
         if self.dsack {
             self.note_duplicate(start, end);
         }
@@ -348,12 +357,36 @@ impl Receiver {
     }
 
     /// The echo comes from the segment that advances the left edge, and never goes back. RFC 7323 §4.3: "If: SEG.TSval >=
-    /// TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to TS.Recent".
+    /// TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to TS.Recent". §5.3 rejects old data before (R2).
+    /// As in Linux (`tcp_sequence`) data that end at the left edge still count.
     #[inline]
     fn note_timestamp(&mut self, segment: &DataSegment) {
-        if segment.seq <= self.last_ack_sent && segment.sent_at >= self.ts_recent {
+        if segment.seq <= self.last_ack_sent
+            && segment.sent_at >= self.ts_recent
+            && segment.seq + u64::from(segment.len) >= self.last_ack_sent
+        {
             self.ts_recent = segment.sent_at;
         }
+    }
+
+    /// Whether PAWS refuses the timestamp of a segment. Linux (`tcp_paws_check`) accepts a difference of one tick.
+    #[cold]
+    fn is_old(&self, segment: &DataSegment) -> bool {
+        let ticks = |at: Instant| at.as_nanos() / TIMESTAMP_TICK.as_nanos();
+        ticks(segment.sent_at) + 1 < ticks(self.ts_recent)
+    }
+
+    /// PAWS refuses a segment. RFC 7323 §5.3, R1: "Send an acknowledgment in reply", and "drop the segment". As in Linux
+    /// (`tcp_send_dupack`), only data below the expected byte are reported as duplicates.
+    #[cold]
+    fn refuse(&mut self, start: u64, end: u64) -> AckSegment {
+        if start < self.next {
+            self.quick_acks.left = self.quick_acks.most;
+            if self.dsack {
+                self.note_duplicate(start, end);
+            }
+        }
+        self.acknowledge()
     }
 
     /// The answer to a SYN, which is sent again until something follows it (RFC 6298 §5).

@@ -161,6 +161,9 @@ transport_keys! {
     limited_transmit: bool = [true] => Tcp;
     /// RFC 7323: every ACK yields an RTT measurement. Timestamps add 12 B to the `header` of data and of ACKs.
     timestamps: bool = [false, Ns2Linux: true, Linux: true] => Tcp;
+    /// PAWS (RFC 7323 §5.3): with timestamps, a receiver discards a segment whose timestamp is older than the last one
+    /// that it echoed. As in Linux, it accepts one clock tick of 1 ms.
+    paws: bool = [true, Ns2Linux: false] => Tcp;
     /// Rate of an algorithm that sets none itself, in windows per smoothed round trip. `off`: no pacing. `linux`: 2 in
     /// slow start up to half of ssthresh, then 1.2. `quic`: 1.25 (RFC 9002 §7.7).
     pacing: Pacing = [Pacing::Off, Quic: Pacing::Quic, Rtp: Pacing::Quic] => Both;

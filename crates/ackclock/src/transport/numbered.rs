@@ -248,6 +248,7 @@ impl<P> NumberedSender<P> {
             round_ended,
             cwnd_limited,
             in_recovery: self.period.is_some(),
+            reduced_window: None,
             rate: self.sent.take_sample(ce_count * self.transport.mss),
             state,
             path: self.path(),

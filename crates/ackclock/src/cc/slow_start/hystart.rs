@@ -6,7 +6,8 @@
 //! Rounds follow Linux 6.14 and later, and the stable kernels of 2025. A round begins with the first ACK of data sent
 //! after the previous round began, for any window. An ACK train may last 1 ms longer for the bursts of segmentation
 //! offload. It may also last as long as four of the largest bursts take at the pacing rate. A sender that paces waits
-//! for a whole RTT of ACKs. After a timeout the next round begins once the losses are repaired.
+//! for a whole RTT of ACKs. After a timeout the next round begins once the losses are repaired. It also ends slow start
+//! in recovery, where a reduced window below ssthresh counts as slow start. Recovery then ends at the reduced window.
 //!
 //! Deviation: Linux takes no RTT in the first second of congestion avoidance after a cut.
 

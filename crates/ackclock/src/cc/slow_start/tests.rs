@@ -227,3 +227,21 @@ fn rules_go_on_in_congestion_avoidance() {
     // Eleven ACKs in slow start, and nineteen, the one that ends it included, of a 31st each.
     assert!(reno.ssthresh() == 31.0 && (reno.cwnd() - 31.0 - 19.0 / 31.0).abs() < 0.01, "{}", reno.cwnd());
 }
+
+/// Linux compares the window in force with ssthresh: proportional rate reduction may lower it below in a recovery.
+#[test]
+fn hystart_ends_slow_start_in_a_recovery_whose_window_is_below_ssthresh() {
+    for (slow_start, left) in [(SlowStart::Hystart, 30.0), (SlowStart::HystartPlusPlus, 50.0)] {
+        let mut it = Driven::new(slow_start, 100.0);
+        it.round(9, ms(40.0));
+        let (now, kind, path) = (it.now, CongestionKind::Loss, PathView::default());
+        let restart = Restart::Reduced;
+        it.window.cut(&Congestion { now, kind, restart, flight_size: 100, path }, |_| 50.0);
+        for number in 0..9 {
+            let path = PathView { latest_rtt: ms(60.0), ..PathView::default() };
+            let recovers = Ack { in_recovery: true, reduced_window: Some(30), path, ..Ack::of(0.0) };
+            it.window.observe(&Ack { now: it.now, round_ended: number == 0, ..recovers });
+        }
+        assert_eq!((it.window.cwnd(), it.window.ssthresh()), (left, left));
+    }
+}

@@ -426,3 +426,40 @@ fn under_dctcp_an_ack_tells_of_the_packets_that_it_covers() {
     assert_eq!(on_data(&mut it, 4, Ecn::Ect0), Some((5, false)));
     assert_eq!(it.ce_count(), 3);
 }
+
+/// A retransmission that fills a gap has a later timestamp than the original segments that are still on the way.
+#[test]
+fn paws_discards_data_whose_timestamp_is_more_than_a_tick_older_than_the_echo() {
+    let ms = Duration::from_millis;
+    let data = |seq, sent_ms| DataSegment {
+        seq,
+        len: 10,
+        sent_at: Instant::ZERO + ms(sent_ms),
+        ecn: DataEcn::default(),
+    };
+    for (timestamps, paws, taken) in [(true, true, 20), (true, false, 30), (false, true, 30)] {
+        let mut it = receiver(|transport| {
+            (transport.timestamps, transport.paws, transport.dsack) = (timestamps, paws, true);
+        });
+        it.on_data(Instant::ZERO, &data(0, 105), Ecn::NotEct);
+        let now = Instant::ZERO + ms(200);
+        // One tick older: accepted.
+        it.on_data(now, &data(10, 104), Ecn::NotEct);
+        let ack = it.on_data(now, &data(20, 103), Ecn::NotEct).unwrap();
+        assert_eq!((ack.ack, ack.sack.duplicate(ack.ack)), (taken, None));
+        // Old data below the expected byte are reported as a duplicate.
+        let ack = it.on_data(now, &data(0, 90), Ecn::NotEct).unwrap();
+        assert_eq!((ack.ack, ack.sack.duplicate(ack.ack)), (taken, Some((0, 10))));
+    }
+}
+
+#[test]
+fn old_data_leave_the_echo_of_timestamps_as_it_is() {
+    let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+    let mut it = receiver(|_| {});
+    for (seq, sent_ms, echo_ms) in [(0, 1, 1), (10, 2, 2), (0, 30, 2), (10, 31, 31)] {
+        let segment = DataSegment { seq, len: 10, sent_at: at(sent_ms), ecn: DataEcn::default() };
+        let ack = it.on_data(at(50), &segment, Ecn::NotEct).unwrap();
+        assert_eq!(ack.echo, at(echo_ms), "byte {seq}, sent at {sent_ms} ms");
+    }
+}

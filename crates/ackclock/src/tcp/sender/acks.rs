@@ -111,6 +111,7 @@ impl Sender {
             self.advance_frto(now, acked_bytes > 0, &delivered);
         }
         let before = self.state;
+        let reduced_window = self.is_reducing().then(|| self.reduced_window().max(0) as u32);
         let inflation = self.inflation;
         if acked_bytes > 0 {
             newly_lost += self.on_new_ack(now, acked_segments, ack.echo);
@@ -138,6 +139,7 @@ impl Sender {
             in_recovery: before.is_fast_recovery() && !(self.grows_at_exit || self.strategy.grows_at_exit())
                 || self.state.is_fast_recovery()
                 || self.reduces_for_mark,
+            reduced_window,
             rate: None,
             state: self.ca_state(),
             path: self.path(),

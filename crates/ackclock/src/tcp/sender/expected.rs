@@ -89,6 +89,7 @@ impl Sender {
             round_ended,
             cwnd_limited,
             in_recovery: false,
+            reduced_window: None,
             rate: None,
             state: CaState::Open,
             path: self.path(),
