@@ -151,7 +151,7 @@ fn transport(draw: &mut Draw) -> Transport {
         peer_sack: draw.chance(85),
         ecn: draw.pick(&[EcnMode::Off, EcnMode::Classic, EcnMode::AccEcn]),
         dsack: draw.chance(50),
-        undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both]),
+        undo: draw.pick(&[Undo::None, Undo::Eifel, Undo::Dsack, Undo::Both, Undo::Counted]),
         rack: draw.chance(50),
         tlp: draw.chance(50),
         prr: draw.pick(&[Reduction::AtOnce, Reduction::Proportional, Reduction::Halving]),

@@ -489,10 +489,20 @@ impl Scoreboard {
         (self.retransmit_next..self.sacked_end).find(|index| !self.segments[(index - self.first) as usize].sacked)
     }
 
+    /// The segment that begins at byte `seq`, if it was sent again.
+    fn sent_again(&self, seq: u64) -> Option<&SentSegment> {
+        let segment = self.segments.get(self.position_of(seq));
+        segment.filter(|segment| segment.seq == seq && segment.transmissions > 1)
+    }
+
+    /// True if the segment that begins at byte `seq` was sent again.
+    pub fn was_sent_again(&self, seq: u64) -> bool {
+        self.sent_again(seq).is_some()
+    }
+
     /// True if the segment that begins at byte `seq` was sent again and is selectively acknowledged.
     pub fn came_twice(&self, seq: u64) -> bool {
-        let segment = self.segments.get(self.position_of(seq));
-        segment.is_some_and(|segment| segment.seq == seq && segment.sacked && segment.transmissions > 1)
+        self.sent_again(seq).is_some_and(|segment| segment.sacked)
     }
 
     /// The first segment from `index` on that was not selectively acknowledged.

@@ -283,11 +283,13 @@ transport_keys! {
     dsack: bool = [false, Linux: true] => Tcp;
     /// Evidence that a loss recovery was spurious, which takes its cut back (`undo_response`). `none`: no undo.
     /// `eifel`: timestamps (RFC 3522). `dsack`: D-SACK blocks (RFC 3708). `both`: timestamps or D-SACK blocks,
-    /// whichever come first. `late-acks`: acknowledgements of all packets that QUIC took for lost.
-    undo: Undo = [Undo::None, Linux: Undo::Both] => Both;
+    /// whichever come first. `counted`: the same, but a recovery is spurious after as many D-SACK blocks as it
+    /// retransmitted segments. More blocks than retransmissions in all have no effect (Linux). `late-acks`:
+    /// acknowledgements of all packets that QUIC took for lost.
+    undo: Undo = [Undo::None, Linux: Undo::Counted] => Both;
     /// Window that an undo restores for a window rule. `standard`: the data in flight, and slow start up to the earlier
-    /// window (RFC 4015). `restore`: window and ssthresh before the cut (Linux). CUBIC restores all in both cases (RFC
-    /// 9438 §4.9).
+    /// window (RFC 4015). `restore`: window and ssthresh before the cut (Linux). CUBIC with exact arithmetic restores
+    /// all in both cases (RFC 9438 §4.9).
     undo_response: UndoResponse = [UndoResponse::Standard, Linux: UndoResponse::Restore] => Both;
     /// F-RTO (RFC 5682): the two ACKs after a timeout show a SACK sender whether it was spurious. A spurious timeout is
     /// undone.

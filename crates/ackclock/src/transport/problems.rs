@@ -43,7 +43,7 @@ impl TransportKeys {
             reject("ecn", self.ecn.name(), if is_numbered { "\"off\" or \"counts\"" } else { of_tcp });
         }
         let (undoes, known) = match self.protocol {
-            Protocol::Tcp => (self.undo != Undo::LateAcks, "\"none\", \"eifel\", \"dsack\" or \"both\""),
+            Protocol::Tcp => (self.undo != Undo::LateAcks, "\"none\", \"eifel\", \"dsack\", \"both\" or \"counted\""),
             Protocol::Quic => (self.undo == Undo::LateAcks, "\"none\" or \"late-acks\""),
             Protocol::Rtp => (false, "\"none\""),
         };

@@ -139,6 +139,8 @@ variation! {
         Dsack,
         /// Timestamps and D-SACK blocks, whichever do first.
         Both,
+        /// The same, with D-SACK blocks counted as in Linux.
+        Counted,
         /// QUIC: acknowledgements of all packets that were taken for lost.
         LateAcks
     }
@@ -147,12 +149,12 @@ variation! {
 impl Undo {
     /// True if timestamps show it.
     pub fn by_timestamps(self) -> bool {
-        matches!(self, Undo::Eifel | Undo::Both)
+        matches!(self, Undo::Eifel | Undo::Both | Undo::Counted)
     }
 
     /// True if D-SACK blocks show it.
     pub fn by_duplicates(self) -> bool {
-        matches!(self, Undo::Dsack | Undo::Both)
+        matches!(self, Undo::Dsack | Undo::Both | Undo::Counted)
     }
 }
 

@@ -84,6 +84,7 @@ fn agree(mut built_in: Cc, mut text: Cc) {
                     round_ended: other < 10,
                     cwnd_limited: odds < 90,
                     in_recovery,
+                    reduced_window: None,
                     rate: None,
                     state: CaState::Open,
                     path,

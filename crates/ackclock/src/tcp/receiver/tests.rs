@@ -431,12 +431,8 @@ fn under_dctcp_an_ack_tells_of_the_packets_that_it_covers() {
 #[test]
 fn paws_discards_data_whose_timestamp_is_more_than_a_tick_older_than_the_echo() {
     let ms = Duration::from_millis;
-    let data = |seq, sent_ms| DataSegment {
-        seq,
-        len: 10,
-        sent_at: Instant::ZERO + ms(sent_ms),
-        ecn: DataEcn::default(),
-    };
+    let data =
+        |seq, sent_ms| DataSegment { seq, len: 10, sent_at: Instant::ZERO + ms(sent_ms), ecn: DataEcn::default() };
     for (timestamps, paws, taken) in [(true, true, 20), (true, false, 30), (false, true, 30)] {
         let mut it = receiver(|transport| {
             (transport.timestamps, transport.paws, transport.dsack) = (timestamps, paws, true);

@@ -173,7 +173,8 @@ impl Sender {
     #[inline(never)]
     pub(super) fn hear(&mut self, now: Instant, ack: &AckSegment, is_new: bool, delivered: &mut Delivered) -> News {
         let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
-        let mut view = View { board, rtt, state: *state, una: *snd_una, is_new, next: *snd_nxt, now };
+        let retransmits = self.counters.retransmits;
+        let mut view = View { board, rtt, state: *state, una: *snd_una, is_new, next: *snd_nxt, now, retransmits };
         strategy.on_ack(&mut view, ack, delivered)
     }
 

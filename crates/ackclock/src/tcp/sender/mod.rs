@@ -184,7 +184,7 @@ impl Sender {
             detects_spurious: transport.undo.by_timestamps() && transport.timestamps,
             takes_dsack: transport.dsack,
             doubt: Doubt::None,
-            dsack: transport.undo.by_duplicates().then(Box::default),
+            dsack: transport.undo.by_duplicates().then(|| Box::new(Dsack::new(transport.undo))),
             hides_sacked: strategy.hides_sacked(),
             reduces: may_reduce(&transport, &strategy, &cc),
             reduces_for_mark: false,

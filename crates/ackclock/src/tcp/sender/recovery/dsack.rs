@@ -1,4 +1,4 @@
-//! Spurious retransmissions, as D-SACK blocks prove them.
+//! Spurious retransmissions, as D-SACK blocks prove them or as Linux counts them.
 //!
 //! Reference: RFC 3708 §3, whose steps are named.
 //!
@@ -8,11 +8,108 @@
 
 use std::collections::VecDeque;
 
-use crate::transport::RangeSet;
+use crate::transport::{RangeSet, Undo};
+
+/// A D-SACK block on an ACK.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Duplicate {
+    /// Bytes that arrived twice.
+    pub(super) block: (u64, u64),
+    /// Their segments.
+    pub(super) segments: u32,
+    /// The data acknowledged before the ACK.
+    pub(super) una: u64,
+    /// Data above were selectively acknowledged.
+    pub(super) sacked: bool,
+    /// The segments were sent again, as far as they are outstanding.
+    pub(super) may_be_retransmission: bool,
+}
+
+/// The rule that finds a recovery spurious.
+#[derive(Debug)]
+pub(in crate::tcp::sender) enum Dsack {
+    Proved(Proofs),
+    Counted(Counts),
+}
+
+impl Dsack {
+    /// The rule of a key.
+    pub(in crate::tcp::sender) fn new(undo: Undo) -> Self {
+        if undo == Undo::Counted { Dsack::Counted(Counts::default()) } else { Dsack::Proved(Proofs::default()) }
+    }
+
+    /// A recovery begins. `una` is the end of the acknowledged data, and some segments that were sent `again` are in
+    /// flight.
+    pub(super) fn begin(&mut self, una: u64, again: u32) {
+        match self {
+            Dsack::Proved(proofs) => proofs.begin(una),
+            Dsack::Counted(counts) => (counts.marker, counts.left) = (Some(una), (again > 0).then_some(again)),
+        }
+    }
+
+    /// This recovery can no longer be undone.
+    pub(super) fn end_doubt(&mut self) {
+        match self {
+            Dsack::Proved(proofs) => proofs.in_doubt = false,
+            Dsack::Counted(counts) => counts.marker = None,
+        }
+    }
+
+    /// The bytes `start .. end` are sent for the `transmissions`-th time.
+    pub(super) fn note_retransmission(&mut self, start: u64, end: u64, transmissions: u8) {
+        match self {
+            Dsack::Proved(proofs) => proofs.note_retransmission(start, end, transmissions),
+            Dsack::Counted(counts) => counts.left = Some(counts.left.unwrap_or(0) + 1),
+        }
+    }
+
+    /// A block reports so many duplicates, and so many segments were ever sent again. Returns false if the block has no
+    /// effect.
+    pub(super) fn heeds(&mut self, segments: u32, retransmits: u64) -> bool {
+        match self {
+            Dsack::Proved(_) => true,
+            Dsack::Counted(counts) => {
+                counts.duplicates += u64::from(segments);
+                counts.duplicates <= retransmits
+            }
+        }
+    }
+
+    /// A block reports duplicates. Returns true if the recovery was spurious.
+    pub(super) fn prove(&mut self, duplicate: Duplicate) -> bool {
+        match self {
+            Dsack::Proved(proofs) => proofs.prove(duplicate.block, duplicate.una, duplicate.sacked),
+            Dsack::Counted(counts) => counts.count(duplicate),
+        }
+    }
+}
+
+/// Linux's `undo_marker`, `undo_retrans` and `dsack_dups`.
+#[derive(Debug, Default)]
+pub(in crate::tcp::sender) struct Counts {
+    /// The acknowledged data at the beginning of a recovery that may be undone.
+    marker: Option<u64>,
+    /// Retransmissions that have not arrived twice, by their number. None before the first.
+    left: Option<u32>,
+    /// Segments that arrived twice, of the whole connection.
+    duplicates: u64,
+}
+
+impl Counts {
+    /// `tcp_check_dsack` and `tcp_sacktag_one`: any duplicate of data above the marker counts.
+    fn count(&mut self, duplicate: Duplicate) -> bool {
+        let Some(marker) = self.marker else { return false };
+        let counts = duplicate.block.1 > marker && duplicate.may_be_retransmission;
+        if let Some(left) = self.left.as_mut().filter(|_| counts) {
+            *left = left.saturating_sub(duplicate.segments);
+        }
+        self.left == Some(0)
+    }
+}
 
 /// The retransmissions, and the duplicates among them.
 #[derive(Debug, Default)]
-pub(in crate::tcp::sender) struct Dsack {
+pub(in crate::tcp::sender) struct Proofs {
     /// All that was sent again in this recovery and the one before.
     sent_again: RangeSet,
     /// The acknowledged data at the beginning of this recovery.
@@ -27,22 +124,17 @@ pub(in crate::tcp::sender) struct Dsack {
     is_distrusted: bool,
 }
 
-impl Dsack {
+impl Proofs {
     /// A recovery begins. `una` is the end of the acknowledged data.
-    pub(super) fn begin(&mut self, una: u64) {
+    fn begin(&mut self, una: u64) {
         self.sent_again.remove_below(self.begun_at);
         (self.known_from, self.begun_at) = (self.begun_at, una);
         self.unproved.clear();
         self.in_doubt = !self.is_distrusted;
     }
 
-    /// This recovery can no longer be undone.
-    pub(super) fn end_doubt(&mut self) {
-        self.in_doubt = false;
-    }
-
     /// The bytes `start .. end` are sent for the `transmissions`-th time.
-    pub(super) fn note_retransmission(&mut self, start: u64, end: u64, transmissions: u8) {
+    fn note_retransmission(&mut self, start: u64, end: u64, transmissions: u8) {
         self.sent_again.insert(start, end, |_, _, _| {});
         // (A.3): "If the segment was retransmitted more than once (...) the congestion control state MUST NOT be reverted
         // to its previous state during the current window of data."
@@ -54,7 +146,7 @@ impl Dsack {
 
     /// A block reports that `start .. end` arrived twice, on an ACK. Before the ACK `una` was acknowledged, and data
     /// above it were `sacked` or not. Returns true if all retransmissions of this recovery have arrived twice.
-    pub(super) fn prove(&mut self, (start, end): (u64, u64), una: u64, sacked: bool) -> bool {
+    fn prove(&mut self, (start, end): (u64, u64), una: u64, sacked: bool) -> bool {
         if start < self.known_from {
             return false;
         }
@@ -82,8 +174,8 @@ mod tests {
     use super::*;
 
     /// A recovery that begins at byte 100 and sends two segments of ten bytes again.
-    fn two_sent_again() -> Dsack {
-        let mut dsack = Dsack::default();
+    fn two_sent_again() -> Proofs {
+        let mut dsack = Proofs::default();
         dsack.begin(100);
         dsack.note_retransmission(100, 110, 2);
         dsack.note_retransmission(140, 150, 2);
@@ -141,5 +233,32 @@ mod tests {
         dsack.prove((140, 150), 300, false);
         dsack.note_retransmission(300, 310, 2);
         assert!(dsack.prove((300, 310), 310, false));
+    }
+
+    /// The rules of Linux 6.12, `tcp_input.c`.
+    #[test]
+    fn linux_counts_duplicates_and_does_not_ask_for_their_origin() {
+        let duplicate = |block, una, may_be_retransmission| Duplicate {
+            block,
+            segments: 1,
+            una,
+            sacked: false,
+            may_be_retransmission,
+        };
+        let mut counted = Dsack::new(Undo::Counted);
+        // More duplicates than retransmissions have no effect.
+        assert!(!counted.heeds(1, 0) && counted.heeds(1, 2) && !counted.heeds(1, 2));
+        counted.begin(100, 0);
+        assert!(!counted.prove(duplicate((110, 120), 130, true)), "no retransmission yet");
+        counted.note_retransmission(100, 110, 2);
+        counted.note_retransmission(140, 150, 2);
+        assert!(!counted.prove(duplicate((90, 100), 160, true)), "below the marker");
+        assert!(!counted.prove(duplicate((170, 180), 160, false)), "outstanding, and sent once");
+        assert!(!counted.prove(duplicate((120, 130), 160, true)), "a copy by the network counts");
+        assert!(counted.prove(duplicate((130, 140), 160, true)));
+        counted.begin(200, 2);
+        assert!(!counted.prove(duplicate((210, 220), 230, true)), "two were in flight");
+        counted.end_doubt();
+        assert!(!counted.prove(duplicate((220, 230), 230, true)));
     }
 }

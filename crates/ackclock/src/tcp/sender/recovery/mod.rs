@@ -176,7 +176,9 @@ impl Sender {
     /// The reordering timer expires: segments that are still missing are lost.
     pub(super) fn on_reordering_timer(&mut self, now: Instant) {
         let Sender { strategy, board, rtt, state, snd_una, snd_nxt, .. } = self;
-        let mut view = View { board, rtt, state: *state, una: *snd_una, is_new: false, next: *snd_nxt, now };
+        let retransmits = self.counters.retransmits;
+        let (is_new, una, next) = (false, *snd_una, *snd_nxt);
+        let mut view = View { board, rtt, state: *state, una, is_new, next, now, retransmits };
         let lost = strategy.on_settled(&mut view);
         self.set_reordering_timer(now);
         if lost > 0 {

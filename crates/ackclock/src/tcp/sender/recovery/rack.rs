@@ -16,7 +16,7 @@ use super::again::{Again, LostQueue};
 use super::strategy::{BeforeNew, News, OnPartialAck, Reorderings, Strategy, View};
 use crate::tcp::scoreboard::{DUP_THRESH, Delivered, Scoreboard, SentSegment};
 use crate::tcp::segment::AckSegment;
-use crate::transport::{RackRtt, Rtt, Transport};
+use crate::transport::{RackRtt, Rtt, Transport, Undo};
 use crate::units::{Duration, Instant};
 
 /// RFC 8985 §6.2, step 4: a wider window lasts for so many recoveries.
@@ -35,6 +35,8 @@ pub(in crate::tcp::sender) struct Rack {
     /// RACK.segment.
     latest: Option<Latest>,
     reordering: Reordering,
+    /// Segments that D-SACK blocks reported, if they are compared with the retransmissions.
+    duplicates: Option<u64>,
     /// Retransmissions in the order of their times, then of their ends. Those that are no longer in flight are
     /// skipped.
     again: VecDeque<Again>,
@@ -136,11 +138,21 @@ impl Rack {
             takes_cumulative: transport.rack_rtt == RackRtt::Cumulative,
             latest: None,
             reordering: Reordering::default(),
+            duplicates: (transport.undo == Undo::Counted).then_some(0),
             again: VecDeque::new(),
             edge: 0,
             settles_at: None,
             queue: LostQueue::default(),
         }
+    }
+
+    /// Whether a D-SACK block widens the reordering window. In Linux (`tcp_dsack_seen`) it does only after reordering,
+    /// and the duplicates must not exceed the retransmissions.
+    #[cold]
+    fn heeds(&mut self, (start, end): (u64, u64), retransmits: u64) -> bool {
+        let Some(duplicates) = &mut self.duplicates else { return true };
+        *duplicates += (end - start).div_ceil(self.mss);
+        *duplicates <= retransmits && self.reordering.seen.times > 0
     }
 
     /// RFC 8985 §6.2, step 2.
@@ -268,7 +280,7 @@ impl Strategy for Rack {
         let before = delivered.segments;
         let mut has_dsack = false;
         if !ack.sack.is_empty() {
-            has_dsack = ack.sack.duplicate(ack.ack).is_some();
+            has_dsack = ack.sack.duplicate(ack.ack).is_some_and(|block| self.heeds(block, view.retransmits));
             view.board.acknowledge_selectively(ack.ack, &ack.sack, delivered);
         }
         let min_rtt = min_rtt(view.rtt, view.now, delivered);

@@ -19,6 +19,8 @@ pub(in crate::tcp::sender) struct View<'a> {
     /// SND.NXT.
     pub(in crate::tcp::sender) next: u64,
     pub(in crate::tcp::sender) now: Instant,
+    /// The retransmissions so far.
+    pub(in crate::tcp::sender) retransmits: u64,
 }
 
 /// The strategy's first classification of an ACK.

@@ -30,6 +30,11 @@ pub(in crate::tcp::sender) struct Tlp {
 }
 
 impl Tlp {
+    /// A probe in flight is a retransmission.
+    pub(super) fn has_retransmitted(&self) -> bool {
+        self.end_seq.is_some() && self.is_retransmission
+    }
+
     /// A round-trip time was measured.
     #[inline]
     pub(in crate::tcp::sender) fn note_sample(&mut self) {

@@ -1,11 +1,12 @@
 //! Spurious recoveries: late segments were considered lost, and the response is undone.
 //!
-//! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other method. The response is the
+//! Reference: RFC 3522 (the Eifel detection algorithm), and `dsack` for the other methods. The response is the
 //! algorithm's `on_undo` and RFC 4015 §3.2, step (4).
 //!
 //! Deviations: with RACK a fast recovery is undone only when none of its retransmissions is in flight, as in Linux. A
 //! retransmission in flight may repair a real loss.
 
+use super::dsack::Duplicate;
 use super::{Frto, Sender, State};
 use crate::cc::Recovery;
 use crate::tcp::scoreboard::SentSegment;
@@ -34,7 +35,8 @@ impl Sender {
             self.doubt = front.map_or(Doubt::Begins, |front| Doubt::Since(front.sent_at));
         }
         if let Some(dsack) = &mut self.dsack {
-            dsack.begin(self.snd_una);
+            let (_, _, retransmitted) = self.board.counts();
+            dsack.begin(self.snd_una, retransmitted + u32::from(self.tlp.has_retransmitted()));
         }
     }
 
@@ -84,11 +86,24 @@ impl Sender {
     pub(in crate::tcp::sender) fn take_dsack(&mut self, ack: &AckSegment) -> bool {
         let Some(duplicate) = ack.sack.duplicate(ack.ack) else { return false };
         self.counters.duplicates_reported += 1;
+        let mss = u64::from(self.transport.mss);
+        let segments = (duplicate.1 - duplicate.0).div_ceil(mss) as u32;
+        let is_heeded = self.dsack.as_mut().is_none_or(|dsack| dsack.heeds(segments, self.counters.retransmits));
+        if !is_heeded {
+            return false;
+        }
         if self.board.came_twice(duplicate.0) {
             self.strategy.on_reordering(duplicate.0);
         }
-        let (una, sacked) = (self.snd_una, self.board.has_sacked());
-        self.dsack.as_mut().is_some_and(|dsack| dsack.prove(duplicate, una, sacked))
+        let una = self.snd_una;
+        let duplicate = Duplicate {
+            block: duplicate,
+            segments,
+            una,
+            sacked: self.board.has_sacked(),
+            may_be_retransmission: duplicate.1 <= una || self.board.was_sent_again(duplicate.0),
+        };
+        self.dsack.as_mut().is_some_and(|dsack| dsack.prove(duplicate))
     }
 
     /// All that was sent again in the last recovery came twice.

@@ -54,7 +54,7 @@ fn undone(profile: Profile, undo: Undo) -> (f64, f64) {
 #[test]
 fn an_undo_gives_back_window_and_ssthresh_under_linux_and_what_rfc_4015_says_under_rfc() {
     let linux = Profile::Linux.keys();
-    assert_eq!((linux.undo, undone(Profile::Linux, linux.undo)), (Undo::Both, (8.0, 5.0)));
+    assert_eq!((linux.undo, undone(Profile::Linux, linux.undo)), (Undo::Counted, (8.0, 5.0)));
     // RFC 4015 §3.2: of ten segments that were sent by the cut six are in flight: "cwnd <- FlightSize + min (bytes_acked, IW)", where
     // the growth is the ACK's, which is one in recovery; "pipe_prev <- max (FlightSize, ssthresh)", "ssthresh <- pipe_prev".
     assert_eq!(undone(Profile::Rfc, Undo::Eifel), (6.0, 10.0));
