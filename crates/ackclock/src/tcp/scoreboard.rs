@@ -572,6 +572,14 @@ impl Scoreboard {
         }
     }
 
+    /// An ACK reports bytes that were delivered a second time.
+    #[cold]
+    pub fn note_duplicate(&mut self, now: Instant, bytes: u64) {
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_duplicate(now, bytes);
+        }
+    }
+
     /// The sample of that ACK, which reports `bytes` more that came with a mark.
     #[inline(never)]
     pub fn take_sample(&mut self, bytes: u32) -> Option<RateSample> {

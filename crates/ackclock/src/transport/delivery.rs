@@ -172,6 +172,13 @@ impl Delivery {
         self.arrived = (!interval.is_zero()).then(|| Arrived { interval, bytes, lost: self.lost - stamp.lost });
     }
 
+    /// `bytes` were delivered a second time, which counts in Linux (`tcp_dsack_seen`).
+    #[cold]
+    pub fn on_duplicate(&mut self, now: Instant, bytes: u64) {
+        self.delivered += bytes;
+        self.delivered_at = now;
+    }
+
     /// The ACK at hand reports `bytes` more that came with a mark: the sample that it gives.
     pub fn take_sample(&mut self, bytes: u32) -> Option<RateSample> {
         self.delivered_ce += u64::from(bytes);

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::ecn::Marks;
-use super::recovery::{Frto, News, View};
+use super::recovery::{DuplicateNews, Frto, News, View};
 use crate::cc::Ack;
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::segment::AckSegment;
@@ -19,6 +19,8 @@ pub(super) struct Arrival {
     pub(super) duplicates: u32,
     pub(super) round_ended: bool,
     pub(super) cwnd_limited: bool,
+    /// Segments delivered a second time that count as deliveries.
+    pub(super) again: u32,
     /// It shows that the last recovery was unnecessary.
     pub(super) shows_needless: bool,
     pub(super) news: News,
@@ -51,13 +53,21 @@ impl Sender {
             return;
         }
         let cwnd_limited = self.grows_unused || self.uses_window(self.in_flight_for_window());
-        let shows_needless = self.takes_dsack && self.take_dsack(ack);
+        let DuplicateNews { again, shows_needless } =
+            if self.takes_dsack { self.take_dsack(now, ack) } else { DuplicateNews::default() };
         let duplicates = self.dup_acks;
         let acked_from = self.board.outstanding();
         let delivered = self.board.acknowledge(ack.ack);
         let acked_segments = acked_from - self.board.outstanding();
-        let arrival =
-            Arrival { delivered, acked_segments, cwnd_limited, shows_needless, duplicates, ..Arrival::default() };
+        let arrival = Arrival {
+            delivered,
+            acked_segments,
+            cwnd_limited,
+            shows_needless,
+            duplicates,
+            again,
+            ..Arrival::default()
+        };
         self.process(now, ack, arrival);
     }
 
@@ -93,6 +103,7 @@ impl Sender {
         arrival.acked_bytes = ack.ack - self.snd_una;
         arrival.round_ended = self.advance(ack, arrival.delivered.last);
         arrival.news = self.hear(now, ack, arrival.acked_bytes > 0, &mut arrival.delivered);
+        arrival.delivered.segments += arrival.again;
         self.conclude(now, ack, arrival);
     }
 

@@ -75,6 +75,11 @@ impl Dsack {
         }
     }
 
+    /// Whether duplicates count as deliveries.
+    pub(super) fn counts(&self) -> bool {
+        matches!(self, Dsack::Counted(_))
+    }
+
     /// A block reports duplicates. Returns true if the recovery was spurious.
     pub(super) fn prove(&mut self, duplicate: Duplicate) -> bool {
         match self {

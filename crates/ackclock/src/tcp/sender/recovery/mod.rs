@@ -26,7 +26,7 @@ pub(super) use halving::Halving;
 pub(super) use prr::Prr;
 pub(super) use strategy::{BeforeNew, News, Next, View};
 pub(super) use tlp::Tlp;
-pub(super) use undo::Doubt;
+pub(super) use undo::{Doubt, DuplicateNews};
 
 use self::strategy::OnPartialAck;
 use super::Sender;

@@ -25,6 +25,15 @@ pub(in crate::tcp::sender) enum Doubt {
     Since(Instant),
 }
 
+/// The meaning of a D-SACK block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp::sender) struct DuplicateNews {
+    /// Segments that count as delivered again.
+    pub(in crate::tcp::sender) again: u32,
+    /// All retransmissions of the last recovery have arrived twice.
+    pub(in crate::tcp::sender) shows_needless: bool,
+}
+
 impl Sender {
     /// A recovery begins. RFC 3522 §3.2, step (2): a recovery that begins during another doubtful one uses its time.
     /// The previous recovery may have retransmitted the first segment already. The next new ACK then belongs to that
@@ -80,30 +89,36 @@ impl Sender {
         self.undo(now);
     }
 
-    /// An ACK with blocks arrives, before any other processing. Returns true if all retransmissions of the last
-    /// recovery have arrived twice.
+    /// An ACK with blocks arrives, before any other processing. Its first block may report duplicates.
     #[cold]
-    pub(in crate::tcp::sender) fn take_dsack(&mut self, ack: &AckSegment) -> bool {
-        let Some(duplicate) = ack.sack.duplicate(ack.ack) else { return false };
+    pub(in crate::tcp::sender) fn take_dsack(&mut self, now: Instant, ack: &AckSegment) -> DuplicateNews {
+        let Some(block) = ack.sack.duplicate(ack.ack) else { return DuplicateNews::default() };
         self.counters.duplicates_reported += 1;
-        let mss = u64::from(self.transport.mss);
-        let segments = (duplicate.1 - duplicate.0).div_ceil(mss) as u32;
-        let is_heeded = self.dsack.as_mut().is_none_or(|dsack| dsack.heeds(segments, self.counters.retransmits));
-        if !is_heeded {
-            return false;
-        }
-        if self.board.came_twice(duplicate.0) {
-            self.strategy.on_reordering(duplicate.0);
-        }
-        let una = self.snd_una;
-        let duplicate = Duplicate {
-            block: duplicate,
-            segments,
-            una,
-            sacked: self.board.has_sacked(),
-            may_be_retransmission: duplicate.1 <= una || self.board.was_sent_again(duplicate.0),
+        let bytes = block.1 - block.0;
+        let segments = bytes.div_ceil(u64::from(self.transport.mss)) as u32;
+        let Some(dsack) = &mut self.dsack else {
+            self.note_reordering_of(block.0);
+            return DuplicateNews::default();
         };
-        self.dsack.as_mut().is_some_and(|dsack| dsack.prove(duplicate))
+        if !dsack.heeds(segments, self.counters.retransmits) {
+            return DuplicateNews::default();
+        }
+        let (una, sacked) = (self.snd_una, self.board.has_sacked());
+        let may_be_retransmission = block.1 <= una || self.board.was_sent_again(block.0);
+        let shows_needless = dsack.prove(Duplicate { block, segments, una, sacked, may_be_retransmission });
+        let counts = dsack.counts();
+        self.note_reordering_of(block.0);
+        if counts {
+            self.board.note_duplicate(now, bytes);
+        }
+        DuplicateNews { again: if counts { segments } else { 0 }, shows_needless }
+    }
+
+    /// The segment that begins here arrived twice. If its retransmission was needless, it was late.
+    fn note_reordering_of(&mut self, seq: u64) {
+        if self.board.came_twice(seq) {
+            self.strategy.on_reordering(seq);
+        }
     }
 
     /// All that was sent again in the last recovery came twice.
