@@ -128,11 +128,14 @@ def _of(segments: int) -> dict[str, Any]:
 
 
 REORDERED = {"reordering": {"probability": 0.01, "delay": "5 ms"}}
+JITTER = {"jitter": "10 ms", "jitter_reorders": True}
+DUPLICATES = {"duplication": 0.02}
 LOSSY = {"loss": {"kind": "bernoulli", "probability": 0.1}}
 STEP = {"delay_varies": {"kind": "steps", "times": ["0 s", "5 s"], "delays": ["20 ms", "220 ms"]}}
 MARKS = {"queue": {"kind": "codel", "ecn": True}}
 ALL_MARKED = {"queue": {"kind": "codel", "ecn": True, "ce_threshold": "0 s"}}
 CLASSIC = {"ecn": "classic"}
+ALGORITHMS = ("cubic", "reno", "bbr1")
 OF_LOSS = (GOODPUT, CWND, RETRANSMITS)
 MARKED = (GOODPUT, CWND, RECOVERIES)
 
@@ -141,6 +144,8 @@ EPISODES = (
     Episode("1 % of packets 5 ms late", "cubic", 20, 40, 20.0, OF_LOSS, REORDERED),
     Episode("1 % of packets 5 ms late", "reno", 20, 40, 20.0, OF_LOSS, REORDERED),
     Episode("1 % of packets 5 ms late", "bbr1", 20, 40, 20.0, OF_LOSS, REORDERED),
+    *(Episode("jitter of 10 ms that reorders", cc, 10, 40, 10.0, OF_LOSS, JITTER) for cc in ALGORITHMS),
+    *(Episode("2 % of packets duplicated", cc, 10, 40, 10.0, OF_LOSS, DUPLICATES) for cc in ALGORITHMS),
     Episode("10 % loss", "cubic", 20, 100, 30.0, OF_LOSS, LOSSY),
     Episode("10 % loss", "bbr1", 20, 100, 20.0, OF_LOSS, LOSSY),
     Episode("200 ms more delay after 5 s", "cubic", 10, 40, 10.0, OF_LOSS, STEP),

@@ -357,8 +357,9 @@ impl Receiver {
     }
 
     /// The echo comes from the segment that advances the left edge, and never goes back. RFC 7323 §4.3: "If: SEG.TSval >=
-    /// TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to TS.Recent". §5.3 rejects old data before (R2).
-    /// As in Linux (`tcp_sequence`) data that end at the left edge still count.
+    /// TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to TS.Recent".
+    ///
+    /// §5.3 rejects old data before (R2). As in Linux (`tcp_sequence`) data that end at the left edge still count.
     #[inline]
     fn note_timestamp(&mut self, segment: &DataSegment) {
         if segment.seq <= self.last_ack_sent

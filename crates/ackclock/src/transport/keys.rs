@@ -161,8 +161,8 @@ transport_keys! {
     limited_transmit: bool = [true] => Tcp;
     /// RFC 7323: every ACK yields an RTT measurement. Timestamps add 12 B to the `header` of data and of ACKs.
     timestamps: bool = [false, Ns2Linux: true, Linux: true] => Tcp;
-    /// PAWS (RFC 7323 §5.3): with timestamps, a receiver discards a segment whose timestamp is older than the last one
-    /// that it echoed. As in Linux, it accepts one clock tick of 1 ms.
+    /// PAWS (RFC 7323 §5.3): a receiver discards segments with an older timestamp than the last one that it echoed. As
+    /// in Linux, it accepts one clock tick of 1 ms. `timestamps` must be on.
     paws: bool = [true, Ns2Linux: false] => Tcp;
     /// Rate of an algorithm that sets none itself, in windows per smoothed round trip. `off`: no pacing. `linux`: 2 in
     /// slow start up to half of ssthresh, then 1.2. `quic`: 1.25 (RFC 9002 §7.7).
@@ -283,9 +283,8 @@ transport_keys! {
     dsack: bool = [false, Linux: true] => Tcp;
     /// Evidence that a loss recovery was spurious, which takes its cut back (`undo_response`). `none`: no undo.
     /// `eifel`: timestamps (RFC 3522). `dsack`: D-SACK blocks (RFC 3708). `both`: timestamps or D-SACK blocks,
-    /// whichever come first. `counted`: the same, but a recovery is spurious after as many D-SACK blocks as it
-    /// retransmitted segments. More blocks than retransmissions in all have no effect (Linux). `late-acks`:
-    /// acknowledgements of all packets that QUIC took for lost.
+    /// whichever come first. `counted`: timestamps, or as many D-SACK blocks as retransmissions. Blocks for copies that
+    /// the network made count too (Linux). `late-acks`: acknowledgements of all packets that QUIC took for lost.
     undo: Undo = [Undo::None, Linux: Undo::Counted] => Both;
     /// Window that an undo restores for a window rule. `standard`: the data in flight, and slow start up to the earlier
     /// window (RFC 4015). `restore`: window and ssthresh before the cut (Linux). CUBIC with exact arithmetic restores

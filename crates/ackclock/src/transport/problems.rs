@@ -94,7 +94,7 @@ mod tests {
             ]
         );
         // Linux's own RACK beside QUIC is what the profile says, not the user.
-        let mixed = TransportKeys { profile: Profile::Linux, rack: true, undo: Undo::Both, ..quic };
+        let mixed = TransportKeys { profile: Profile::Linux, rack: true, undo: Undo::Counted, ..quic };
         assert_eq!(found(&mixed), [""; 0]);
         let tcp = TransportKeys { packet_threshold: 5, ecn: EcnMode::Counts, ..TransportKeys::default() };
         assert_eq!(

@@ -36,7 +36,7 @@ pub(in crate::tcp::sender) struct Rack {
     latest: Option<Latest>,
     reordering: Reordering,
     /// Segments that D-SACK blocks reported, if they are compared with the retransmissions.
-    duplicates: Option<u64>,
+    duplicates: Option<u32>,
     /// Retransmissions in the order of their times, then of their ends. Those that are no longer in flight are
     /// skipped.
     again: VecDeque<Again>,
@@ -151,8 +151,8 @@ impl Rack {
     #[cold]
     fn heeds(&mut self, (start, end): (u64, u64), retransmits: u64) -> bool {
         let Some(duplicates) = &mut self.duplicates else { return true };
-        *duplicates += (end - start).div_ceil(self.mss);
-        *duplicates <= retransmits && self.reordering.seen.times > 0
+        *duplicates = duplicates.saturating_add((end - start).div_ceil(self.mss) as u32);
+        u64::from(*duplicates) <= retransmits && self.reordering.seen.times > 0
     }
 
     /// RFC 8985 §6.2, step 2.
