@@ -187,10 +187,10 @@ def measures(simulated: Sequence[Reading], linux: Sequence[Reading]) -> Iterator
     yield Measure("min RTT", here, there, 1e3 * (there - here), 1.0, 0.0)
 
 
-def decided(row_of: Callable[[int], dict[str, Any]], backend: emulations.Backend) -> dict[str, Any]:
+def decided(row_of: Callable[..., dict[str, Any]], backend: emulations.Backend) -> dict[str, Any]:
     """Return the row of the first of `MULTIPLES` that decides it. Runs in real time are not multiplied."""
     for multiple in MULTIPLES:
-        row = row_of(multiple)
+        row = row_of(multiple=multiple)
         if row["verdict"] != "undecided" or not backend.is_virtual:
             break
     return row
@@ -332,12 +332,12 @@ def main() -> int:
     rows = []
     for cell in cells:
         of_cell = partial(compare, cell, backend, counted=counted, most_s=most_s, deadline=deadline)
-        rows.append(decided(lambda multiple, run=of_cell: run(multiple=multiple), backend))
+        rows.append(decided(of_cell, backend))
         print(line(rows[-1]), flush=True)
     of_episodes = []
     for episode in chosen:
         of_episode = partial(compare_episode, episode, backend, is_quick=given.quick)
-        of_episodes.append(decided(lambda multiple, run=of_episode: run(multiple=multiple), backend))
+        of_episodes.append(decided(of_episode, backend))
         print(episodes.line(of_episodes[-1]), flush=True)
     print(emulations.summary([*rows, *of_episodes]))
     if given.write:
