@@ -151,7 +151,7 @@ class Shorthand(NamedTuple):
             for option, own in _KEYS.items():
                 if getattr(self, option) is not None and (own == key or own.startswith(f"{key}.")):
                     raise click.UsageError(
-                        f"--{option} reaches nothing: --set {key} replaces it; leave one out"
+                        f"--{option} reaches nothing: --set {key} replaces it. Leave one out"
                     )
 
     def _tree(self) -> tuple[dict[str, Any], str]:
