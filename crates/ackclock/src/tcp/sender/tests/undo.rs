@@ -265,6 +265,30 @@ fn what_the_network_doubles_undoes_nothing_then_and_later() {
     assert_eq!((counters.retransmits, counters.duplicates_reported, counters.undos), (1, 2, 0));
 }
 
+/// `tcp_dsack_seen` counts a duplicate as a delivery, unless there are more duplicates than retransmissions.
+#[test]
+fn a_counted_duplicate_is_a_delivery() {
+    let heard = |undo| {
+        let witness = Witness::new(8.0);
+        let mut tcp = witness.drive_under(with_dsack(LossRecovery::Sack, undo));
+        tcp.sent();
+        tcp.ack(1, &[]);
+        for end in 3..=5 {
+            tcp.ack(1, &[(2, end)]);
+        }
+        tcp.ack(8, &[]);
+        tcp.ack(9, &[(1, 2)]);
+        tcp.ack(10, &[(1, 2)]);
+        assert_eq!(tcp.sender.counters().retransmits, 1);
+        let told =
+            witness.heard(|ack| (ack.newly_delivered, ack.rate.map(|rate| rate.prior_delivered + rate.delivered)));
+        let (newly, bytes): (Vec<_>, Vec<_>) = told.into_iter().unzip();
+        (newly[newly.len() - 2..].to_vec(), bytes.last().copied().flatten().map(|bytes| bytes / MSS))
+    };
+    assert_eq!(heard(Undo::Dsack), (vec![1, 1], Some(10)));
+    assert_eq!(heard(Undo::Counted), (vec![2, 1], Some(11)));
+}
+
 #[test]
 fn a_cut_for_a_mark_ends_the_doubt() {
     let mut tcp =
