@@ -353,7 +353,7 @@ def test_a_worker_may_come_later(tmp_path: Path) -> None:
         with started("study", study, "--out", tmp_path / "out", "--dask", cluster.address) as process:
             assert process.stderr is not None
             said = process.stderr.readline()
-            assert f"{cluster.address} has no workers yet; waiting for them" in said
+            assert f"{cluster.address} has no workers yet; waiting" in said
             cluster.add_worker()
             process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0

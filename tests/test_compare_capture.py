@@ -107,7 +107,7 @@ def test_the_path_is_estimated_where_no_scenario_is_given(
     # 5 Mbit/s, 40 ms and a packet of 1500 bytes, 20 packets in the queue.
     assert "estimated from the capture: rate 5" in answer.stdout
     assert "captured at the sender" in answer.stdout
-    assert "the window is not in packets" in answer.stdout
+    assert "packets do not contain the window" in answer.stdout
     document = compared(tmp_path, own[1])
     link = document["scenario"]["links"]["path"]
     assert float(link["rate"].split()[0]) == pytest.approx(5, rel=0.01) or link["rate"].endswith(" bit/s")
@@ -255,7 +255,7 @@ def test_one_of_thousands_of_connections(tmp_path: Path) -> None:
         (pcap(101, [frame("raw", protocol=17)] * 2), "no TCP connection: left out: 2 of 2 packets of UDP"),
         (pcap(147, [b"abc"]), "left out: 1 of 1 packets of link type 147, which is not read"),
         (pcap(101, [frame("raw")]), "10.0.0.1:5000 > 10.0.0.2:80 has no ACKs of its data; capture both"),
-        (pcap(101, exchange("raw")), "the capture is too short to estimate the path from: it has 2 segments"),
+        (pcap(101, exchange("raw")), "the capture is too short to estimate the path: it has 2 segments"),
     ],
 )
 def test_files_that_are_no_capture(content: bytes, message: str, tmp_path: Path) -> None:
@@ -374,7 +374,7 @@ def test_a_compressed_capture_is_read_and_a_cut_one_up_to_there(tmp_path: Path) 
     # Two members, one after the other, as gzip allows.
     assert read(tmp_path, gzip.compress(content[:500]) + gzip.compress(content[500:])).left_out == []
     cut = read(tmp_path, packed[: len(packed) // 2])
-    assert cut.left_out == ["what follows the last packet read is damaged"]
+    assert cut.left_out == ["the file is damaged after the last packet read"]
     assert 20 < cut.choose(None).packets < 400
 
 
@@ -416,7 +416,7 @@ def test_junk_after_whole_packets_is_left_out(own: tuple[Path, Path, dict[str, A
         capture = read(tmp_path, damage)
         assert capture.left_out in (
             ["it ends in the middle of a packet"],
-            ["what follows the last packet read is damaged"],
+            ["the file is damaged after the last packet read"],
         )
         assert capture.observe(capture.choose(None))["segments"] > 100
 

@@ -69,7 +69,7 @@ def test_a_profile_is_what_scripts_begin_with(tmp_path: Path) -> None:
     assert cli("exchange", "--profile", "linux", str(script)).code == 0
     result = cli("exchange", "--profile", "linus", str(script))
     assert result.code == 2
-    assert "there is no profile `linus`; there are rfc, ns-2, ns-2-linux, linux, quic" in result.stderr
+    assert "unknown profile `linus`; there are rfc, ns-2, ns-2-linux, linux, quic" in result.stderr
 
 
 def test_what_is_not_about_a_sender_is_named_and_skipped(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_point_with_nothing_random_has_one_replicate(study: Writer) -> None:
 
 
 def test_a_rule_needs_its_first_replicates_from_an_option_too(study: Writer) -> None:
-    with pytest.raises(AckclockError, match=r"^replicates: is 5, but must be at least 10, as `until` looks"):
+    with pytest.raises(AckclockError, match=r"^replicates: is 5, but must be at least 10, the number that"):
         Grid.load(study('until = "goodput +- 1 %"'), replicates=5)
 
 
@@ -104,7 +104,7 @@ def test_a_scenario_may_stand_in_the_file(tmp_path: Path) -> None:
         ("replicates = true", "replicates: is true, but must be a whole number"),
         (
             'until = "goodput +- 1 %"\nreplicates = 9',
-            "must be at least 10, as `until` looks at so many first",
+            "must be at least 10, the number that `until` checks first",
         ),
         (
             'until = "godput +- 1 %"',

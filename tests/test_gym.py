@@ -517,17 +517,17 @@ def test_after_the_end_there_are_no_agents() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"agents": "tset"}, "agents: has 'tset', which there is not; did you mean 'test'?"),
+        ({"agents": "tset"}, "agents: has 'tset', which does not exist; did you mean 'test'?"),
         ({"agents": []}, "agents: is empty; there are the flows test, other"),
         ({"agents": 3}, "agents: is 3, but must be a list of texts, as in ['test']"),
-        ({"action": "windows"}, "action: has 'windows', which there is not; did you mean 'window'?"),
+        ({"action": "windows"}, "action: has 'windows', which does not exist; did you mean 'window'?"),
         ({"step_s": 0}, "step_s: is 0, but must be seconds from 1e-9 to 1e6, as in 0.01"),
         ({"step_s": math.nan}, "step_s: is nan, but must be seconds from 1e-9 to 1e6, as in 0.01"),
         ({"step_s": "10 ms"}, "step_s: is '10 ms', but must be seconds, as in 0.01"),
         ({"observation": []}, "observation: is empty; ackclock.gym.TERMS has what can be observed"),
-        ({"observation": ["rtt"]}, "observation: has 'rtt', which there is not; did you mean 'srtt'?"),
+        ({"observation": ["rtt"]}, "observation: has 'rtt', which does not exist; did you mean 'srtt'?"),
         ({"observation": "srtt"}, "observation: is 'srtt', but must be a list of texts, as in ['srtt']"),
-        ({"reward": {"goodptu": 1}}, "reward: has 'goodptu', which there is not; did you mean 'goodput'?"),
+        ({"reward": {"goodptu": 1}}, "reward: has 'goodptu', which does not exist; did you mean 'goodput'?"),
         (
             {"reward": {"goodput": math.inf}},
             "reward: has the weight inf for goodput; it must be a finite number",

@@ -183,7 +183,7 @@ def test_a_compiled_rule_runs_in_the_simulator_as_its_text(tmp_path: Path) -> No
         (["load", "/nowhere/my.rule"], "/nowhere/my.rule"),
         (
             ["compile", "aimd", "--out", "a.bpf.o"],
-            "'aimd' is no rule; give a file such as my.rule, or --rule",
+            "'aimd' is not a rule; give a file such as my.rule, or --rule",
         ),
         (
             ["compile", "--rule", RULE, "--out", "a.txt"],
@@ -232,7 +232,7 @@ def test_what_is_no_object_or_was_stripped_is_one_line(tmp_path: Path) -> None:
     text, stripped = tmp_path / "text.bpf.o", tmp_path / "stripped.bpf.o"
     text.write_text("int main() {}")
     stripped.write_bytes((OBJECTS / "aimd.bpf.o").read_bytes().replace(b".BTF\0", b".XTF\0"))
-    for path, message in ((text, "it is no ELF object"), (stripped, "has no BTF, or was stripped of it")):
+    for path, message in ((text, "not a 64-bit ELF object"), (stripped, "has no BTF, or was stripped of it")):
         assert message in cli("cc", "load", path).stderr
         with pytest.raises(ackclock.ScenarioError, match=message):
             scenario(f'{{ kind = "bpf", object = "{path}" }}')

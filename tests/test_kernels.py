@@ -213,8 +213,8 @@ def test_sources_have_names_and_folders(tree: Path, tmp_path: Path) -> None:
     [
         ("6.1", "contains no source of Linux 6.1: apt-get install linux-source-6.1 flex bison bc libelf-dev"),
         ("newest", "newest: is neither a version such as 6.12 nor a source tree or tarball"),
-        ("{folder}", "is no source tree of Linux: it contains no folder arch/um"),
-        ("{folder}/file", "is no tarball: expected a name that ends with .tar.xz"),
+        ("{folder}", "is not a source tree of Linux: it contains no folder arch/um"),
+        ("{folder}/file", "is not a tarball: expected a name that ends with .tar.xz"),
     ],
 )
 def test_a_source_that_is_absent_is_one_line(tmp_path: Path, name: str, message: str) -> None:

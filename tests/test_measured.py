@@ -335,9 +335,9 @@ HUGE = '{"qlog_version": "0.3", "traces": [{"events": [{"time": 1e999, "name": "
     ("content", "message"),
     [
         ("{", "is neither a capture nor a measurement: not JSON"),
-        ("{}", "is JSON, but neither of iperf3 --json, nor of Flent, nor qlog"),
+        ("{}", "is JSON, but not from iperf3 --json, Flent or qlog"),
         ("[" * 100_000, "neither pcap nor pcapng"),
-        ('{"a": ' * 100_000, "it is nested too deeply"),
+        ('{"a": ' * 100_000, "is nested too deeply"),
         ('{"qlog_version": ' + "9" * 5000 + "}", "not JSON"),
         (b'{"\xff": 1}', "is neither a capture nor UTF-8 text"),
         (
@@ -345,20 +345,20 @@ HUGE = '{"qlog_version": "0.3", "traces": [{"events": [{"time": 1e999, "name": "
             "iperf3 reports an error: unable to connect",
         ),
         ({"start": {"test_start": {"protocol": "UDP"}}, "end": {}}, "iperf3 measured UDP"),
-        ({"start": 7, "end": []}, "iperf3 has no stream in it"),
-        ({"start": {"connected": [{}]}, "end": {}, "intervals": [{"streams": 3}]}, "iperf3 has no interval"),
+        ({"start": 7, "end": []}, "the iperf3 file contains no stream"),
+        ({"start": {"connected": [{}]}, "end": {}, "intervals": [{"streams": 3}]}, "contains no interval"),
         (
             {"metadata": {}, "results": {"Ping (ms)": []}, "x_values": []},
-            "Flent has no TCP stream in it, but Ping",
+            "the Flent file contains no TCP stream, but Ping",
         ),
         (
             {"metadata": 1, "results": 2, "x_values": 3, "version": 9},
             "version '9' of Flent's format is not read",
         ),
-        ({"qlog_version": "0.3", "traces": []}, "qlog has no traces in it"),
-        ({"qlog_version": "0.3", "traces": [{"events": 3}]}, "qlog has no events in it"),
+        ({"qlog_version": "0.3", "traces": []}, "the qlog file contains no traces"),
+        ({"qlog_version": "0.3", "traces": [{"events": 3}]}, "the qlog file contains no events"),
         (HUGE, "qlog trace 1 has no data of streams"),
-        (records(seq(), [], "\x1e"), "qlog has no events in it"),
+        (records(seq(), [], "\x1e"), "the qlog file contains no events"),
         ("\x1e{\n\x1e{", "record 1 of qlog is not JSON"),
         (
             "ESTAB 0 0 10.0.0.1:1 10.0.0.2:2\n\t cubic rtt:1/1 mss:1448 cwnd:10\n",

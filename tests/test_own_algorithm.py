@@ -357,7 +357,7 @@ def test_evaluate_ranks_a_file_against_others(here: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "cc", "message"),
     [
-        ("def f(:\n", "my_cc.py", "cc: my_cc.py:1: is no Python: invalid syntax: def f(:"),
+        ("def f(:\n", "my_cc.py", "cc: my_cc.py:1: is invalid Python: invalid syntax: def f(:"),
         ("x = 1 / 0\n", "my_cc.py", "cc: ZeroDivisionError: division by zero; my_cc.py:1, in <module>: x = 1 / 0"),
         ("x = 1\n", "my_cc.py", "cc: my_cc.py has no class that inherits ackclock.CongestionControl"),
         (BODY + "    pass\n", "my_cc.py:MyCd", "cc: my_cc.py has no class 'MyCd'; did you mean 'MyCc'?"),

@@ -192,7 +192,7 @@ def test_a_metric_that_is_none_is_one_message(words: tuple[str, ...], message: s
         assert answer.code == 2 and message in answer.stderr and answer.stderr.count("\n") == 1
     with pytest.raises(InputError, match=r"<dict>: metrics: share\(d\): no flows are called 'd'"):
         ackclock.study({"scenario": SCENARIO, "metrics": ["share(d)"]})
-    with pytest.raises(ArgumentValueError, match="no metric is called so"):
+    with pytest.raises(ArgumentValueError, match="which is not a metric"):
         ackclock.run(SCENARIO).metric("godput")
 
 

@@ -411,7 +411,7 @@ def test_a_capture_has_the_plot_of_its_run(tmp_path: Path) -> None:
         own, captured = (strokes(drawing, name) for drawing in drawings)
         assert own > 10 and captured == pytest.approx(own, rel=0.02), name
     assert strokes(drawings[1], "lost") == 0
-    assert "--seed and --set are of scenarios" in cli("sequence", pcap, "--seed", "1").stderr
+    assert "--seed and --set apply to scenarios only" in cli("sequence", pcap, "--seed", "1").stderr
     assert "names no connection: '7'" in cli("sequence", pcap, "--flows", "7").stderr
 
 

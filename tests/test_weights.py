@@ -54,10 +54,10 @@ def test_the_delay_score_is_the_part_of_the_base_rtt() -> None:
     ("words", "message"),
     [
         (["--weights", "delay=0"], "--weights contain 'delay'; did you mean 'delay_score'"),
-        (["--weights", "efficiency=-1"], "--weights contain efficiency=-1, but weights begin at 0"),
+        (["--weights", "efficiency=-1"], "--weights contain efficiency=-1, but a weight must be at least 0"),
         (
             ["--weights", "efficiency=nan"],
-            "--weights contain efficiency=nan, but weights begin at 0",
+            "--weights contain efficiency=nan, but a weight must be at least 0",
         ),
         (["--weights", "efficiency"], "'efficiency': expected NAME=NUMBER, as in delay_score=0"),
         (

@@ -225,7 +225,7 @@ class Scenario:
 
     @property
     def foreign(self) -> list[tuple[str, str, str]]:
-        """The algorithms from outside that flows run.
+        """The user-supplied algorithms that flows run.
 
         Of each its `kind` (`python` or `library`), source, and name in results.
         """

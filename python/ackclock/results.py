@@ -78,7 +78,7 @@ class RunResult:
         None where it does not apply. Raises `ArgumentValueError` for an unknown name.
         """
         if (metric := metric_named(name)) is None:
-            raise ArgumentValueError("name", f"is {name!r}, but no metric is called so")
+            raise ArgumentValueError("name", f"is {name!r}, which is not a metric")
         return metric.of(self.document)
 
     @property

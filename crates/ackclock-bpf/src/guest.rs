@@ -53,7 +53,7 @@ const CALLS: [(&str, i32, u64); 13] = [
 /// The places of fields in the structures of a guest's kernel.
 #[derive(Clone, Debug, Default)]
 pub struct GuestTypes {
-    /// By structure and name. A structure as a whole has no name.
+    /// The fields by structure and name. A structure as a whole has no name.
     fields: BTreeMap<(usize, String), Place>,
 }
 

@@ -38,7 +38,7 @@ pub enum Reference {
     },
     /// A function of the kernel.
     Kfunc(String),
-    /// A variable that whoever loads the program knows, such as `CONFIG_HZ`.
+    /// A variable whose value the loader provides, such as `CONFIG_HZ`.
     Extern(String),
     /// A map, by name.
     Map(String),
@@ -113,7 +113,7 @@ pub struct Operations {
     pub is_for_links: bool,
 }
 
-/// A global variable that whoever loads the object may set.
+/// A global variable that the loader of the object may set.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name.
@@ -171,9 +171,9 @@ impl BpfObject {
             return Err(wrong!("it has {} bytes, but at most {OBJECT} are read", data.len()));
         }
         let elf = ElfFile64::<Endianness>::parse(data)
-            .map_err(|_| wrong!("it is no ELF object of 64 bits; expected what clang -target bpf writes"))?;
+            .map_err(|_| wrong!("it is not a 64-bit ELF object; expected what clang -target bpf writes"))?;
         if elf.architecture() != object::Architecture::Bpf || !elf.is_little_endian() {
-            return Err(wrong!("it is no eBPF object; compile with clang -O2 -g -target bpf"));
+            return Err(wrong!("it is not an eBPF object; compile with clang -O2 -g -target bpf"));
         }
         let section = |name: &str| elf.section_by_name(name).and_then(|section| section.data().ok());
         let btf = section(".BTF").ok_or_else(|| {
@@ -206,7 +206,9 @@ impl BpfObject {
         reader.operations(&mut object)?;
         reader.variables(&mut object)?;
         if object.operations.is_empty() {
-            return Err(wrong!("it has no struct_ops of type {CONGESTION_OPS}, so that it is no congestion control"));
+            return Err(wrong!(
+                "it contains no struct_ops of type {CONGESTION_OPS}, so it is not a congestion control"
+            ));
         }
         Ok(object)
     }

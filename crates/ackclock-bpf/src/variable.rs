@@ -1,4 +1,4 @@
-//! Values of global variables, as whoever loads an object sets them.
+//! Values of global variables, which the loader of an object sets.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -76,7 +76,7 @@ fn time(guests: u64) -> Instant {
     Instant::from_nanos(guests.saturating_sub(BOOT.as_nanos()))
 }
 
-/// The time so much later, or the largest one.
+/// Adds `by` to `at`, up to the largest time.
 fn later(at: Instant, by: Duration) -> Instant {
     Instant::from_nanos(at.as_nanos().saturating_add(by.as_nanos()))
 }

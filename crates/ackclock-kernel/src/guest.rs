@@ -45,7 +45,7 @@ const RUN: u32 = 6;
 const FREE_UNTIL: u32 = 7;
 const GET_TOD: u32 = 8;
 const BROADCAST: u32 = 9;
-/// Of the agent (guest/agent/clock.c).
+/// The code of a message of the agent (guest/agent/clock.c).
 const DRAIN: u32 = 64;
 
 // Places in the memory of the clock.
@@ -67,7 +67,7 @@ const SHARES_TIME: u32 = 1;
 pub struct Boot<'a> {
     /// The kernel.
     pub kernel: &'a Path,
-    /// The folder of the run, which nobody else uses.
+    /// The folder of the run, for this run alone.
     pub folder: &'a Path,
     /// The name of the host in messages.
     pub host: &'static str,

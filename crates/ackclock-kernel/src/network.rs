@@ -19,7 +19,7 @@ use crate::readings::Reports;
 struct Carried {
     bytes: Vec<u8>,
     header: Header,
-    /// Those who need it: links, and for an arrival the host and the account.
+    /// The number of holders: links, and for an arrival the host and the account.
     holders: u32,
 }
 
@@ -101,7 +101,7 @@ pub struct Network<'a> {
     flows: Flows,
     /// Packets that are captured.
     pub tap: Option<Tap>,
-    /// By side: arrivals that its host does not have yet.
+    /// Arrivals that the host of each side does not have yet.
     known: [BinaryHeap<Reverse<Arrival>>; 2],
     /// Arrivals that have not happened.
     due: BinaryHeap<Reverse<Arrival>>,
@@ -111,7 +111,7 @@ pub struct Network<'a> {
     /// The counters of each flow when the window of measurement began.
     before: Option<Vec<Counters>>,
     next_sample: Option<Instant>,
-    /// Of each sample, by sampled flow: bytes on the wire so far.
+    /// Bytes on the wire so far, for each sample and sampled flow.
     wire_bytes: Vec<u64>,
 }
 

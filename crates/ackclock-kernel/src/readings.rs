@@ -14,15 +14,15 @@ const INFO: usize = 32;
 pub struct Reports<'a> {
     plan: &'a Plan,
     looks: &'a [Instant],
-    /// By flow.
+    /// The present state of each flow.
     now: Vec<Reading>,
     before: Vec<Reading>,
-    /// By sample, and by sampled flow.
+    /// The state at each sample, by sampled flow.
     sampled: Vec<Reading>,
 }
 
 impl<'a> Reports<'a> {
-    /// Of a run with these looks.
+    /// Creates the empty reports of a run with these looks.
     pub fn new(plan: &'a Plan, looks: &'a [Instant]) -> Self {
         let flows = vec![Reading::default(); plan.flows.len()];
         Reports { plan, looks, now: flows.clone(), before: flows, sampled: Vec::new() }

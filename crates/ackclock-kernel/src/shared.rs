@@ -274,7 +274,7 @@ mod tests {
         let record = |kind: u64, len: u64| [3_u64.to_ne_bytes(), (len | kind << 32 | 7 << 48).to_ne_bytes()].concat();
         shared.memory.write(HEADER, &record(Kind::State as u64, 3));
         shared.memory.write(HEADER + RECORD, b"abc");
-        // A kind that nobody knows, and a length beyond the written bytes.
+        // An unknown kind, and a length beyond the written bytes.
         shared.memory.write(HEADER + 24, &record(99, 0));
         shared.memory.write(HEADER + 40, &record(Kind::Packet as u64, u64::from(u32::MAX)));
         shared.memory.write(AT_OUT_LEN, &60_u64.to_ne_bytes());

@@ -268,7 +268,7 @@ impl<'a> Applications<'a> {
     /// Runs to the end.
     pub fn run(mut self, stop: &AtomicBool) -> Result<Readings, EmulationError> {
         sys::be_prompt(1);
-        // Before it nobody forwards, and a handshake would take longer than the path.
+        // The forwarder runs only from the start. An earlier handshake would take longer than the path.
         self.clock.wait_for_start();
         let end = Instant::ZERO + self.plan.duration;
         let zeros = vec![0; AHEAD as usize];

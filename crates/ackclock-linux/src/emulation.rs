@@ -136,7 +136,7 @@ fn measure(
         elapsed: forwarded.watched.ended_at().since(Instant::ZERO),
         stalls: accounts.iter().map(|account| account.stalls).sum(),
         longest_stall: accounts.iter().map(|account| account.longest_stall).max().unwrap_or_default(),
-        // Where the table cannot be read, the packets are missed by nobody else: it counts as one.
+        // An unreadable table counts as one overflow, because no other check finds such packets.
         tun_overflows: hosts.iter().map(|host| host.overflows().unwrap_or(1)).sum(),
         steal_share: cpu.zip(CpuTime::read()).map(|(before, now)| now.stolen_since(before)),
         host_limited_share: host_limited_share(plan, &applied.after, forwarded.watched.ended_at()),

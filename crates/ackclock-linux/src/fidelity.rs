@@ -45,7 +45,7 @@ pub struct Fidelity {
     pub stalls: u64,
     /// The longest of them, or the longest for which the forwarding thread did not run when it was due.
     pub longest_stall_s: f64,
-    /// Packets that a TUN device dropped because nobody read them in time.
+    /// Packets that a TUN device dropped because they were not read in time.
     pub tun_overflows: u64,
     /// Packets that a host did not take.
     pub refused_packets: u64,
@@ -76,7 +76,7 @@ impl Timing {
         self.latest = self.latest.max(late);
     }
 
-    /// The thread woke up by so much too late.
+    /// Records that the thread woke up late by `by`.
     pub fn overslept(&mut self, by: Duration) {
         self.longest_sleep = self.longest_sleep.max(by);
     }
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!((least_stall(&short), least_stall(&plan())), (Duration::from_millis(3), MOST_STALL));
     }
 
-    /// 99 packets on time and one that is late by so many microseconds.
+    /// 99 packets on time, and one that is `late_us` microseconds late.
     fn timing(late_us: u64) -> Timing {
         let mut timing = Timing::default();
         let due = Instant::ZERO + Duration::from_millis(1);

@@ -45,14 +45,14 @@ impl Clock {
 /// State that the threads of a run share.
 #[derive(Debug)]
 pub struct Shared {
-    /// By flow: bytes on the wire so far.
+    /// Bytes on the wire so far, by flow.
     pub wire_bytes: Vec<AtomicU64>,
     /// The run is over before its time.
     pub is_over: AtomicBool,
 }
 
 impl Shared {
-    /// Of a run that begins.
+    /// Creates the state of a run that begins.
     pub fn new(plan: &Plan) -> Self {
         Shared { wire_bytes: plan.flows.iter().map(|_| AtomicU64::new(0)).collect(), is_over: AtomicBool::new(false) }
     }

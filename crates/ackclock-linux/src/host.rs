@@ -85,7 +85,7 @@ impl Host {
         (&self.device).write(packet).is_ok()
     }
 
-    /// Packets that the device has dropped because nobody read them in time.
+    /// Packets that the device has dropped because they were not read in time.
     pub fn overflows(&self) -> io::Result<u64> {
         let table = self.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
         Ok(sent_and_dropped(&table, DEVICE).unwrap_or(0))

@@ -247,7 +247,7 @@ impl Waiting {
     }
 }
 
-/// Waits for one of several files, at most for so long.
+/// Waits for one of several files, at most for `nanos`.
 pub fn wait(files: &mut [Waiting], nanos: u64) -> io::Result<()> {
     let timeout = libc::timespec { tv_sec: (nanos / 1_000_000_000) as _, tv_nsec: (nanos % 1_000_000_000) as _ };
     let count = files.len() as libc::nfds_t;

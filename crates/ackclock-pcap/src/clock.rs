@@ -10,10 +10,10 @@ const BACK_NS: u64 = 10_000_000_000;
 /// A shorter step ahead is a pause.
 const AHEAD_NS: u64 = 600_000_000_000;
 
-/// That the clock was set, and the packets that are used.
+/// A step of the clock in a capture, and the packets that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClockStep {
-    /// By how much, in seconds: the largest step.
+    /// The largest step, in seconds.
     pub step_s: f64,
     /// Packets between two steps that are used, the most of them.
     pub used: usize,
@@ -54,7 +54,7 @@ pub(crate) fn keep_between_steps(headers: &mut Vec<TcpHeader>) -> Option<ClockSt
 struct Waiting {
     sent: Option<u32>,
     acked: Option<u32>,
-    /// Of the other direction, and of the sender.
+    /// The clocks of the other direction and of the sender.
     clocks: [Option<u32>; 2],
 }
 

@@ -89,7 +89,7 @@ struct Stray {
     is_all_new: bool,
 }
 
-/// Of each direction, the first byte that may be in flight, and the byte after the last one.
+/// The first byte that may be in flight and the byte after the last one, for each direction.
 #[derive(Clone, Copy, Default)]
 struct Numbers([Option<(u32, u32)>; 2]);
 
@@ -128,7 +128,7 @@ fn is_after(number: u32, other: u32) -> bool {
 #[derive(Default)]
 pub(crate) struct Connections {
     pub(crate) all: Vec<Connection>,
-    /// By their ends, the latest ones.
+    /// The latest connection of each pair of endpoints.
     latest: BTreeMap<[Endpoint; 2], usize>,
     copies: Copies,
 }

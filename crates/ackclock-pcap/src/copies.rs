@@ -10,17 +10,17 @@ use crate::decode::Segment;
 
 /// Packets that are remembered.
 const REMEMBERED: usize = 1 << 16;
-/// With the same identification of IPv4, which a retransmission has not: as long as a router may hold a packet.
+/// Copies with the same IPv4 identification arrive within the time for which a router may hold a packet.
 const WITH_ID_NS: u64 = 1_000_000_000;
-/// Without one, at another place: as long as a host takes to pass a packet on.
+/// Copies at another interface arrive within the time that a host takes to forward a packet.
 const ELSEWHERE_NS: u64 = 10_000_000;
-/// Without one, at the same place, with data: less than any round trip of a retransmission.
+/// Copies with data at the same interface arrive sooner than any retransmission.
 const SAME_PLACE_NS: u64 = 100_000;
 
 /// Packets that were seen lately.
 #[derive(Default)]
 pub(crate) struct Copies {
-    /// By a digest of all that copies have in common: time and place.
+    /// Time and place, by a digest of the parts that copies share.
     seen: BTreeMap<u64, (u64, (u32, u8))>,
     order: VecDeque<(u64, u64)>,
 }
@@ -55,7 +55,7 @@ impl Copies {
     }
 }
 
-/// Of ends, TCP header and identification. Link headers, hop limits and checksums differ between copies.
+/// A digest of ends, TCP header and identification. Link headers, hop limits and checksums differ between copies.
 fn digest(segment: &Segment) -> u64 {
     let TcpHeader {
         time: Instant { .. },

@@ -55,7 +55,7 @@ pub struct Described {
     pub receiver: String,
     /// Whether the addresses belong to IPv6.
     pub ipv6: bool,
-    /// Of both directions.
+    /// Packets of both directions.
     pub packets: u64,
     /// Payload of the sender, retransmissions included.
     pub bytes: u64,

@@ -24,7 +24,7 @@ pub fn exchange_json(
     let known = Profile::ALL.iter().find(|(known, _)| *known == profile);
     let Some((_, profile)) = known else {
         let names: Vec<_> = Profile::ALL.iter().map(|(known, _)| *known).collect();
-        return Err(PyValueError::new_err(format!("there is no profile `{profile}`; there are {}", names.join(", "))));
+        return Err(PyValueError::new_err(format!("unknown profile `{profile}`; there are {}", names.join(", "))));
     };
     let report = py.detach(|| match &kernel {
         Some(kernel) => in_kernel(text, *profile, kernel),

@@ -45,7 +45,7 @@ pub enum Captured {}
 /// The results of the engine.
 pub struct Outcome {
     engine_cpu_s: f64,
-    /// Without its samples, which are in the tables.
+    /// The result without its samples, which are in the tables.
     result: RunResult,
     flow_samples: Table,
     link_samples: Table,
@@ -208,7 +208,7 @@ impl Run {
                     }),
                     false => Ok(work()),
                 };
-                // Nobody listens any more after a signal.
+                // After a signal the receiver may be closed.
                 let _ = sender.send(outcome);
             });
             loop {

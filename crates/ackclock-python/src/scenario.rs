@@ -81,7 +81,7 @@ impl Scenario {
         self.inner.is_random()
     }
 
-    /// The algorithms from outside that flows run.
+    /// The user-supplied algorithms that flows run.
     ///
     /// Of each its `kind` (`python`, `library`, `bpf`, `kernel` or `module`), source, and name in results.
     #[getter]
@@ -272,7 +272,7 @@ impl ReadFiles for Beside {
     }
 
     fn read_rule(&self, name: &str, is_set: bool) -> Result<String, (String, String)> {
-        // Whoever changes a key names files as the shell does.
+        // Files in `--set` are relative to the current folder, as in a shell.
         let path = if is_set { PathBuf::from(name) } else { self.folder.join(name) };
         let refused = |error: &dyn std::fmt::Display| ("file".to_owned(), format!("cannot be read: {error}"));
         let bytes = ackclock_input::read(&path, ackclock_input::TEXT).map_err(|error| refused(&error))?;

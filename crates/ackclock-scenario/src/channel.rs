@@ -1,4 +1,4 @@
-//! The keys of channels that stations contend for, their presets, and the parameters that come of them.
+//! The keys of shared channels (Wi-Fi), their presets, and the resulting parameters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

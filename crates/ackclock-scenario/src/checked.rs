@@ -211,7 +211,7 @@ impl Scenario {
         self.document.replicates.is_some_and(|replicates| replicates.is_random()).then(|| Drawn::of(plan))
     }
 
-    /// The algorithms from outside that flows run, each once.
+    /// The user-supplied algorithms that flows run, each once.
     pub fn foreign(&self) -> Vec<&CcSpec> {
         let mut found: Vec<&CcSpec> = Vec::new();
         for spec in self.document.flows.iter().filter_map(|flow| flow.cc.as_ref()) {

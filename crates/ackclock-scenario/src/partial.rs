@@ -59,7 +59,7 @@ fn leave_out(root: &mut Node, path: &[String]) -> bool {
                         remove(cc, parameter);
                     }
                 }
-                // Nobody knows whether it is TCP.
+                // The protocol is unknown, so it may be TCP.
                 ("traffic", _) => {
                     remove(flow, "traffic");
                     stand_in_cc(flow);
@@ -88,7 +88,7 @@ fn flow_mut(root: &mut Node, index: usize) -> Option<&mut Node> {
     }
 }
 
-/// A flow whose algorithm is not known has one, so that nobody misses it.
+/// Gives a flow with an unknown algorithm a default one, so that no second mistake is reported.
 fn stand_in_cc(flow: &mut Node) {
     if flow.get("cc").is_none()
         && let Value::Table(entries) = &mut flow.value

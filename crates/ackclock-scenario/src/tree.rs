@@ -49,7 +49,7 @@ impl Node {
         Node { value, origin }
     }
 
-    /// A value that nobody wrote.
+    /// A value from a default, which no file contains.
     pub fn from_default(json: &serde_json::Value) -> Self {
         use serde_json::Value as Json;
         let value = match json {

@@ -155,7 +155,7 @@ fn flow_alone(flow: &Flow, duration: Duration, mut at: impl FnMut(&str, Result<(
             result => result,
         },
     );
-    // A start that is too late is told at `start`.
+    // A start that is too late is reported at `start`.
     if let Some(stop) = flow.stop.filter(|stop| *stop <= start && start < duration) {
         at("stop", Err(Problem::StopBeforeStart { stop, start }));
     }

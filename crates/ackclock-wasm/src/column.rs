@@ -16,7 +16,7 @@ pub enum Table {
 }
 
 impl Table {
-    /// By its name.
+    /// The table with this name.
     pub fn by_name(name: &str) -> Option<Table> {
         match name {
             "flows" => Some(Table::Flows),

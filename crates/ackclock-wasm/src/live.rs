@@ -294,5 +294,5 @@ fn time(seconds: f64) -> Result<Duration, JsError> {
     if seconds.is_finite() && seconds >= 0.0 {
         return Ok(Duration::from_secs_f64_round(seconds));
     }
-    Err(JsError::new(&format!("{seconds} is no time in seconds")))
+    Err(JsError::new(&format!("{seconds} is not a time in seconds")))
 }

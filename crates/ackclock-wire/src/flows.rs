@@ -43,9 +43,9 @@ pub struct Departure {
 /// The flows of a plan.
 #[derive(Clone, Debug)]
 pub struct Flows {
-    /// By flow.
+    /// The account of each flow.
     pub accounts: Vec<Account>,
-    /// By flow: bytes on the wire in addition to IP's.
+    /// Bytes on the wire in addition to IP's, by flow.
     beyond_ip: Vec<u32>,
 }
 

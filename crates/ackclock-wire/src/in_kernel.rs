@@ -84,7 +84,7 @@ impl InKernel {
     pub fn object(&self, folder: &Path) -> Result<BpfObject, String> {
         let said = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         match self {
-            InKernel::Own(_) | InKernel::Module(_) => Err("it is no program of eBPF".to_owned()),
+            InKernel::Own(_) | InKernel::Module(_) => Err("it is not an eBPF program".to_owned()),
             InKernel::Object(path, parameters) => {
                 let mut object = BpfObject::read(path).map_err(|error| said(path, &error))?;
                 object.set_all(parameters).map_err(|error| said(path, &error))?;
@@ -175,7 +175,7 @@ fn set(object: &mut BpfObject, spec: &CcSpec) -> Result<(), String> {
 #[derive(Debug)]
 pub struct Algorithms<T> {
     known: Vec<(InKernel, String, T)>,
-    /// By flow. None for a simulated one.
+    /// The index of each flow's algorithm. A simulated flow has none.
     of_flows: Vec<Option<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! The links of a plan with real packets in them, stepped by whoever has a clock.
+//! The links of a plan with real packets in them. The caller owns the clock.
 
 use std::sync::Arc;
 

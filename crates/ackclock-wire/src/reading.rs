@@ -171,7 +171,7 @@ pub struct Reading {
     pub recovery: Option<u32>,
     /// Congestion events, as states that were entered between two looks show them.
     pub congestion_events: u64,
-    /// Of them, those for marks.
+    /// Congestion events for marks, part of `congestion_events`.
     pub ecn_events: u64,
 }
 
@@ -223,7 +223,7 @@ impl Reading {
 /// The states of all connections of a run.
 #[derive(Debug, Default)]
 pub struct Readings {
-    /// By flow, when the window of measurement began.
+    /// The state of each flow when the window of measurement began.
     pub before: Vec<Reading>,
     /// When it ended.
     pub after: Vec<Reading>,

@@ -17,7 +17,7 @@ use crate::network::Network;
 use crate::reading::{Reading, Readings};
 use crate::watch::Watched;
 
-/// So many flows have a percentile of their own, as in the simulation.
+/// The first flows have their own percentiles, as in the simulation. This bounds memory with many flows.
 const OWN_PERCENTILES: usize = 8;
 
 /// A run at its end.

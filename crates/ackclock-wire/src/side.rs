@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 /// The two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Of the senders.
+    /// The side of the senders.
     Sender,
-    /// Of the receivers.
+    /// The side of the receivers.
     Receiver,
 }
 

@@ -22,7 +22,7 @@ pub enum Place {
 pub struct Tap {
     at: String,
     places: Vec<Place>,
-    /// By flow.
+    /// Whether each flow is captured.
     is_chosen: Vec<bool>,
     /// Bytes of each packet that are kept.
     snaplen: usize,
@@ -34,7 +34,7 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// The capture that a plan asks for, of a run that begins so many nanoseconds after 1970.
+    /// The capture that a plan requests. The run begins `epoch_ns` nanoseconds after 1970.
     pub fn of(plan: &Plan, snaplen: usize, epoch_ns: u64) -> Option<Tap> {
         let capture = plan.capture.as_ref()?;
         let places = match capture.point {

@@ -31,7 +31,7 @@ pub struct Watched {
     pub(crate) before: Snapshot,
     pub(crate) after: Snapshot,
     pub(crate) samples: LinkSamples,
-    /// Of each sample, by sampled flow: bytes on the wire so far.
+    /// Bytes on the wire so far, for each sample and sampled flow.
     pub wire_bytes: Vec<u64>,
 }
 

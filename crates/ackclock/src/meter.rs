@@ -29,9 +29,9 @@ use crate::units::{Duration, Instant, NANOS_PER_SEC, Rate};
 pub enum Colour {
     /// Within the committed rate and burst.
     Green,
-    /// Beyond that, and within the excess.
+    /// Beyond the committed rate and burst, and within the excess.
     Yellow,
-    /// Beyond both.
+    /// Beyond the committed and the excess burst.
     Red,
 }
 
@@ -85,7 +85,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// A full one for so many bytes.
+    /// A full bucket of this size.
     fn full(bytes: u64) -> Self {
         let depth = tokens_of(bytes);
         Bucket { tokens: depth, depth }

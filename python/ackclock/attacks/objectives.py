@@ -21,7 +21,7 @@ _SCORE = {"efficiency": 100.0, "loss_rate": 100.0, "delay_score": 100.0, "jain_i
 
 @dataclass(frozen=True)
 class Objective:
-    """The part of a result in which an algorithm shall be worse than others."""
+    """The metric by which an algorithm is to be worse than others."""
 
     name: str
     title: str

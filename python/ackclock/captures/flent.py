@@ -32,7 +32,7 @@ def streams(document: Mapping[str, Any]) -> list[str]:
     names = [str(name) for name in results] if isinstance(results, Mapping) else []
     found = [name for name in names if _STREAM.fullmatch(name)]
     if not found:
-        raise InputError(f"Flent has no TCP stream in it, but {', '.join(names)[:200] or 'nothing'}")
+        raise InputError(f"the Flent file contains no TCP stream, but {', '.join(names)[:200] or 'nothing'}")
     return sorted(found, key=lambda name: -(_mean_of(document, name) or 0.0))
 
 
@@ -52,7 +52,7 @@ def read(document: Mapping[str, Any], name: str) -> Measured:
     said = []
     if not rtt and pings:
         rtt = pings
-        said.append("RTTs are those of the test's pings, not of the stream")
+        said.append("RTTs come from the test's pings and not from the stream")
     if not rtt:
         said.append("the file has neither RTTs of the stream (--socket-stats) nor pings")
     cc = meta.get("CONG_CONTROL")

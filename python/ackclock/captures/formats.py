@@ -79,7 +79,7 @@ def _read(path: Path, wanted: str | None) -> Found:
     if flent.is_flent(document):
         names = flent.streams(document)
         return Found(flent.read(document, names[_choose(names, wanted)]), names)
-    raise InputError("is JSON, but neither of iperf3 --json, nor of Flent, nor qlog")
+    raise InputError("is JSON, but not from iperf3 --json, Flent or qlog")
 
 
 def _of_qlog(every: list[qlog.Connection], wanted: str | None) -> Found:
@@ -106,7 +106,7 @@ def _document(text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise InputError("is not JSON that is read: it is nested too deeply") from None
+        raise InputError("is JSON that is nested too deeply") from None
     except ValueError as error:
         raise InputError(f"is neither a capture nor a measurement: not JSON: {str(error)[:100]}") from None
 

@@ -37,7 +37,7 @@ def streams(document: Mapping[str, Any]) -> list[str]:
         for each in connected
     ]
     if not names:
-        raise InputError("iperf3 has no stream in it: was the test interrupted before it began?")
+        raise InputError("the iperf3 file contains no stream: was the test interrupted before it began?")
     return names
 
 
@@ -54,7 +54,7 @@ def read(document: Mapping[str, Any], index: int, name: str) -> Measured:
     ]
     intervals = [stream for stream, _ in every if stream.get("omitted") is not True]
     if not intervals and number(received, "bits_per_second") is None:
-        raise InputError("iperf3 has no interval in it: was the test interrupted at once?")
+        raise InputError("the iperf3 file contains no interval: was the test interrupted at once?")
     first = min((number(each, "start") or 0.0 for each in intervals), default=0.0)
     points = [(at - first, each) for each in intervals if (at := number(each, "end")) is not None]
 
@@ -87,7 +87,7 @@ def read(document: Mapping[str, Any], index: int, name: str) -> Measured:
         rate=[] if remote else series("bits_per_second"),
         rtt=series("rtt", _US),
         window=series("snd_cwnd"),
-        remarks=(*said, "RTTs are smoothed, one for each interval; the window is that of its end"),
+        remarks=(*said, "RTTs are smoothed, one for each interval; the window is the value at its end"),
     )
 
 
@@ -100,7 +100,7 @@ def _goodput(received: Any, sent: Any, intervals: list[Mapping[str, Any]]) -> tu
     bits, seconds = number(received, "bytes"), number(received, "end") or number(received, "seconds")
     if bits and seconds:
         return 8 * bits / seconds, []
-    said = ["the receiver's figures are not there: goodput is what the socket took, its buffer included"]
+    said = ["the receiver's figures are missing: goodput counts data that the socket accepted"]
     if (rate := number(sent, "bits_per_second")) is not None:
         return rate, said
     series = [(number(each, "end") or 0.0, number(each, "bits_per_second") or 0.0) for each in intervals]

@@ -25,7 +25,7 @@ _LISTED = 8
 #: Descriptions of a file that continues after its last whole packet.
 _ENDS = {
     "cut": "it ends in the middle of a packet",
-    "damaged": "what follows the last packet read is damaged",
+    "damaged": "the file is damaged after the last packet read",
 }
 
 
@@ -163,7 +163,7 @@ def remarks(observed: dict[str, Any]) -> list[str]:
         )
     if not observed["handshake"]:
         told.append(
-            "without a handshake the MSS is that of the largest segment, the receiver's window is unknown"
+            "without a handshake, the MSS is the largest segment, and the receiver's window is unknown"
         )
     if observed["not_captured"]:
         told.append(f"{observed['not_captured']} segments were acknowledged, but are not in the capture")
@@ -172,10 +172,10 @@ def remarks(observed: dict[str, Any]) -> list[str]:
     if (observed["receiver_limited"] or 0) > _MUCH:
         told.append(
             f"the receiver's window is full for {observed['receiver_limited']:.0%} of the time: "
-            "then it, not congestion control, sets the rate"
+            "it limits the rate instead of congestion control"
         )
     if observed["idle"] > _MUCH:
-        told.append(f"nothing is in flight for {observed['idle']:.0%} of the time: this is no bulk transfer")
+        told.append(f"nothing is in flight for {observed['idle']:.0%} of the time: no bulk transfer")
     return told
 
 
@@ -186,5 +186,5 @@ _PLACES = {
     "path": "captured on the path, {:.3g} ms from the sender and back: data in flight are estimated",
     "receiver": "captured at the receiver, {:.3g} ms from the sender and back: data in flight are estimated, "
     "and losses are gaps",
-    "unknown": "captured at the sender, it is supposed: there are neither a handshake nor timestamps",
+    "unknown": "assumed to be captured at the sender, as it has neither a handshake nor timestamps",
 }

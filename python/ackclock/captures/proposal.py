@@ -47,11 +47,11 @@ def algorithm(measured: Measured) -> tuple[str, list[str]]:
     """Return our name for the measured congestion control, and a sentence where it is a guess."""
     if measured.cc is None:
         return "cubic", [
-            "the file does not tell the congestion control: cubic is taken, --cc sets another one"
+            "the file does not name the congestion control: cubic is used, --cc sets another one"
         ]
     known = _ALGORITHMS.get(measured.cc.lower())
     if known is None:
-        return "cubic", [f"{measured.cc} is no algorithm of ackclock: cubic is taken, --cc sets another one"]
+        return "cubic", [f"ackclock has no algorithm {measured.cc}: cubic is used, --cc sets another one"]
     return known, []
 
 
@@ -75,7 +75,7 @@ def estimate(measured: Measured) -> Path:
     queueing = (longest - base) / base
     said = [
         f"rate {rate / 1e6:.4g} Mbit/s: {source}, with headers; error {spread:.0%}",
-        f"base RTT {1e3 * base:.4g} ms: the least RTT told, too long where samples are smoothed",
+        f"base RTT {1e3 * base:.4g} ms: the smallest reported RTT, too long if samples are smoothed",
         f"buffer {packets} packets: the largest RTT is {queueing:.0%} longer, less than it was if smoothed",
     ]
     return Path(rate, propagation, packets, loss, tuple(said))
@@ -96,7 +96,7 @@ def _rate(measured: Measured, goodput: float) -> tuple[float, float, str]:
     """
     if len(measured.rate) < _ENOUGH_RATES or measured.tool == "iperf3":
         # The bytes that a socket of iperf3 accepts in an interval differ from the bytes that arrive.
-        return goodput, 0.1, "the mean goodput, which a slow start makes too low"
+        return goodput, 0.1, "the mean goodput, which slow start makes too low"
     base = measured.figures()["rtt_min_s"] or 0.0
     span = min(max(1.0, 20 * base), measured.duration_s / 4)
     rate = max(goodput, fastest(measured.rate, span))

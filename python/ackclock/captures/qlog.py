@@ -206,7 +206,7 @@ def of_document(document: Mapping[str, Any]) -> list[Connection]:
     """Return the connections of a document of JSON, those with most data first. Raises `InputError`."""
     traces = tables(document, "traces")
     if not traces:
-        raise InputError("qlog has no traces in it")
+        raise InputError("the qlog file contains no traces")
     found: list[Connection] = []
     for index, trace in enumerate(traces[:_CONNECTIONS], 1):
         every: dict[str, Connection] = {}
@@ -258,7 +258,7 @@ def read(connection: Connection) -> Measured:
         duration = connection.last_received - start
         goodput, segments = 8 * connection.received_bytes / duration if duration > 0 else None, 0
         series = ([], [])
-        said = ["this end received the data: RTT, window and losses are those of the other end, so not known"]
+        said = ["this end received the data: RTT, window and losses at the other end are unknown"]
     elif connection.acked:
         duration = connection.last - start
         goodput = 8 * connection.acked / duration if duration > 0 else None
@@ -267,7 +267,7 @@ def read(connection: Connection) -> Measured:
         duration = max([connection.now, *times]) - start
         moved = connection.acked_bytes or connection.sent_bytes - connection.lost_bytes
         goodput = 8 * moved / duration if duration > 0 else None
-        said.append("the file does not tell which data were acknowledged: goodput is that of whole packets")
+        said.append("the file does not show which data were acknowledged: goodput counts whole packets")
     if goodput is None:
         raise InputError(f"qlog trace {connection.name} has no data of streams in packets that arrived")
     rtt, window = ([(max(at - start, 0.0), value) for at, value in each] for each in series)
@@ -332,7 +332,7 @@ def _texts(records: Iterable[str]) -> Iterator[str]:
 
 def _largest_first(found: list[Connection]) -> list[Connection]:
     if not found:
-        raise InputError("qlog has no events in it")
+        raise InputError("the qlog file contains no events")
     return sorted(found, key=lambda each: (-max(each.moved, each.sent_bytes), -each.events))
 
 

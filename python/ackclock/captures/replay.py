@@ -29,7 +29,7 @@ def estimated(observed: Mapping[str, Any], ipv6: bool) -> tuple[dict[str, Any], 
     rtt, rate = observed["rtt_min_s"], observed["peak_bps"]
     if observed["segments"] < _ENOUGH:
         has = f"{observed['segments']} segments of data, and {_ENOUGH} are needed"
-        raise InputError(f"the capture is too short to estimate the path from: it has {has}; give --scenario")
+        raise InputError(f"the capture is too short to estimate the path: it has {has}; give --scenario")
     if not rtt or not rate:
         missing = "no RTT sample" if not rtt else "no ACKs over a quarter of its duration"
         raise InputError(f"the path cannot be estimated: the capture has {missing}; give --scenario")

@@ -85,9 +85,9 @@ def read(connection: _Connection) -> Measured:
         (after[0], 8 * (_acked(after[1]) - _acked(before[1])) / (after[0] - before[0]))
         for before, after in pairs
     ]
-    said = ["RTTs are smoothed; the window and the RTT are those at the time of each sample"]
+    said = ["RTTs are smoothed; the window and the RTT are values at the time of each sample"]
     if "bytes_acked" not in last:
-        said.append("this ss tells no bytes_acked: goodput is not known")
+        said.append("this ss reports no bytes_acked: goodput is unknown")
     return Measured(
         tool="ss",
         name=connection.name,

@@ -43,7 +43,7 @@ from ackclock.running.job import KERNEL, LINUX, SIM
     type=click.Choice(OBJECTIVES),
     default=DEFAULT_OBJECTIVE,
     show_default=True,
-    help="Part of the result in which CC shall be worse than the references.",
+    help="Metric by which CC is to be worse than the references.",
 )
 @set_option
 @click.option(
@@ -51,7 +51,7 @@ from ackclock.running.job import KERNEL, LINUX, SIM
     type=click.IntRange(2),
     default=CHECKS,
     show_default=True,
-    help="Fresh seeds with which finds are confirmed.",
+    help="Fresh seeds that confirm a find.",
 )
 @click.option(
     "--confirm",

@@ -43,7 +43,7 @@ def pcap_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--snaplen",
             type=click.IntRange(0, 65535),
             metavar="BYTES",
-            help=f"Bytes to keep of each packet, 0 for all. Default: {_SNAPLEN}. Headers are always whole.",
+            help=f"Bytes to keep of each packet, 0 for all. Default: {_SNAPLEN}. Headers are kept whole.",
         ),
         click.option("--qlog", metavar="FILE", help="File for the events of senders, qlog."),
         click.option(

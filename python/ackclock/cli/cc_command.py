@@ -36,7 +36,7 @@ _rule = click.option("--rule", metavar="TEXT", help="A rule given as text: 'grow
 @click.option("--name", default="", help="Name in the kernel: at most 15 letters, digits and _.")
 @click.option("--while", "shell", metavar="COMMAND", help="Load it while COMMAND runs, and no longer.")
 def load(arguments: tuple[str, ...], rule: str | None, name: str, shell: str | None) -> int:
-    """Load ALGORITHM for any program that asks TCP_CONGESTION for it.
+    """Load ALGORITHM for programs that select it with TCP_CONGESTION.
 
     ALGORITHM is a name such as new-aimd, an object my_cc.bpf.o, or a rule in a file my.rule. Any other option
     is a parameter of it: --increase 1. It stays until `ackclock cc unload`, or until the next reboot.
@@ -71,7 +71,7 @@ def compile_rule(arguments: tuple[str, ...], rule: str | None, out: Path) -> Non
     file, parameters = _parsed(arguments)
     given = _given(file, rule)
     if isinstance(given, str):
-        raise click.UsageError(f"{given!r} is no rule; give a file such as my.rule, or --rule")
+        raise click.UsageError(f"{given!r} is not a rule; give a file such as my.rule, or --rule")
     if not out.name.endswith(kernel.SUFFIX):
         raise click.UsageError(f"--out: expected a name that ends with {kernel.SUFFIX}, found {str(out)!r}")
     compiled = kernel.compiled(kernel.with_parameters(given, parameters))
@@ -139,7 +139,7 @@ def list_loaded(as_json: bool) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="Everything that ackclock loaded.")
 def unload(names: tuple[str, ...], everything: bool) -> None:
-    """Take algorithms that ackclock loaded out of the kernel.
+    """Unload algorithms that ackclock loaded.
 
     Connections that use one keep it until they end.
     """

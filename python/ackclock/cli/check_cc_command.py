@@ -27,6 +27,7 @@ def command(cc: str, as_json: bool) -> int:
     is explained, with the smallest sequence of events that shows it. The exit code is then 1.
     For a rule, the command says whether it compiles for the Linux kernel.
     """
+    cc = cc.removeprefix("rule ")
     findings = check_cc(cc)
     kernel = _kernel(cc)
     if as_json:

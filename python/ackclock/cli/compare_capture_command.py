@@ -186,4 +186,4 @@ def _show(flow: Connection, told: list[str], rows: list[dict[str, Any]]) -> None
     show(table)
     for line in told:
         say(f"- {line}")
-    say("- the window is not in packets: in flight is what was sent and is not acknowledged")
+    say("- packets do not contain the window: in flight are data that were sent and not acknowledged")

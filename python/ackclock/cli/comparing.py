@@ -167,7 +167,7 @@ def comparison(sides: Sequence[Side]) -> dict[str, Any]:
 
 
 def windows(sides: Sequence[Side]) -> Drawing:
-    """Return the windows of the first flows over time, all backends over one another."""
+    """Return the windows of the first flows over time, with all backends overlaid."""
     from ackclock.page.curves import Panel
     from ackclock.page.over_time import Drawing
 

@@ -85,7 +85,7 @@ def evaluation_options(suite: str, metavar: str, against: str) -> Callable[..., 
         click.option(
             "--budget",
             metavar="BUDGET",
-            help="Limit of all runs: seconds of one core, such as 30s, or a number of runs. Clearly worse "
+            help="Limit on all runs: CPU seconds, such as 30s, or a number of runs. Clearly worse "
             "candidates are dropped early (docs/learn/how-algorithms-are-compared.md).",
         ),
         click.option(
@@ -93,7 +93,7 @@ def evaluation_options(suite: str, metavar: str, against: str) -> Callable[..., 
             type=click.Choice(RANKED),
             default=SHARES,
             show_default=True,
-            help="Metric that makes the score.",
+            help="Metric that the score uses.",
         ),
         weights_option,
         first_seed_option,

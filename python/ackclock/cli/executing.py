@@ -34,5 +34,5 @@ def executor_of(dask: str | None, workers: int | None) -> Iterator[Executor]:
     logging.disable(logging.CRITICAL)
     with dask_executor(dask) as executor:
         if not executor.has_workers():
-            talk(f"{dask} has no workers yet; waiting for them")
+            talk(f"{dask} has no workers yet; waiting")
         yield executor

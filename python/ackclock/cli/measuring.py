@@ -99,12 +99,12 @@ def _estimated(measured: Measured, wanted: Wanted) -> tuple[Replayed, list[str]]
         tried.append((Replayed(scenario, _run(scenario, measured, wanted.seed)), loss))
     best, loss = min(tried, key=lambda each: _distance(measured, each[0].measured))
     warn(best.scenario.warnings)
-    source = "as many packets as were sent again" if loss else "the buffer alone loses about as much"
+    source = "the share of retransmitted packets" if loss else "the buffer alone loses about as much"
     again = measured.retransmissions
     told = (
         f"random loss {loss:.3g}: {source}"
         if again is not None
-        else "random loss 0: retransmissions are not told"
+        else "random loss 0: the file does not report retransmissions"
     )
     return best, [*([] if wanted.cc else said), *path.said, told]
 

@@ -162,7 +162,7 @@ def _show(
         "from one congestion event to the next",
         *(Column(heading, right=True) for heading in ("cycles", "exact-peak steps", "integer steps")),
         title="fairness: two users from 10 and 50, X_goal 100",
-        caption="steps until Jain's index passes .99",
+        caption="steps until Jain's index exceeds 0.99",
     )
     for row in table["fairness"]:
         fair = row["fair"] or {}

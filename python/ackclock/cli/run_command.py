@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     "picture",
     metavar="FILE",
     help="Draw window, RTT, goodput and queue over time, into a file (.svg, .png) or the terminal (term). "
-    "For several backends, draw their windows over one another.",
+    "For several backends, overlay their windows.",
 )
 @emulation_options
 @pcap_options
@@ -120,11 +120,11 @@ def command(
                       (scenario.json) and samples over time (samples/*.parquet)
     --pcap            writes packets for Wireshark and tshark
     --qlog            writes events of senders for qvis
-    --backend linux   takes as long as the scenario lasts, and marks a run that
-                      could not keep its times as not valid
+    --backend linux   runs in real time, and marks a run that missed its
+                      deadlines as not valid
     --backend kernel  runs a built kernel in virtual time, which gives the same
                       result each time
-    --kernel          selects this kernel, and compares several ones
+    --kernel          selects a kernel, and several kernels are compared
     --backend model   computes the synchronous model of the scenario, and names
                       the features that it leaves out
     --from            runs a cell of a report again, and writes its scenario
@@ -295,8 +295,8 @@ def _write_csv(folder: Path, outcome: Outcome) -> None:
 def _refused(group: dict[str, Any]) -> str:
     arrived = group["refused"] + group["started"]
     return (
-        f"{group['group']}: {group['refused']} of {arrived} transfers found all {group['flows']} slots taken "
-        f"and were refused; a larger flows.{group['group']}.count takes them"
+        f"{group['group']}: {group['refused']} of {arrived} transfers found no free slot "
+        f"of {group['flows']} and were refused; a larger flows.{group['group']}.count admits them"
     )
 
 

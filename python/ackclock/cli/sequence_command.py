@@ -53,7 +53,7 @@ def command(
     """
     if is_capture(Path(file)):
         if seed is not None or sets:
-            raise InputError(f"{file} is a capture: --seed and --set are of scenarios")
+            raise InputError(f"{file} is a capture: --seed and --set apply to scenarios only")
         _draw_capture(Path(file), flows, from_s, to_s, Path(out))
         return
     check_seed(sets, None if seed is None else "--seed")
@@ -68,7 +68,7 @@ def command(
     assert outcome.sequences_json is not None, "plots were asked for"
     plots = json.loads(outcome.sequences_json)
     if not plots:
-        raise InputError("nothing was sent by these flows in this time; look at --flows, --from and --to")
+        raise InputError("these flows sent nothing in this time; check --flows, --from and --to")
     if len(plots) > _MOST:
         warn([f"the first {_MOST} of {len(plots)} connections are drawn; --flows chooses others"])
     from ackclock.page.sequence import draw
@@ -88,10 +88,10 @@ def _draw_capture(file: Path, flow: str | None, from_s: float, to_s: float | Non
         talk(f"{file}: {line}")
     if flow is None and len(capture.connections) > 1:
         count = len(capture.connections)
-        talk(f"{file}: the largest of {count} connections; --flows takes another one: {capture.listed()}")
+        talk(f"{file}: the largest of {count} connections; --flows selects another one: {capture.listed()}")
     plot = capture.sequence(chosen, *within)
     if not plot["data"]:
-        raise InputError("no data in this time; look at --flows, --from and --to")
+        raise InputError("no data in this time; check --flows, --from and --to")
     if len(plot["data"]) > _MOST_SEGMENTS:
         raise InputError(
             f"{file}: {len(plot['data'])} segments are too many for a drawing (at most {_MOST_SEGMENTS}); "

@@ -254,7 +254,7 @@ def _divided(option: str, text: str, divisor: int, digits: int = 12) -> str:
     number = number_of(text)
     if found is None or number is None or number[0] != "s":
         example = _RTT if option == "--rtt" else _DURATION
-        raise InputError(f'{option}: {text!r} is no duration with a unit; write for example "{example}"')
+        raise InputError(f'{option}: {text!r} is not a duration with a unit; write for example "{example}"')
     return f"{float(found[1]) / divisor:.{digits}g} {found[2]}"
 
 

@@ -75,7 +75,7 @@ from ackclock.tuning.present import conclusion, finalists_table, others_table, s
     help="Tune and attack in turns: the finds of an attack on the best setting join the suite.",
 )
 @click.option(
-    "--turns", type=click.IntRange(1), help=f"Attacks at most. Default: {DEFAULT_TURNS}. [adversary]"
+    "--turns", type=click.IntRange(1), help=f"Most attacks to run. Default: {DEFAULT_TURNS}. [adversary]"
 )
 @click.option(
     "--attack-budget",

@@ -56,7 +56,7 @@ def require_weights(weights: Mapping[str, float], metric: str) -> None:
         if name not in WEIGHTED:
             raise ArgumentValueError("weights", f"contain {name!r}; {hint(name, WEIGHTED)}")
         if not (math.isfinite(weight) and weight >= 0):
-            raise ArgumentValueError("weights", f"contain {name}={weight:g}, but weights begin at 0")
+            raise ArgumentValueError("weights", f"contain {name}={weight:g}, but a weight must be at least 0")
     if not any(weights.get(name, 1) for name in _EVERYWHERE):
         raise ArgumentValueError("weights", f"must leave one of these above 0: {', '.join(_EVERYWHERE)}")
 

@@ -1,4 +1,4 @@
-"""Algorithms from outside as a scenario is read: their text and every parameter are put into it."""
+"""Completes user-supplied algorithms of a scenario: adds their text and every parameter."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _with_hash(table: dict[str, Any], folder: str) -> dict[str, Any]:
     path = Path(folder, table[key]).absolute()
     found = hash_of(path, key)
     if table.get("sha256", found) != found:
-        raise ForeignError(key, f"{path}: is not the file that the results are of: it has changed since")
+        raise ForeignError(key, f"{path}: the file has changed since the results were computed")
     return {**table, key: str(path), "sha256": found}
 
 

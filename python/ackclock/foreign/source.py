@@ -46,7 +46,7 @@ class Source:
         if not file.endswith((".py", SESSION)):
             raise ForeignError("source", f"{text!r} names no file of Python; write my_cc.py:MyCc")
         if name and not name.isidentifier():
-            raise ForeignError("source", f"{name!r} is no name of a class; write my_cc.py:MyCc")
+            raise ForeignError("source", f"{name!r} is not the name of a class; write my_cc.py:MyCc")
         return cls(file, name)
 
     def read(self, folder: str) -> str:
@@ -76,9 +76,11 @@ def parsed(file: str, code: str) -> ast.Module:
     except SyntaxError as error:
         line = (error.text or "").strip()
         shown = f": {line}" if line else ""
-        raise ForeignError("source", f"{file}:{error.lineno}: is no Python: {error.msg}{shown}") from None
+        raise ForeignError(
+            "source", f"{file}:{error.lineno}: is invalid Python: {error.msg}{shown}"
+        ) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise ForeignError("source", f"{file}: is no Python: {error}") from None
+        raise ForeignError("source", f"{file}: is invalid Python: {error}") from None
 
 
 def require_alone(file: str, folder: str, tree: ast.Module) -> None:

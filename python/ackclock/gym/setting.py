@@ -195,4 +195,4 @@ def _reward(reward: Mapping[str, float]) -> dict[str, float]:
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
-    return f"has {name!r}, which there is not; {hint(name, known)}"
+    return f"has {name!r}, which does not exist; {hint(name, known)}"

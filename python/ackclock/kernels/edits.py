@@ -56,7 +56,7 @@ EDITS = (
     ),
     Edit(
         "arch/um/kernel/time.c",
-        "to tell the agent when the guest runs",
+        "to notify the agent when the guest runs",
         r"^(\ttime_travel_ext_waiting--;)$",
         r"\1\n\tackclock_ran();",
         r"^\tackclock_ran\(\);$",

@@ -47,11 +47,11 @@ class Source:
         path = Path(name).expanduser().absolute()
         if path.is_dir():
             if not (path / "arch/um").is_dir():
-                raise InputError(f"{name}: is no source tree of Linux: it contains no folder arch/um")
+                raise InputError(f"{name}: is not a source tree of Linux: it contains no folder arch/um")
         elif not path.is_file():
             raise InputError(f"{name}: is neither a version such as 6.12 nor a source tree or tarball")
         elif not name.endswith(_PACKED):
-            raise InputError(f"{name}: is no tarball: expected a name that ends with {', '.join(_PACKED)}")
+            raise InputError(f"{name}: is not a tarball: expected a name that ends with {', '.join(_PACKED)}")
         return cls(str(path), path)
 
     @property
@@ -152,9 +152,9 @@ def version_of(tree: Path) -> str:
     try:
         text = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise InputError(f"{tree}: is no source tree of Linux: Makefile: {error.strerror}") from None
+        raise InputError(f"{tree}: is not a source tree of Linux: Makefile: {error.strerror}") from None
     lines = [line.partition("=") for line in text.splitlines()[:20]]
     parts = {name.strip(): value.strip() for name, sign, value in lines if sign}
     if any(name not in parts for name in _PARTS):
-        raise InputError(f"{tree}: is no source tree of Linux: its Makefile contains no version")
+        raise InputError(f"{tree}: is not a source tree of Linux: its Makefile contains no version")
     return ".".join(parts[name] for name in _PARTS[:3]) + parts[_PARTS[3]]

@@ -133,7 +133,7 @@ def default_arrivals(rate: str, seconds: float) -> list[str]:
     """Return the sources for a rate and a duration if none is given. Raises `ArgumentValueError`."""
     number = number_of(rate)
     if number is None or number[0] != "bps":
-        raise ArgumentValueError("rate", f'{rate!r} is no rate with a unit; write for example "10 Mbit/s"')
+        raise ArgumentValueError("rate", f'{rate!r} is not a rate with a unit; write for example "10 Mbit/s"')
     numbers = {
         "base": 1e-6 * _BASE * number[1],
         "extra": 1e-6 * _EXTRA * number[1],
@@ -146,5 +146,5 @@ def default_arrivals(rate: str, seconds: float) -> list[str]:
 def _seconds(argument: str, text: str) -> float:
     number = number_of(text)
     if number is None or number[0] != "s" or number[1] <= 0:
-        raise ArgumentValueError(argument, f'{text!r} is no duration with a unit; write for example "10 s"')
+        raise ArgumentValueError(argument, f'{text!r} is not a duration with a unit; write "10 s"')
     return number[1]

@@ -56,7 +56,7 @@ def claims_table(reproduction: Reproduction) -> table.Table:
         "unit",
         title="claims",
         caption=(
-            "interpretations: how many of them the claim holds under (? if some are undecidable; by a fit: "
+            "interpretations: number under which the claim holds (? if some are undecidable; by a fit: "
             "only where an answer was fitted to it); chosen: under the chosen interpretation the claim holds "
             "(✓), does not hold (✗), or is undecidable (?); measured: the value there, ± half of the "
             f"{100 * CONFIDENCE:.0f} % interval over {reproduction.replicates} replicates"

@@ -54,8 +54,7 @@ def prepare(backend: str) -> None:
         _core.enter_user_namespace()
     except _core.BackendError as error:
         raise BackendError(
-            f"--backend linux makes network namespaces, which this user may not, nor one of users ({error}); "
-            "run it as root"
+            f"--backend linux needs namespaces, which this user may not create ({error}); run it as root"
         ) from None
 
 

@@ -132,7 +132,7 @@ def _read(folder: Path, report: str | Path) -> dict[str, Cell]:
     path = folder / FILE
     if not path.is_file():
         raise InputError(
-            f"{report}: is not a report with cells: {path} does not exist; name the folder of "
+            f"{report}: is not a report: {path} does not exist; name the folder of "
             "`ackclock evaluate`, `ackclock study --report` or `ackclock reproduce`"
         )
     document = read_json(path)

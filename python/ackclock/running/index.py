@@ -74,7 +74,7 @@ def _advice(error: OSError | sqlite3.Error) -> str:
     if number in (errno.ENOTDIR, errno.EEXIST):
         return "a store is a folder, and this is or leads through a file; use another folder"
     if code in _DAMAGED:
-        return f"{INDEX} is damaged, or no index of ackclock; move it away, or use another folder"
+        return f"{INDEX} is damaged, or is not an index of ackclock; move it away, or use another folder"
     return ""
 
 

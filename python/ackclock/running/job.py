@@ -177,7 +177,7 @@ def _emulate(scenario: _core.Scenario, job: Job, cancel: _core.Cancel | None) ->
     wanted = job.capture
     if wanted is not None and (wanted.qlog_version, wanted.sequence_ns) != (None, None):
         raise BackendError(
-            "the kernel does not say what its senders do: --qlog is of simulations, --pcap of both"
+            "a kernel reports no events of its senders: --qlog needs a simulation, --pcap works with both"
         )
     snaplen = 0 if wanted is None else wanted.snaplen or 0
     capture = None if wanted is None else (wanted.at, list(wanted.flows), snaplen)

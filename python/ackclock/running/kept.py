@@ -13,7 +13,7 @@ from ackclock.running.settable import settable
 from ackclock.running.store import Store
 
 _MISSING = "No run of this cell is stored, as the algorithm failed before."
-_FOREIGN = "code from outside does not run in a browser. The command runs this cell again."
+_FOREIGN = "user-supplied code does not run in a browser. The command runs this cell again."
 _EMULATED = "This cell ran with the TCP of a Linux kernel, which does not run in a browser."
 
 

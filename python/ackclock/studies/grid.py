@@ -281,7 +281,7 @@ def _replicates(path: Path, table: Mapping[str, Any], until: Until | None, optio
     least, default = (1, 1) if until is None else (FIRST, DEFAULT_MOST)
     most: int = table.get("replicates", default) if option is None else option
     if most < least:
-        why = "" if until is None else ", as `until` looks at so many first"
+        why = "" if until is None else ", the number that `until` checks first"
         what = f"is {most}, but must be at least {least}{why}"
         if option is not None:
             raise ArgumentValueError("replicates", what)
@@ -293,7 +293,7 @@ def _name(path: Path, table: Mapping[str, Any]) -> str:
     """Return the name, which is also the name of a folder."""
     name: str = table.get("name", path.stem)
     if NAME.fullmatch(name) is None:
-        hint = "" if "name" in table else "; the study has none, so it is the file's"
+        hint = "" if "name" in table else "; the study has no name, so this is the name of the file"
         _fail(
             path,
             "name",

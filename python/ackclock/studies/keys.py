@@ -51,7 +51,7 @@ KEYS = {
     "replicates": Key(
         Whole(), "Runs of each point, or the largest number of runs with `until`.", {"minimum": 1}
     ),
-    "until": Key(Text(), 'When there are enough replicates: "METRIC +- NUMBER UNIT".', {"pattern": r"\+-"}),
+    "until": Key(Text(), 'The stopping rule for replicates: "METRIC +- NUMBER UNIT".', {"pattern": r"\+-"}),
     "metrics": Key(
         ListOf(Text(), 1),
         "Metrics of the table and the charts, such as `share(cubic, bbr3)`.",

@@ -90,11 +90,11 @@ def modelled(scenario: Scenario) -> Modelled:
         if flow["cc"] is not None and described["bottleneck"] in flow["path"]
     ]
     if not flows:
-        raise InputError(f"{scenario.name}: the model has nothing to do without a flow at the bottleneck")
+        raise InputError(f"{scenario.name}: the model needs a flow at the bottleneck")
     keys = [resolved[flow["group"]] for flow in flows]
     link = next(link for link in described["links"] if link["name"] == described["bottleneck"])
     if link["rate_bps"] is None:
-        raise InputError(f"{scenario.name}: the bottleneck has no rate, and so the model no capacity")
+        raise InputError(f"{scenario.name}: the model needs a bottleneck with a rate, which is its capacity")
     path = _path(link, flows, keys[0])
     run = _run(path, flows, keys, described["warmup_s"], described["duration_s"])
     document = {

@@ -224,7 +224,7 @@ def regret_json(regret: Regret) -> dict[str, Any]:
 def _caption(tuning: Tuning) -> str:
     baseline = tuning.objective.regret_baseline
     parts = [
-        "regret: how far below the best score, in the worst environment and in total; negative: above it",
+        "regret: distance to the best score, in the worst environment and in total. Below 0 beats the best.",
         "best: the least total of the settings within the interval of the least worst case",
         f"best score: {baseline.title} ({', '.join(baseline.algorithms)})",
     ]

@@ -130,7 +130,7 @@ pub fn delete(map: &OwnedFd) -> io::Result<()> {
     Attributes::new().word(0, raw(map)).long(8, at(&key)).call(MAP_DELETE).map(|_| ())
 }
 
-/// Nothing sets the map any more.
+/// Makes the map read-only for user space.
 pub fn freeze(map: &OwnedFd) -> io::Result<()> {
     Attributes::new().word(0, raw(map)).call(MAP_FREEZE).map(|_| ())
 }

@@ -102,7 +102,7 @@ pub struct BpfController {
     initial_window: u32,
     /// The window after a timeout, and the least window after any reduction, in segments.
     min_window: u32,
-    /// Parts of segments that were acknowledged and not yet told.
+    /// Acknowledged parts of segments that the program has not received yet.
     uncounted: f64,
     last_sent: Option<Instant>,
     fault: Option<String>,

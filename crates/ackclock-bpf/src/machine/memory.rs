@@ -69,7 +69,7 @@ struct Region {
 pub struct Memory {
     /// All regions, one behind the other.
     bytes: Box<[u8]>,
-    /// By the upper half of addresses, less one.
+    /// The regions, by the upper half of their addresses, less one.
     regions: Box<[Region]>,
     writable: &'static [u8; socket::SIZE],
 }

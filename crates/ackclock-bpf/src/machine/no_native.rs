@@ -13,7 +13,7 @@ pub enum Native {}
 impl Native {
     /// Says that there is no such code.
     pub fn new(_: &[Op], _: usize) -> Result<Self> {
-        Err(wrong!("jit: there is no code for this processor, only for x86-64; leave out the key"))
+        Err(wrong!("jit: supports x86-64 processors only; leave out the key"))
     }
 
     /// Never called.

@@ -224,7 +224,7 @@ pub fn message(line: &str, device: u32, rate: Rate) -> Result<Message, String> {
     let name = words.next().ok_or_else(|| "expected a discipline".to_owned())?;
     let Some((_, layout)) = DISCIPLINES.iter().find(|(known, _)| *known == name) else {
         let names: Vec<_> = DISCIPLINES.iter().map(|(name, _)| *name).collect();
-        return Err(format!("there is no discipline {name}; there are {}", names.join(", ")));
+        return Err(format!("unknown discipline {name}; there are {}", names.join(", ")));
     };
     // struct tcmsg
     let fixed = [[0; 4], device.to_ne_bytes(), [0; 4], TC_H_ROOT.to_ne_bytes(), [0; 4]].concat();
@@ -306,7 +306,7 @@ mod tests {
     fn unknown_words_and_values_are_refused() {
         for (line, reason) in [
             ("", "expected a discipline"),
-            ("pye", "there is no discipline pye; there are pfifo"),
+            ("pye", "unknown discipline pye; there are pfifo"),
             ("pie limits 3", "unknown word limits; there are target, limit"),
             ("pie limit", "limit: a value is missing"),
             ("pie target soon", "target soon: expected a time such as 15ms"),

@@ -86,7 +86,7 @@ fn rules(kernel: &Path, folder: &Path) -> Option<OwnedFd> {
     // SAFETY: the structure outlives the call, and has at least this length.
     let made = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const ruleset, len, 0) };
     let made = RawFd::try_from(made).ok().filter(|made| *made >= 0)?;
-    // SAFETY: the descriptor is new and belongs to nobody else.
+    // SAFETY: the descriptor is new and has no other owner.
     let rules = unsafe { OwnedFd::from_raw_fd(made) };
     let permitted = [
         (kernel, EXECUTE | READ_FILE),

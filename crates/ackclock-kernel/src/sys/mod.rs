@@ -34,7 +34,7 @@ impl Memory {
     pub fn new(len: usize) -> io::Result<Self> {
         // SAFETY: the name is a string of C.
         let fd = check(unsafe { libc::memfd_create(c"ackclock".as_ptr(), libc::MFD_CLOEXEC) })?;
-        // SAFETY: the descriptor is new and belongs to nobody else.
+        // SAFETY: the descriptor is new and has no other owner.
         let file = unsafe { OwnedFd::from_raw_fd(fd) };
         // SAFETY: the descriptor is open.
         check(unsafe { libc::ftruncate(fd, len as libc::off_t) })?;
@@ -92,7 +92,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is of this length, and nothing refers to it any more.
+        // SAFETY: the mapping has this length, and no reference to it remains.
         unsafe { libc::munmap(self.place.cast(), self.len) };
     }
 }

@@ -44,7 +44,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A window of so many segments, not paced.
+    /// A window of `segments`, not paced.
     pub fn new(segments: f64) -> Arc<Self> {
         Arc::new(Setting { cwnd: AtomicU64::new(segments.to_bits()), rate_bps: AtomicU64::new(0) })
     }

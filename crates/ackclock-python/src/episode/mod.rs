@@ -28,9 +28,9 @@ pub struct Episodes {
     rules: Rules,
     /// None where one thread does it all.
     pool: Option<ThreadPool>,
-    /// Never locked: whoever has `&mut self` is alone.
+    /// Never locked, because `&mut self` is exclusive.
     runs: Mutex<Vec<Episode>>,
-    /// Of one run, in the order of the agents.
+    /// The flows of one run, in the order of the agents.
     names: Vec<String>,
 }
 

@@ -72,7 +72,7 @@ pub fn describe_bpf(py: Python<'_>, path: &str, sha256: &str, jit: bool) -> PyRe
 #[pyfunction]
 pub fn compile_rule<'py>(py: Python<'py>, program: &str, rule: &str) -> PyResult<Bound<'py, PyBytes>> {
     let spec = serde_json::from_str(rule).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let CcSpec::Rule(rule) = spec else { return Err(PyValueError::new_err("it is no rule given as text")) };
+    let CcSpec::Rule(rule) = spec else { return Err(PyValueError::new_err("it is not a rule given as text")) };
     let program = ackclock_input::read(Path::new(program), ackclock_input::OBJECT).map_err(|error| {
         RunError::new_err(format!("the program that runs rules ({program}) cannot be read: {error}"))
     })?;

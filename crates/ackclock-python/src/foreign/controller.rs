@@ -135,7 +135,7 @@ struct Methods {
 /// An object of the user's class, its methods, and the values that it has set.
 pub struct PythonController {
     cwnd: f64,
-    /// Down to which window `prr = "rate-halving"` goes.
+    /// The smallest window to which `prr = "rate-halving"` reduces.
     least: f64,
     ssthresh: f64,
     pacing_rate: Option<Rate>,

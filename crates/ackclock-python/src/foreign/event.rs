@@ -74,7 +74,7 @@ pub trait FromCore: PyClass + Sized {
     /// A new object.
     fn new(py: Python<'_>, core: Self::Core, has_rates: bool) -> PyResult<Py<Self>>;
 
-    /// The next event in an object that nobody else holds.
+    /// Puts the next event into an object without other references.
     fn replace(object: &Bound<'_, Self>, core: Self::Core);
 }
 

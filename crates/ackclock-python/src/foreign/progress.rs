@@ -159,7 +159,7 @@ impl Watch {
         let received = run.recv_timeout(timeout);
         if matches!(received, Err(RecvTimeoutError::Timeout)) && self.is_overdue(timeout) {
             let thread = self.cells.thread.load(Ordering::Relaxed);
-            // Whoever waits for the interpreter is not this thread, which goes on to wait.
+            // Another thread waits for the interpreter, because this thread continues to watch.
             std::thread::spawn(move || interrupt(thread));
             self.seen.1 = Duration::ZERO;
         }

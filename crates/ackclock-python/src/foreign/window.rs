@@ -62,7 +62,7 @@ impl Held {
         self.tcp.cwnd()
     }
 
-    /// Down to which window `prr = "rate-halving"` goes.
+    /// The smallest window to which `prr = "rate-halving"` reduces.
     pub fn least_in_recovery(&self) -> f64 {
         self.tcp.least_in_recovery()
     }

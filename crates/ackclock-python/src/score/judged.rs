@@ -82,7 +82,7 @@ pub fn regrets(
         .collect()
 }
 
-/// The regret of an algorithm among so many that equal it.
+/// The regret of an algorithm among equal competitors.
 #[pyfunction]
 pub fn noise_floor(costs: Vec<Vec<f64>>, rivals: usize) -> Noise {
     let units = vec![1.0; costs.len()];

@@ -54,7 +54,7 @@ pub struct Observed {
     /// Packets and events.
     #[serde(flatten)]
     pub counts: Counts,
-    /// Of samples: from a segment that was sent once to the ACK that acknowledged it first.
+    /// The smallest RTT sample. A sample runs from a segment that was sent once to the first ACK of it.
     pub rtt_min_s: Option<f64>,
     /// Their mean.
     pub rtt_mean_s: Option<f64>,

@@ -152,7 +152,7 @@ struct Trace<'recording> {
     received: u64,
     /// Unacknowledged data by their first bytes.
     outstanding: BTreeMap<u64, Outstanding>,
-    /// QUIC: packets with numbers below were told of if they were lost.
+    /// QUIC: lost packets with numbers below this one have been reported.
     lost_below: u64,
     /// The last written metrics.
     metrics: Map<String, Value>,
@@ -341,7 +341,7 @@ fn millis(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e6
 }
 
-/// As RFC 9002 §7.3 calls them.
+/// The state's name in RFC 9002 §7.3.
 fn state_name(phase: Phase) -> &'static str {
     match phase {
         Phase::SlowStart => "slow_start",

@@ -34,7 +34,7 @@ pub struct SenderState {
     pub time: Instant,
     /// Index into [`Recording::connections`].
     pub connection: u32,
-    /// So many of [`Recording::packets`] were before.
+    /// The number of [`Recording::packets`] before it.
     pub place: usize,
     /// The window, in segments.
     pub cwnd: f64,
@@ -59,7 +59,7 @@ pub struct Declared {
     pub time: Instant,
     /// Index into [`Recording::connections`].
     pub connection: u32,
-    /// So many of [`Recording::packets`] were before.
+    /// The number of [`Recording::packets`] before it.
     pub place: usize,
     /// First byte, or the packet number of QUIC.
     pub seq: u64,

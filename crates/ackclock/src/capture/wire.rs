@@ -43,7 +43,7 @@ const NO_MARKS: u8 = 5;
 pub(super) struct Frame {
     /// Nanoseconds since 1970.
     pub(super) time_ns: u64,
-    /// Up to the payload, which is all zeros.
+    /// The bytes up to the payload, which contains zeros only.
     pub(super) bytes: Vec<u8>,
     /// Bytes of IP.
     pub(super) len: u32,

@@ -1,4 +1,4 @@
-//! An algorithm by name: a built-in one with its parameters, or a factory from outside.
+//! An algorithm by name: a built-in one with its parameters, or a user-supplied factory.
 
 use std::fmt;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ enum Origin {
 }
 
 impl Algorithm {
-    /// An algorithm from outside, under the name that results show.
+    /// A user-supplied algorithm, under the name that results show.
     pub fn new(name: impl Into<Arc<str>>, factory: impl CcFactory + 'static) -> Self {
         Algorithm { name: name.into(), origin: Origin::Outside(Arc::new(factory)) }
     }

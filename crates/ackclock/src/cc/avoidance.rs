@@ -248,7 +248,7 @@ pub(super) mod testing {
         acks / round_trips
     }
 
-    /// The mean window of a flow that loses one in `period` packets, over the second half of so many seconds. The link
+    /// The mean window of a flow that loses one in `period` packets, over the second half of the time. The link
     /// of 10 Gbit/s and 100 ms never fills.
     pub(in super::super) fn mean_in_packets(cc: &str, period: u64, secs: u64) -> f64 {
         let mut path = Path::new(cc, mbit(10_000.0), ms(100), 100_000);

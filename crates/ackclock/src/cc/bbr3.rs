@@ -228,7 +228,7 @@ impl CcParameters for Bbr3 {
 #[derive(Clone, Debug)]
 pub struct Bbr3Controller(Box<Bbr>);
 
-/// The draft's C, as far as the algorithm is told, and BBR.
+/// The draft's C, as far as events contain it, and BBR.
 #[derive(Clone, Debug)]
 struct Bbr {
     parameters: Bbr3,

@@ -71,7 +71,7 @@ use crate::rule::{MOST_SEGMENTS, require, require_segments};
 
 /// The binary search goes a quarter of the distance in a round trip (Linux's `BICTCP_B`).
 const PARTS: f64 = 4.0;
-/// Before the first loss, the window grows by a segment for at most so many acknowledged segments.
+/// Before the first loss, the window grows by a segment at least per this many acknowledged segments.
 const UNKNOWN_MOST: f64 = 20.0;
 /// Segments of an ACK in Linux are counted in sixteenths. The estimate begins at two segments.
 const DELAYED_ACK_SCALE: f64 = 16.0;

@@ -206,7 +206,7 @@ struct Reduction {
 }
 
 impl Reduction {
-    /// The window after so many more delivered segments.
+    /// The window after more delivered segments.
     fn advance(&mut self, delivered: u32) -> f64 {
         self.delivered += f64::from(delivered);
         // RFC 6937 §3.1: "sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out".

@@ -272,7 +272,7 @@ mod tests {
         Congestion { now, kind, restart: Restart::Reduced, flight_size: 0, path }
     }
 
-    /// A round trip of 16 packets, so many of them with a mark.
+    /// A round trip of 16 packets, `marked` of them with a mark.
     fn round(cc: &mut DctcpController, marked: u32) {
         let ack = Ack { newly_delivered: 16, ece: marked > 0, ce_count: marked, round_ended: true, ..Ack::of(0.0) };
         cc.on_ack(&ack);

@@ -18,7 +18,7 @@ impl HeldDown {
         self.end = delivered + in_flight + 1;
     }
 
-    /// Whether a segment was held down that was sent when so many bytes were delivered.
+    /// Whether a segment was limited. `prior_delivered` bytes were delivered when it left.
     pub(super) fn covers(&self, prior_delivered: u64) -> bool {
         (self.begin..self.end).contains(&prior_delivered)
     }

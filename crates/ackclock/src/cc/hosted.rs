@@ -103,7 +103,7 @@ impl Hosted {
         self.reno.on_limit(segments);
     }
 
-    /// Down to which window `prr = "rate-halving"` goes.
+    /// The smallest window to which `prr = "rate-halving"` reduces.
     pub fn least_in_recovery(&self) -> f64 {
         self.reno.least_in_recovery()
     }

@@ -195,7 +195,7 @@ mod tests {
     use crate::cc::round_trip::testing::ack;
     use crate::cc::tests::{Path, mbit, ms};
 
-    /// LEDBAT at 10 segments, after a sample of 50 ms and four of so many milliseconds.
+    /// LEDBAT at 10 segments, after a sample of 50 ms and four of `rtt_ms`.
     fn after(rtt_ms: f64) -> AvoidanceController<LedbatAvoidance> {
         let mut cc = Ledbat::default().controller(real(10.0));
         cc.on_ack(&Ack { cwnd_limited: false, ..ack(50.0, 9) });

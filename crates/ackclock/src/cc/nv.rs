@@ -317,7 +317,7 @@ mod tests {
     use crate::cc::tests::{Path, mbit, ms};
     use crate::cc::{CcSpec, CongestionControl, CongestionKind};
 
-    /// NV at a window and a smallest RTT of 100 us, after so many samples and round trips.
+    /// NV at a window and a smallest RTT of 100 us, after `samples` and `rounds`.
     fn nv(window: f64, samples: u32, rounds: u32, rate: f64) -> AvoidanceController<NvAvoidance> {
         let mut cc = Nv::default().controller(linux(window));
         cc.avoidance.least_rtt = 100.0;

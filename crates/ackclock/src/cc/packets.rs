@@ -14,7 +14,7 @@ pub trait PacketControl {
     /// A round-trip time was measured.
     fn on_rtt(&mut self, sample: &RttSample);
 
-    /// An ACK reports so many packets more that were marked.
+    /// An ACK reports `count` more marked packets.
     fn on_marks(&mut self, now: Instant, count: u32);
 
     /// A packet is lost.

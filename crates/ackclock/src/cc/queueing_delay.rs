@@ -40,7 +40,7 @@ pub(super) struct QueueingDelay {
 }
 
 impl QueueingDelay {
-    /// A base delay counts for so many minutes. The current delay is the smallest of so many samples.
+    /// A base delay counts for `base_history` minutes. The current delay is the smallest of `current_filter` samples.
     pub(super) fn new(base_history: u32, current_filter: u32) -> Self {
         QueueingDelay {
             base_history: base_history as usize,

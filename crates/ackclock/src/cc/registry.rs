@@ -66,7 +66,7 @@ macro_rules! register {
             )*
         }
 
-        /// An algorithm with its state, dispatched by its kind. Each flow has one, so much larger ones are in boxes.
+        /// An algorithm with its state, dispatched by its kind. Each flow has one, so large ones are boxed.
         #[derive(Debug)]
         pub enum Cc {
             $($(

@@ -11,7 +11,7 @@ pub(super) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// A round trip begins, with so many segments in flight.
+    /// Begins a round trip with this number of segments in flight.
     pub(super) fn begin(&mut self, in_flight: u32) {
         self.left = in_flight.saturating_add(1);
     }
@@ -159,7 +159,7 @@ pub(super) mod testing {
     use super::*;
     use crate::cc::{CongestionControl, PathView};
 
-    /// An ACK of one segment that measures an RTT in milliseconds, with so many segments in flight behind it.
+    /// An ACK of one segment that measures an RTT in milliseconds, with the segments in flight behind it.
     pub(in super::super) fn ack(rtt_ms: f64, in_flight: u32) -> Ack {
         let latest_rtt = Duration::from_nanos((rtt_ms * 1e6) as u64);
         let path =

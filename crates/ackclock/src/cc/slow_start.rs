@@ -53,7 +53,7 @@ const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 
-/// By how much an RTT is longer than `base` when a queue builds up.
+/// The increase of an RTT over `base` that shows a queue.
 fn rtt_thresh(base: Duration) -> Duration {
     // RFC 9406 §4.2: "RttThresh = max(MIN_RTT_THRESH, min(lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH))".
     (base / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)

@@ -212,7 +212,7 @@ mod tests {
     use crate::cc::tests::{Path, mbit, ms};
     use crate::cc::{CongestionControl, CongestionKind};
 
-    /// The window after a round trip of 100 ms without a queue, and one with so long an RTT.
+    /// The window after a round trip of 100 ms without a queue, and one with this RTT.
     fn after(context: CcContext, rtt_ms: f64) -> f64 {
         let mut cc = Vegas::default().controller(context);
         cc.avoidance.meter.observe(&crate::cc::round_trip::testing::ack(100.0, cc.cwnd() as u32 - 1));

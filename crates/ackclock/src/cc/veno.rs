@@ -171,7 +171,7 @@ mod tests {
     use crate::cc::avoidance::testing::{acks_for_a_segment, linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::round_trip::testing::ack;
 
-    /// Veno at 40 segments, on a path of 100 ms, after an ACK with so long an RTT.
+    /// Veno at 40 segments, on a path of 100 ms, after an ACK with this RTT.
     fn after(context: CcContext, rtt_ms: f64) -> AvoidanceController<VenoAvoidance> {
         let mut cc = Veno::default().controller(context);
         (0..3).for_each(|_| cc.on_ack(&Ack { cwnd_limited: false, ..ack(100.0, 39) }));

@@ -241,7 +241,7 @@ mod tests {
     use crate::cc::avoidance::testing::{congestion, linux, lose, real};
     use crate::cc::{CongestionControl, PathView, Recovery};
 
-    /// ACKs of a segment each, one in so many milliseconds, with a round-trip time in milliseconds.
+    /// ACKs of a segment each, one per `gap_ms`, with a round-trip time in milliseconds.
     fn acks(cc: &mut impl CongestionControl, from_ms: u64, count: u64, gap_ms: u64, rtt_ms: u64) -> u64 {
         for number in 1..=count {
             let path = PathView { latest_rtt: Duration::from_millis(rtt_ms), ..PathView::default() };

@@ -25,7 +25,7 @@ pub(super) struct Window {
     was_cut: bool,
     /// The state before the last cut, for an undo.
     before: Option<Before>,
-    /// Of a window without fractions, the part of the next segment that is earned.
+    /// The earned part of the next segment, in a window without fractions.
     earned: f64,
     /// The largest window, infinite except in a drain and in Careful Resume.
     ceiling: f64,
@@ -399,7 +399,7 @@ impl Window {
         self.cwnd != before
     }
 
-    /// The window is no more than so many segments, and ssthresh no more than the window.
+    /// Limits the window to `segments`, and ssthresh to the window.
     pub(super) fn limit(&mut self, segments: f64) {
         // RFC 7661 §4.4.1: "The calculated cwnd value MUST NOT be reduced below 1 TCP Maximum Segment Size (MSS)."
         self.cwnd = self.cwnd.min(segments.max(LOSS_WINDOW));

@@ -196,7 +196,7 @@ mod tests {
     use crate::cc::avoidance::testing::{linux, lose, real, respects_slow_start_and_floors};
     use crate::cc::round_trip::testing::{ack, round};
 
-    /// YeAH on a path of 100 ms, after a round trip with so long an RTT.
+    /// YeAH on a path of 100 ms, after a round trip with this RTT.
     fn after(context: CcContext, rtt_ms: f64) -> AvoidanceController<YeahAvoidance> {
         let mut cc = Yeah::default().controller(context);
         cc.avoidance.meter.observe(&ack(100.0, context.initial_window as u32 - 1));

@@ -11,7 +11,7 @@ use crate::units::{Duration, Instant};
 
 /// ACKs before the congestion event, in slow start.
 const GROWTHS: [usize; 3] = [0, 20, 90];
-/// A window of so much need not become smaller (RFC 5681, equation 4).
+/// A window of two segments or less need not shrink (RFC 5681, equation 4).
 const SMALL: f64 = 2.0;
 const MIN_RTT: Duration = Duration::from_millis(20);
 /// The permitted loss of two flows behind a queue of two bandwidth-delay products, as a share of the sent segments.

@@ -20,7 +20,7 @@ const SCRIPTS: u64 = 200;
 const EVENTS: usize = 400;
 /// Runs of small networks.
 const NETWORKS: u64 = 40;
-/// By how much the second telling of a connection is later.
+/// The delay of the second run of a connection.
 const SHIFT: Duration = Duration::from_nanos(86_400_123_456_789);
 
 /// Checks that an algorithm keeps the contract of [`CongestionControl`] under random events, and as the algorithm of

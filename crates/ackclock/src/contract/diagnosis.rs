@@ -22,10 +22,10 @@ const EVENTS: usize = 300;
 const NETWORKS: u64 = 10;
 /// The window that connections begin with, in segments.
 const INITIAL_WINDOW: f64 = 10.0;
-/// By how much the second telling of a connection is later.
+/// The delay of the second run of a connection.
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A promise that an algorithm breaks.
+/// A contract violation of an algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// Name of the promise ([`Promise::id`]), or `run` for a run that ended before its time.
@@ -187,7 +187,7 @@ impl Subject<'_> {
             let algorithm = std::sync::Arc::new(self.algorithm.clone());
             plan.flows.iter_mut().for_each(|flow| flow.cc = algorithm.clone());
             let error = sim::run(&plan, &Default::default()).err()?;
-            let advice = "no sequence of single events shows it; run a scenario, and look at its windows over time";
+            let advice = "no sequence of single events shows it; run a scenario and check its windows over time";
             let steps = Vec::new();
             Some(Finding { promise: "run", broken: error.to_string(), advice, fault: None, steps })
         })
@@ -415,7 +415,7 @@ mod tests {
             let [step] = finding.steps.as_slice() else { panic!("{finding:?}") };
             assert!(step.event == "congestion: a loss" && step.cwnd == Some(10.0), "{step:?}");
         }
-        // It backs off once, and not any more.
+        // It backs off only once.
         let found = findings("grow = 1; cut = if(cuts < 1, w / 2, w)");
         assert_eq!(found.iter().map(|finding| finding.promise).collect::<Vec<_>>(), ["collapse"], "{found:#?}");
         assert!(findings("grow = 1/w; cut = 0.95 * w").is_empty());

@@ -162,7 +162,7 @@ pub(super) struct Broken {
 }
 
 impl Journal {
-    /// Of a connection with these settings.
+    /// Creates the journal of a connection with these settings.
     pub(super) fn of(context: &CcContext) -> Self {
         let loss_window = context.min_window;
         Journal { bounds: Bounds { loss_window, ..Bounds::default() }, ..Journal::default() }
@@ -261,13 +261,13 @@ fn check_answer(
             keep(after.cwnd <= most, Promise::Congestion)?;
             let restarts = congestion.restart != Restart::Reduced && !cc.owns_recovery();
             keep(!restarts || after.cwnd < before.cwnd.max(loss_window + ROUNDING), Promise::Restart)?;
-            // An ssthresh of so much, asked for now or kept, leaves nothing below it.
+            // A requested or previous ssthresh at or below the loss window leaves no room below it.
             let kept = congestion.restart == Restart::SlowStartAgain && before.ssthresh <= loss_window;
             let slow_starts = restarts && congestion.restart != Restart::OneSegment && !kept;
             keep(!slow_starts || after.cwnd < after.ssthresh, Promise::RestartSlowly)?;
         }
         Event::Undo(_) => keep(after.cwnd <= peak, Promise::Undo)?,
-        // Who holds the window down on purpose may find when it sends again that it need not any more.
+        // An algorithm that limits its window on purpose may raise it again when it sends.
         Event::Sent(_) if after.pacing_rate.is_some() && cc.owns_recovery() => {
             keep(after.cwnd <= peak, Promise::Sending)?
         }

@@ -40,7 +40,7 @@ pub enum Promise {
     #[error("a restart does not begin with slow start")]
     RestartSlowly,
     /// An undo restores earlier values.
-    #[error("an undo gives more than there ever was")]
+    #[error("an undo exceeds every earlier window")]
     Undo,
     /// Sending does not justify sending more.
     #[error("sending raises the window")]
@@ -126,19 +126,17 @@ impl Promise {
             Promise::Unused => {
                 "grow only if the window limited the sender (cwnd_limited); otherwise an idle application leaves a burst"
             }
-            Promise::NewData => "grow by what an ACK newly acknowledges; a duplicate ACK acknowledges nothing",
+            Promise::NewData => "grow only for newly acknowledged data; a duplicate ACK acknowledges none",
             Promise::Repair => {
                 "do not grow in recovery, or declare that the algorithm owns its window there (owns_recovery)"
             }
             Promise::SlowStart => {
-                "below ssthresh grow by at most what was acknowledged (RFC 5681 §3.1); set ssthresh to leave slow start"
+                "below ssthresh, grow by at most the acknowledged data (RFC 5681 §3.1); set ssthresh to leave slow start"
             }
-            Promise::Congestion => "leave at most the window that there was, and two segments at least",
-            Promise::BackOff => {
-                "leave less of the window at a loss and at a timeout; TCP Reno leaves half (RFC 5681 §3.1)"
-            }
+            Promise::Congestion => "do not raise the window at congestion, except to two segments",
+            Promise::BackOff => "reduce the window at a loss and at a timeout; TCP Reno halves it (RFC 5681 §3.1)",
             Promise::Collapse => {
-                "send less after congestion until losses are rare; run a scenario, and look at its losses"
+                "send less after congestion until losses are rare; run a scenario and check its losses"
             }
             Promise::OneReduction => {
                 "reduce at the congestion event, which comes once per window of data, and not at each loss"
@@ -147,12 +145,12 @@ impl Promise {
             Promise::RestartSlowly => {
                 "after a timeout set the window to one segment, and ssthresh above it (RFC 5681 §3.1)"
             }
-            Promise::Undo => "give back the window that there was before the cut, and no more",
+            Promise::Undo => "restore at most the window from before the reduction",
             Promise::Sending => "let the window grow by ACKs only",
             Promise::Loss => "let the window grow by ACKs only",
-            Promise::Idleness => "after an idle time, begin with the initial window at most (RFC 5681 §4.1)",
+            Promise::Idleness => "after an idle time, send at most the initial window (RFC 5681 §4.1)",
             Promise::Recovery => {
-                "leave recovery with ssthresh at most, or declare that the algorithm owns its window there"
+                "leave recovery with at most ssthresh, or declare that the algorithm owns its window there"
             }
             Promise::Same => "draw no random numbers, read no clock, and do not depend on the order of a set",
             Promise::TimeShift => "use differences of time, never the time itself",

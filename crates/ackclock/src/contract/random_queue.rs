@@ -10,7 +10,7 @@ use crate::qdisc::{Place, QueuePlan, QueueSpec};
 /// The schema of everything that a scenario may write of a queue.
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(QueueSpec).to_value());
 
-/// So often keys are drawn again where they contradict one another.
+/// The number of new draws for keys that contradict one another.
 const TRIES: usize = 20;
 
 /// The names of all disciplines.
@@ -25,7 +25,7 @@ pub(super) fn random_queue(draw: &mut Draw, place: &Place) -> QueuePlan {
     random_queue_of(draw, &alternatives()[number as usize], place)
 }
 
-/// A queue of each discipline with random keys, so many times.
+/// Returns `times` queues of each discipline, with random keys.
 pub fn random_queues(seed: u64, times: usize, place: &Place) -> Vec<QueuePlan> {
     let mut draw = Draw::new("queues", seed);
     let all = alternatives().iter().flat_map(|kind| std::iter::repeat_n(kind, times));

@@ -22,7 +22,7 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// Without entries, and with no slot opened.
+    /// Creates a wheel without entries or opened slots.
     pub(super) fn new() -> Self {
         Wheel { slots: vec![Vec::new(); SLOTS], opened: 0, entries: 0, next: Instant::MAX, spare: Vec::new() }
     }

@@ -11,9 +11,9 @@ const MAX_WRITTEN: u64 = 1 << 31;
 /// The file descriptors of the one connection of a script.
 #[derive(Clone, Debug, Default)]
 pub struct Sockets {
-    /// Of `socket`.
+    /// The descriptor that `socket` returned.
     first: Option<i64>,
-    /// Of `accept`.
+    /// The descriptor that `accept` returned.
     accepted: Option<i64>,
     listening: bool,
     written: u64,

@@ -64,7 +64,7 @@ const MAX_LEN: usize = 2_000;
 /// An expression with its text.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// As written.
+    /// The expression as written.
     pub text: String,
     /// The line of the statement.
     pub line: u32,
@@ -319,7 +319,7 @@ fn parse_value(scanner: &mut Scanner, names: &Names, depth: u32) -> Result<Node,
             Some(hexadecimal) => i64::from_str_radix(hexadecimal, 16).map(|value| value as f64).map_err(|_| ()),
             None => digits.parse().map_err(|_| ()),
         };
-        return number.map(Node::Number).map_err(|_| scanner.error(format!("`{text}` is no number")));
+        return number.map(Node::Number).map_err(|_| scanner.error(format!("`{text}` is not a number")));
     }
     if let Some(index) = names.index(text) {
         return Ok(Node::Name(text.to_owned(), index));

@@ -65,7 +65,7 @@ pub trait Host {
     /// The result of a call that waited, once.
     ///
     /// # Errors
-    /// The call makes no sense any more.
+    /// The state of the connection no longer permits the call.
     fn take_returned(&mut self, now: Instant) -> Result<Option<Returned>, String>;
 
     /// Applies a text of the shell. Returns a note for each unsupported part.

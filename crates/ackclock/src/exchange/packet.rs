@@ -299,7 +299,7 @@ impl fmt::Display for Options {
 }
 
 impl fmt::Display for Packet {
-    /// As in a script.
+    /// Writes the packet as scripts do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.ecn {
             Some(Ecn::NotEct) => f.write_str("[noecn] ")?,

@@ -257,7 +257,7 @@ fn parse_call(scanner: &mut Scanner) -> Result<Call, ScriptError> {
             Some(hexadecimal) => i64::from_str_radix(hexadecimal, 16),
             None => digits.parse(),
         };
-        let value = value.map_err(|_| scanner.error(format!("`{digits}` is no number")))?;
+        let value = value.map_err(|_| scanner.error(format!("`{digits}` is not a number")))?;
         Some(if negative { -value } else { value })
     };
     let errno = scanner.peek().is_some_and(|c| c == 'E').then(|| scanner.word().map(str::to_owned)).transpose()?;

@@ -94,7 +94,7 @@ impl<'text> Tokens<'text> {
         FormulaError::new(self.text, self.span(), message)
     }
 
-    /// On to the next token.
+    /// Moves to the next token.
     pub fn advance(&mut self) -> Result<(), FormulaError> {
         let rest = &self.text[self.span.end..];
         let start = self.text.len() - rest.trim_start().len();

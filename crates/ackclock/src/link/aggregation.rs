@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::qdisc::Queued;
 use crate::units::{Duration, Instant};
 
-/// Packets wait for the next multiple of a period, at which up to so many leave.
+/// Packets wait for the next multiple of a period. At most `most` leave at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
     every: Duration,
@@ -39,7 +39,7 @@ impl Aggregation {
     }
 }
 
-/// Keeps one in so many of the ACKs of a flow that its next ACK covers.
+/// Keeps one in `keep_every` of the ACKs of a flow that its next ACK covers.
 ///
 /// Without a later ACK the sender would wait for its retransmission timeout. So an ACK is also kept if the last one was
 /// kept [`LONGEST_GAP`](AckThinning::LONGEST_GAP) ago.
@@ -60,7 +60,7 @@ impl AckThinning {
     /// The longest time between two ACKs that come.
     pub const LONGEST_GAP: Duration = Duration::from_millis(10);
 
-    /// Keeps every so many, at least 1.
+    /// Keeps one in `keep_every`, at least 1.
     pub fn new(keep_every: u32) -> Self {
         AckThinning { keep_every, flows: BTreeMap::new() }
     }

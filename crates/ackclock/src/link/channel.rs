@@ -47,7 +47,7 @@ pub struct Channel<T> {
     stations: Vec<Station<T>>,
     /// Links to which packets were given since somebody looked.
     news: Vec<usize>,
-    /// Those who send in the current slot.
+    /// The stations that send in the current slot.
     senders: Vec<usize>,
 }
 
@@ -182,7 +182,7 @@ impl<T: Impairable> Channel<T> {
         }
     }
 
-    /// Whoever is due sends.
+    /// The stations whose backoff ends now transmit.
     fn transmit(&mut self, links: &mut [Link<T>], sinks: &mut impl Sinks<T>) {
         let (start, slot) = (self.next_start, self.contenders.iter().copied().min().unwrap_or(NEVER));
         debug_assert_eq!(start, self.start_of(slot), "invariant: the first counter to reach zero begins");

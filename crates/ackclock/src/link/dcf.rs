@@ -88,21 +88,21 @@ pub enum AfterFailure {
 pub(super) struct Exchange {
     /// The time on the air until other stations can detect a collision.
     pub exposed: Duration,
-    /// Until the packet has come to the far end.
+    /// The time until the packet arrives at the far end.
     pub arrival: Duration,
-    /// Until the ACK has.
+    /// The time until the ACK arrives.
     pub end: Duration,
 }
 
 impl Dcf {
-    /// The contention window after so many failures in a row.
+    /// The contention window after consecutive failures.
     pub fn window(&self, failures: u32) -> u32 {
         let widest = u64::from(self.cw_max) + 1;
         let doubled = (u64::from(self.cw_min) + 1).checked_shl(failures).filter(|_| failures < 32);
         (doubled.unwrap_or(widest).min(widest) - 1) as u32
     }
 
-    /// Duration of a frame of data of so many bytes at a rate, in whole nanoseconds, rounded up.
+    /// Duration of a data frame at a rate, in whole nanoseconds, rounded up.
     pub fn airtime(&self, bytes: u64, rate: Rate) -> Duration {
         self.phy_header + body(bytes, rate, self.symbol) + self.phy_trailer
     }
@@ -170,7 +170,7 @@ impl Dcf {
     }
 }
 
-/// Duration of so many bytes, in whole nanoseconds or whole symbols, rounded up.
+/// Duration of bytes at a rate, in whole nanoseconds or whole symbols, rounded up.
 fn body(bytes: u64, rate: Rate, symbol: Option<Duration>) -> Duration {
     match symbol {
         None => {

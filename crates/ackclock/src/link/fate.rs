@@ -7,7 +7,7 @@ use crate::units::Duration;
 pub enum Fate {
     /// It arrives.
     Arrives {
-        /// So much later than the others.
+        /// The additional delay.
         late_by: Duration,
         /// Marked, if it is ECN-capable.
         marked: bool,

@@ -25,7 +25,7 @@ enum State {
     Sent,
     /// It has arrived.
     Arrived,
-    /// It is not sent any more.
+    /// The retry limit is reached, and the frame is dropped.
     GivenUp,
 }
 

@@ -244,7 +244,7 @@ mod tests {
         let in_order =
             outcomes(Impairments { jitter: Some(Jitter::in_order(most, stream("jitter"))), ..Impairments::none() });
         assert!(!free.is_sorted_by_key(|packet| packet.at));
-        // The same draws, and nobody before the one in front.
+        // The draws are the same, and no packet overtakes its predecessor.
         let mut last = Instant::ZERO;
         for (free, in_order) in free.iter().zip(&in_order) {
             last = last.max(free.at);

@@ -149,7 +149,7 @@ pub struct LinkCounters {
     pub reordered: u64,
     /// Transmissions on a channel, including failed ones. Each may carry several packets.
     pub attempts: u64,
-    /// Those that collided, or came with wrong bits.
+    /// Transmissions that collided, or arrived with wrong bits.
     pub failed_attempts: u64,
     /// Sum of the sojourn times of forwarded packets, transmission excluded.
     pub sojourn_ns: u64,

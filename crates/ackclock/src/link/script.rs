@@ -10,7 +10,7 @@ pub struct Script {
     pub lost: Vec<u64>,
     /// Numbers of late packets, which others overtake.
     pub late: Vec<u64>,
-    /// By how much.
+    /// The additional delay of late packets.
     pub late_by: Duration,
     /// Numbers of packets that are marked if they are ECN-capable.
     pub marked: Vec<u64>,

@@ -10,7 +10,7 @@ pub use table::{Better, Declared, Metric, Rows, Unit};
 
 /// Jain's fairness index of `shares`: `(sum x)^2 / (n sum x^2)`, from 1/n to 1.
 ///
-/// One for no shares and for shares that are all zero: nobody is treated worse than anybody.
+/// The index is 1 without shares, and if all shares are zero, because all are equal.
 /// Source: Jain, Chiu & Hawe 1984.
 pub fn jain_index(shares: &[f64]) -> f64 {
     // Summed in order of size, so that the order of the flows does not show in the last digit.

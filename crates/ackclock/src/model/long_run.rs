@@ -11,9 +11,9 @@ use super::synchronous::{Advance, Peak, Setup, SetupError, Synchronous};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Horizon {
-    /// So many reactions to the feedback.
+    /// A number of reactions to the feedback.
     Steps(u64),
-    /// So many congestion events (and never more than ten million steps).
+    /// A number of congestion events, in at most ten million steps.
     Cycles(u64),
 }
 

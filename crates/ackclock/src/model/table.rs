@@ -55,7 +55,7 @@ pub struct Convention {
 /// Two users of one rule in the long run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EfficiencyRow {
-    /// As papers write it: `AIMD(1, 0.5)`.
+    /// The rule as papers write it: `AIMD(1, 0.5)`.
     pub rule: &'static str,
     /// The algorithm with its parameters.
     pub cc: CcSpec,
@@ -93,7 +93,7 @@ pub struct IntegerStep {
 /// Two users of one rule that start at 10 and 50, `X_goal` 100.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FairnessRow {
-    /// As papers write it: `AIMD(1, 0.5)`.
+    /// The rule as papers write it: `AIMD(1, 0.5)`.
     pub rule: &'static str,
     /// The algorithm with its parameters.
     pub cc: CcSpec,

@@ -34,7 +34,7 @@ pub enum Outcome {
 pub struct Event {
     /// When, in nanoseconds.
     pub at_ns: u64,
-    /// To which of the arrivals, by its place among them.
+    /// The index of the arrival.
     pub arrival: usize,
     /// The outcome.
     pub outcome: Outcome,

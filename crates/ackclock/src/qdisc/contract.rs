@@ -29,7 +29,7 @@ pub enum Reason {
     Full,
     /// It was chosen early, at random.
     Early,
-    /// The average queue is so long that everything is chosen.
+    /// The average queue exceeds the upper threshold, so every item is chosen.
     Forced,
     /// Sojourn times have been above the target for an interval (RFC 8289).
     Sojourn,
@@ -41,7 +41,7 @@ pub enum Reason {
     Coupled,
     /// L4S: chosen by the threshold of its own queue (RFC 9332).
     Native,
-    /// Marks cannot rise any more, so ECN-capable items are dropped as well (RFC 9332).
+    /// The marking probability is at its maximum, so ECN-capable items are dropped as well (RFC 9332).
     Overload,
     /// A packet of the same flow was drawn from the queue, or it was that packet (CHOKe).
     Match,

@@ -11,7 +11,7 @@ use super::{Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::rng::Rng;
 use crate::units::Instant;
 
-/// So many items are dropped at once at the most.
+/// The most items that are dropped at once.
 const BATCH: u32 = 64;
 
 /// The active queue management of each queue.
@@ -22,7 +22,7 @@ pub trait FlowAqm: Clone {
     /// Whether an item that does not fit is dropped. Otherwise the longest queue loses half of its items.
     const DROPS_ARRIVALS: bool;
 
-    /// Of a queue that has been empty.
+    /// The state of an empty queue.
     fn new(parameters: &Self::Parameters) -> Self;
 
     /// An item arrives that fits. Returns it if it may be queued.

@@ -6,7 +6,7 @@ use super::fifo::Fifo;
 use super::{Limit, Queued};
 use crate::units::Instant;
 
-/// So many places are found without a search.
+/// The number of places that are found without a search.
 pub(super) const RECENT: usize = 64;
 
 /// Queues by the hashes of flows, each with a state of its scheduler's.
@@ -20,7 +20,7 @@ pub(super) struct FlowQueues<T, S> {
     places: BTreeMap<u64, usize>,
     /// The last lookups, by the lowest bits of their keys.
     recent: [Option<(u64, usize)>; RECENT],
-    /// As many as have been needed.
+    /// The queues that were needed so far.
     queues: Vec<FlowQueue<T, S>>,
     /// The state of a queue before its first item.
     first: S,

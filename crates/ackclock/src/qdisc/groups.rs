@@ -71,7 +71,7 @@ impl Groups {
 pub struct Tag(u16);
 
 impl Tag {
-    /// Of a packet without a group, to the receiver of its flow.
+    /// The tag of a packet without a group, to the receiver of its flow.
     pub const NONE: Tag = Tag(0);
     /// The bits of a tag.
     pub const BITS: u32 = 12;
@@ -82,7 +82,7 @@ impl Tag {
     const REVERSE: u16 = 1 << Self::LABEL_BITS;
     const REDUNDANT: u16 = 2 << Self::LABEL_BITS;
 
-    /// Of a packet to the receiver of a flow of this group. Labels above the largest become 0, without a group.
+    /// The tag of a packet to the receiver of a flow of this group. Labels above the largest become 0, without a group.
     pub fn new(label: usize) -> Self {
         Tag(if label <= Self::MOST { label as u16 } else { 0 })
     }
@@ -99,14 +99,14 @@ impl Tag {
         self.0
     }
 
-    /// Of a packet in the other direction.
+    /// The tag of a packet in the other direction.
     #[inline]
     #[must_use]
     pub fn reversed(self) -> Self {
         Tag(self.0 | Self::REVERSE)
     }
 
-    /// Of a pure ACK that says no more than the next such ACK of its flow will.
+    /// The tag of a pure ACK, if the next such ACK of its flow contains the same information.
     #[inline]
     #[must_use]
     pub fn covered_by_next(self) -> Self {

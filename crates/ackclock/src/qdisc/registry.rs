@@ -91,12 +91,12 @@ pub trait QueueParameters {
     /// An empty queue. A random one draws from the `stream` of a purpose.
     fn build<T: Queued>(&self, limit: Limit, stream: &dyn Fn(&str) -> Rng) -> Self::Queue<T>;
 
-    /// For which reasons it drops, as results report them. By default as the discipline.
+    /// The reasons for drops, as results report them. By default, the discipline defines them.
     fn drops(&self) -> Vec<Reason> {
         Self::DROPS.to_vec()
     }
 
-    /// For which reasons it marks, as results report them. By default as the discipline.
+    /// The reasons for marks, as results report them. By default, the discipline defines them.
     fn marks(&self) -> Vec<Reason> {
         Self::MARKS.to_vec()
     }

@@ -279,7 +279,7 @@ fn too_large(text: &str, limit: &str) -> Problem {
 pub enum Threshold {
     /// A length in the form of a limit.
     Length(Limit),
-    /// So many times the queue's own limit.
+    /// A multiple of the queue's own limit.
     Share(f64),
 }
 

@@ -221,7 +221,7 @@ pub enum Problem {
         /// The limit.
         limit: u64,
     },
-    /// So many links on so many paths that the plan would fill the memory.
+    /// The paths contain so many links that the plan would exhaust the memory.
     #[error("the flows cross {count} links in total; at most {limit}")]
     TooManyHops {
         /// How many.
@@ -374,7 +374,7 @@ pub enum Problem {
         /// Its link.
         link: String,
     },
-    /// A file that nobody has read.
+    /// A file that this reader cannot access.
     #[error("\"{file}\" cannot be read here; write its lines as milliseconds")]
     NoFilesHere {
         /// The name of the file.

@@ -11,7 +11,7 @@ pub struct EcnValidation {
 }
 
 impl EcnValidation {
-    /// Nothing has been told.
+    /// No counts have been reported yet.
     pub fn new(is_on: bool) -> Self {
         EcnValidation { is_on, counts: EcnCounts::default() }
     }

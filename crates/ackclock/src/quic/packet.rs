@@ -24,7 +24,7 @@ pub struct DataPacket {
     pub len: u32,
     /// Whether it is ECN-capable: ECT(0).
     pub ect: bool,
-    /// Of the packets of the receiver, those with numbers below this may have arrived, and the last one has.
+    /// The receiver's packets with numbers below this may have arrived, and the last one has.
     pub acks_below: u64,
     /// Whether it is the last one of a media frame (RTP's marker bit). QUIC has no such packets.
     pub is_marker: bool,

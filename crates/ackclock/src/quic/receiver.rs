@@ -25,7 +25,7 @@ pub struct Receiver {
     /// Numbers of arrived packets. Smaller numbers are considered old.
     received: RangeSet,
     oldest: u64,
-    /// Of them, those that are acknowledged again with each ACK.
+    /// Numbers that each ACK acknowledges again.
     reported: RangeSet,
     /// The largest number, and when it came.
     largest: Option<(u64, Instant)>,

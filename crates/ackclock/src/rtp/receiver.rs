@@ -28,7 +28,7 @@ pub struct Receiver {
     oldest: u64,
     /// Arrivals that the next feedback reports, in order of arrival.
     arrivals: VecDeque<Arrival>,
-    /// So many of them are reported for the second time.
+    /// The number of them that are reported for the second time.
     repeated: usize,
     largest: Option<(u64, Instant)>,
     deadline: Option<Instant>,

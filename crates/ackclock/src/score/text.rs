@@ -18,7 +18,7 @@ pub fn general(value: f64, digits: usize) -> String {
     trimmed(&format!("{value:.*}", (digits as i32 - 1 - exponent) as usize))
 }
 
-/// Formats a number with so many decimals. Zero never has a sign.
+/// Formats a number with `digits` decimals. Zero has no sign.
 pub fn fixed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));

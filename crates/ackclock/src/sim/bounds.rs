@@ -11,11 +11,11 @@ use crate::units::Duration;
 /// Bounds for arrivals at the ends that are outside.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bounds {
-    /// By direction and link of the plan: the shortest time from the link to the end of a path.
+    /// The shortest time from a link to the end of a path, by direction and link of the plan.
     pub(super) rest: [TiVec<LinkId, Option<Duration>>; 2],
-    /// By link: whether outcomes of all its packets of these flows are known as soon as they are in flight.
+    /// Whether outcomes of all packets of these flows are known once in flight, by link.
     pub(super) are_certain: TiVec<LinkId, bool>,
-    /// By direction: the shortest time over a whole path.
+    /// The shortest time over a whole path, by direction.
     pub(super) least: [Option<Duration>; 2],
 }
 

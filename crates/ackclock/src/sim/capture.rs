@@ -6,12 +6,12 @@ use super::plan::{CapturePlan, CapturePoint, Plan};
 /// A name that does not occur in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaptureError {
-    /// Of a link.
+    /// No link has the requested name.
     Link {
         /// Links that there are, and both ends.
         known: Vec<String>,
     },
-    /// Of a flow.
+    /// No flow has the requested name.
     Flow {
         /// The name.
         name: String,

@@ -138,7 +138,7 @@ pub(super) struct Row {
     /// Packets that came, doubles not counted.
     arrived: u64,
     arrived_bytes: u64,
-    /// Of them, those that came after their deadline.
+    /// Packets that arrived after their deadline.
     late: u64,
     delay_ns: u64,
     delays: SojournTimes,

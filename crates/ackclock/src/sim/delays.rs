@@ -69,9 +69,9 @@ impl DelayPercentiles {
 /// Queueing delays of packets since the window of measurement began.
 #[derive(Debug)]
 pub(super) struct PathDelays {
-    /// Of ACKs to flows of the plan.
+    /// Delays of ACKs to flows of the plan.
     acks: QueueingDelay,
-    /// Of those that were delayed at all.
+    /// The histogram of delayed ACKs.
     ack_histogram: SojournTimes,
     /// Histograms of the first flows, of the first groups of the other flows, and of the remaining flows together. Then
     /// histograms of arrivals: of the first groups, and of the other groups together.
@@ -164,7 +164,7 @@ impl PathDelays {
         (flow.number() < OWN).then(|| self.rtts[flow.number()].histogram())
     }
 
-    /// Of the data of all flows of the plan.
+    /// The histogram of the data of all flows of the plan.
     pub(super) fn all_flows(&self) -> Histogram<u64> {
         sum(&self.histograms[..self.of_flows])
     }
@@ -191,7 +191,7 @@ impl PathDelays {
         self.acks.mean_ns()
     }
 
-    /// Of the ACKs to all flows.
+    /// The histogram of the ACKs to all flows.
     pub(super) fn acks(&self) -> Histogram<u64> {
         let mut delays = self.ack_histogram.histogram();
         delays.saturating_record_n(0, self.acks.packets - delays.len());

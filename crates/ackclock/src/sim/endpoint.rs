@@ -37,7 +37,7 @@ pub enum ReceivingEnd {
 /// A packet that a receiver hands to the network.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
-    /// Of TCP.
+    /// A TCP acknowledgement.
     Segment(AckSegment),
     /// A QUIC acknowledgement or RTP feedback, whose ranges or reports the receiver stores.
     Packet(quic::AckPacket),
@@ -150,7 +150,7 @@ impl SendingEnd {
         fn open(&mut self, now: Instant);
     }
     delegate! {
-        /// The application writes so many bytes more.
+        /// The application writes more bytes.
         fn write(&mut self, now: Instant, bytes: u64);
     }
     delegate! {
@@ -251,7 +251,7 @@ impl SendingEnd {
         fn set_most_outstanding(&mut self, segments: u32);
     }
     delegate! {
-        /// That bound.
+        /// The bound on outstanding data, in segments.
         fn most_outstanding(&self) -> u32;
     }
     delegate! {

@@ -115,7 +115,7 @@ impl<'plan> Ends<'plan> {
         self.streams.iter().enumerate().map(|(index, stream)| (self.rank_of_stream(index), stream))
     }
 
-    /// A flow that waits to be told begins now.
+    /// Begins a flow that waits for the caller.
     pub(super) fn begin_flow(&mut self, id: FlowId, now: Instant, network: &mut Network) -> Result<(), ChangeError> {
         let (plan, rank) = (&self.plan.flows[id], self.flow_rank[id]);
         let flow = &mut self.flows[rank];
@@ -402,7 +402,7 @@ impl<'plan> Ends<'plan> {
         }
     }
 
-    /// The sender of a flow was told of something, or is a new one, and may send.
+    /// Lets the sender of a flow send, after it received an event or began.
     #[inline]
     fn after_news(&mut self, now: Instant, index: FlowRank, network: &mut Network) {
         network.trace_sender(now, index, || &self.flows[index].sender);

@@ -29,12 +29,12 @@ pub(super) struct Flow {
     /// The offset of the first byte of this connection. Sequence numbers on the wire continue if a slot is used
     /// again.
     pub(super) base: u64,
-    /// The client waits until so many bytes have come.
+    /// The bytes that must arrive before the client continues.
     pub(super) awaited: u64,
     rank: FlowRank,
-    /// Of every packet that sets out.
+    /// The flags of the flow's packets when they leave.
     flags: Flags,
-    /// Of every packet to the receiver.
+    /// The tag of packets to the receiver.
     tag: Tag,
     /// The last acknowledgement, and the marks that it reported.
     last_ack: (u64, PackedFeedback),
@@ -97,7 +97,7 @@ impl Flow {
         }
     }
 
-    /// Whether it begins by itself, or was told to.
+    /// Whether the flow has begun, by its schedule or by a call.
     pub(super) fn has_begun(&self) -> bool {
         self.started != FlowPlan::ON_REQUEST
     }

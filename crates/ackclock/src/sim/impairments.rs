@@ -14,7 +14,7 @@ pub struct ImpairmentsPlan {
     pub course: Option<DelayCourse>,
     /// Times in which nothing comes through.
     pub outages: Option<Outages>,
-    /// One in so many ACKs is kept, of those that the next ACK covers. 1 keeps all.
+    /// Of the ACKs that the next ACK covers, one in this number is kept. 1 keeps all.
     pub ack_thinning: Option<u32>,
     /// Bursts in which packets leave: their period, and their largest number of packets.
     pub aggregation: Option<(Duration, u32)>,

@@ -23,7 +23,7 @@ use crate::units::{Duration, Instant};
 pub(super) struct Fates {
     /// Data dropped by queues or lost in transit.
     pub(super) lost: u64,
-    /// Of them, dropped by queues before the first shared link.
+    /// Data dropped by queues before the first shared link, part of `lost`.
     pub(super) access_drops: u64,
     /// Copies of data that links made.
     pub(super) copies: u64,
@@ -51,7 +51,7 @@ impl AddAssign for Fates {
 pub(super) struct Colours {
     /// Packets and bytes on the wire that were green, yellow, and red.
     pub(super) of: [Volume; 3],
-    /// Of the red packets, those that it dropped.
+    /// Red packets that the meter dropped.
     pub(super) policed: u64,
 }
 
@@ -77,7 +77,7 @@ struct Account {
 pub(super) struct Ledger {
     pub(super) bodies: Bodies,
     pub(super) tracer: Option<Box<Tracer>>,
-    /// Of packets of flows whose ends are outside.
+    /// Outcomes of packets of flows whose ends are outside.
     pub(super) outcomes: Outcomes,
     link_of: TiVec<LinkRank, LinkId>,
     /// The window of measurement.

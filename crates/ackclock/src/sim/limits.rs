@@ -8,9 +8,9 @@ use crate::units::{Duration, Rate};
 
 /// The most data in flight of a flow, in multiples of its path's capacity. Algorithms need far less.
 const TIMES: u64 = 16;
-/// It may have so many segments in flight in any case.
+/// A flow may always have this many segments in flight, also on short paths.
 const LEAST: u64 = 1 << 16;
-/// And never more than so many.
+/// The most segments that a flow may have in flight. It bounds memory.
 pub const MOST_IN_FLIGHT: u64 = 1 << 22;
 /// The most packets of all flows together that may be in flight.
 pub const MOST_PACKETS: usize = 1 << 24;

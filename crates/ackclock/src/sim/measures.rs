@@ -140,7 +140,7 @@ pub struct FlowMeasures {
     pub copies: u64,
     /// Data packets lost.
     pub lost: u64,
-    /// Of them, those that the queue of the access link dropped.
+    /// Lost data packets that the queue of the access link dropped.
     pub access_drops: u64,
     /// Data packets that arrived with wrong bits.
     pub corrupted: u64,
@@ -254,7 +254,7 @@ pub struct SummaryMeasures<'a> {
     pub plan: &'a Plan,
     /// The rows of its flows.
     pub flows: &'a [FlowResult],
-    /// Of each row, payload delivered and bytes on the wire.
+    /// Payload delivered and bytes on the wire, by row.
     pub volumes: &'a [(u64, u64)],
     /// The row of the bottleneck.
     pub bottleneck: &'a LinkResult,

@@ -33,14 +33,14 @@ pub(super) type Route = u32;
 /// A step of a route.
 #[derive(Clone, Copy, Debug)]
 enum Hop {
-    /// Over this link.
+    /// The packet crosses this link next.
     Link {
         link: LinkRank,
         /// Packets enter it ahead of time.
         takes_ahead: bool,
         drive: Drive,
     },
-    /// Over a link with a meter in front of it.
+    /// The packet crosses a meter and then its link.
     Metered {
         /// Which of [`Meters`].
         meter: u32,
@@ -50,7 +50,7 @@ enum Hop {
     End {
         /// It may have done so ahead of time.
         ahead: bool,
-        /// But not ahead of a sample, which would show it.
+        /// Its arrival must not precede a sample, which would show it.
         shows: bool,
         /// Other routes end with the same link.
         shared: bool,
@@ -119,7 +119,7 @@ pub(super) struct Network {
 #[derive(Debug)]
 pub(super) struct Routes<'plan> {
     hops: Vec<Hop>,
-    /// By path, and by the meter on it.
+    /// The routes, by path and by the meter on it.
     known: BTreeMap<(&'plan [LinkId], Option<u32>), Route>,
     meters: Meters,
     links: &'plan TiSlice<LinkId, LinkPlan>,

@@ -104,7 +104,7 @@ impl Flags {
     /// The largest hash of a flow.
     pub const MOST_HASH: u32 = u32::MAX >> Self::HASH_SHIFT;
 
-    /// Of a packet that nothing has happened to, of the flow with this hash.
+    /// The flags of an unimpaired packet of the flow with this hash.
     pub fn new(hash: u32, in_profile: bool) -> Self {
         debug_assert!(hash <= Self::MOST_HASH, "invariant: a hash has {} bits", u32::BITS - Self::HASH_SHIFT);
         let profile = if in_profile { Self::IN_PROFILE } else { 0 };
@@ -331,7 +331,7 @@ pub struct Bodies {
     places: Vec<Body>,
     owners: Vec<Owner>,
     free: Vec<BodyId>,
-    /// By place, the ranges of acknowledgements of QUIC, where there was one.
+    /// The ranges of QUIC's acknowledgements, by place.
     ranges: Vec<Vec<(u64, u64)>>,
 }
 

@@ -38,7 +38,7 @@ struct Row {
     len: u32,
     wire_len: u32,
     retransmission: bool,
-    /// Of a flow whose window has changed.
+    /// The window of a flow after a change.
     cwnd: f64,
     /// The expired timer of a flow.
     timer: Option<Timer>,

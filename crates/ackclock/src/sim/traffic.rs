@@ -124,7 +124,7 @@ pub struct AbrPlan {
     pub chunk: Duration,
     /// The most media in the buffer, at least two chunks.
     pub buffer: Duration,
-    /// Playback begins and resumes with so much media, at most `buffer` less a chunk.
+    /// The media in the buffer at which playback begins and resumes, at most `buffer` less a chunk.
     pub startup: Duration,
     /// How the client chooses the bit rate.
     pub adaptation: Adaptation,

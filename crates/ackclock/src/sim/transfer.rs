@@ -81,7 +81,7 @@ pub(super) struct StreamLog {
     /// Time for which media played, and its integral over the bit rate.
     played_ns: u64,
     bits_ns: u128,
-    /// Start-up delays of so many clients.
+    /// The sum of the start-up delays of `clients`.
     pub(super) startup_ns: u64,
     pub(super) clients: u64,
 }

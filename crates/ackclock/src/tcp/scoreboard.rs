@@ -16,7 +16,7 @@ mod by_time;
 #[cfg(test)]
 mod tests;
 
-/// RFC 6675 §2: "DupThresh": so many selectively acknowledged segments above one make it lost.
+/// RFC 6675 §2, "DupThresh": a segment is lost if this many above it are selectively acknowledged.
 pub const DUP_THRESH: u32 = 3;
 
 /// A segment on the scoreboard.
@@ -73,15 +73,15 @@ pub struct Delivered {
     pub segments: u32,
     /// Their bytes.
     pub bytes: u64,
-    /// Of them, the one that was sent last, of several at one time the one with the highest end.
+    /// The newly delivered segment that was sent last. Of several, it is the one with the highest end.
     pub newest: Option<SentSegment>,
     /// When the last of those was sent that are cumulatively acknowledged now.
     pub last: Option<Instant>,
-    /// Of those that no SACK block had covered, when the last one was sent, and whether more than once.
+    /// The last transmission of segments that no SACK block had covered, and whether it was a retransmission.
     pub last_unsacked: Option<(Instant, bool)>,
-    /// Of those that were sent once, the one that was sent last: when, and where it ends.
+    /// The last transmission of segments that were sent once: its time and its end.
     pub newest_once: Option<(Instant, u64)>,
-    /// Of those, where the lowest one ends, where it begins, and when it was sent.
+    /// The lowest segment that was sent once: its end, its beginning and its time.
     pub lowest_once: Option<(u64, u64, Instant)>,
 }
 

@@ -31,13 +31,13 @@ impl DataEcn {
     const PROBE: u8 = 16;
     const PSH: u8 = 32;
 
-    /// Of the segment that opens a connection.
+    /// The flag of the segment that opens a connection.
     pub const SYN_FLAG: DataEcn = DataEcn(Self::SYN);
 
-    /// Of the segment that ends it.
+    /// The flag of the segment that ends a connection.
     pub const FIN_FLAG: DataEcn = DataEcn(Self::FIN);
 
-    /// Of one without data that asks for the receiver's window: on the wire its number is one below its `seq`.
+    /// The flag of a window probe without data. Its number on the wire is one below its `seq`.
     pub const PROBE_FLAG: DataEcn = DataEcn(Self::PROBE);
 
     /// Whether the segment opens a connection.
@@ -74,7 +74,7 @@ impl DataEcn {
         DataEcn((self.0 & !Self::FIN) | (u8::from(fin) * Self::FIN))
     }
 
-    /// Of data that are ECN-capable or not, and say that the sender has reduced its window or not.
+    /// The ECN flags of data: whether they are ECN-capable, and whether the sender has reduced its window.
     #[inline]
     pub fn new(ect: bool, cwr: bool) -> Self {
         DataEcn((u8::from(ect) * Self::ECT) | (u8::from(cwr) * Self::CWR))
@@ -305,7 +305,7 @@ impl AckSegment {
         AckSegment { ack, sack, ..*self }
     }
 
-    /// The same with a window of so many bytes.
+    /// Returns the segment with an advertised window in bytes.
     #[must_use]
     pub fn with_window(mut self, window: u64) -> Self {
         let word = &mut self.sack.count_and_window;

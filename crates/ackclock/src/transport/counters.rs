@@ -17,7 +17,7 @@ pub struct SenderCounters {
     pub timeouts: u64,
     /// Congestion events signalled to the algorithm.
     pub congestion_events: u64,
-    /// Of them, those for marks.
+    /// Congestion events for marks, part of `congestion_events`.
     pub ecn_events: u64,
     /// Marked packets that AccECN has reported.
     pub ce_reported: u64,

@@ -64,11 +64,11 @@ pub struct Delivery {
     lost: u64,
     /// Payload bytes known to have come with a mark.
     delivered_ce: u64,
-    /// Of them, those that a sample has told of.
+    /// Marked bytes that a sample has reported.
     sampled_ce: u64,
     /// Samples are limited by the application until this many bytes are delivered, or 0 if they are not.
     app_limited_until: u64,
-    /// Of each segment on the scoreboard.
+    /// The stamps of each segment on the scoreboard.
     stamps: VecDeque<SendStamp>,
     /// The stamp of the newest segment that the present ACK delivers.
     newest: SendStamp,

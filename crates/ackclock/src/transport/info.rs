@@ -13,11 +13,11 @@ pub struct SenderInfo {
     pub ssthresh: f64,
     /// Segments sent and not cumulatively acknowledged.
     pub unacked: u32,
-    /// Of them, selectively acknowledged.
+    /// Selectively acknowledged segments, part of `unacked`.
     pub sacked: u32,
-    /// Of them, taken for lost.
+    /// Segments that are considered lost, part of `unacked`.
     pub lost: u32,
-    /// Of them, sent again and not taken for lost again.
+    /// Retransmitted segments that are not considered lost again, part of `unacked`.
     pub retransmitted: u32,
     /// How far the repair of losses is: `tcpi_ca_state`.
     pub state: CaState,

@@ -22,7 +22,7 @@ use crate::units::{Duration, Instant, Rate};
 
 /// RFC 9002 §6.1.2: "The RECOMMENDED value of the timer granularity (kGranularity) is 1 millisecond."
 pub(crate) const GRANULARITY: Duration = Duration::from_millis(1);
-/// Lost packets are remembered for so many probe timeouts, so that a late acknowledgement finds them.
+/// The probe timeouts for which lost packets are remembered, so that a late acknowledgement finds them.
 pub(crate) const KEEPS_LOST_FOR: u64 = 3;
 /// The largest number of probe-timeout doublings. RFC 9002 leaves the bound to the idle timeout.
 pub(crate) const MOST_BACKOFF: u32 = 16;

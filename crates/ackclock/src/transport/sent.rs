@@ -36,7 +36,7 @@ pub struct SentPacket {
     pub sent_at: Instant,
     /// Its frame.
     pub frame: Frame,
-    /// As ECT(0).
+    /// Whether it was sent as ECT(0).
     pub ect: bool,
     fate: Fate,
 }
@@ -54,7 +54,7 @@ pub struct NewlyAcked {
     pub ect: u32,
     /// Packets that had been taken for lost since `late_from`.
     pub late: u32,
-    /// Above all packets that had been taken for lost.
+    /// A number above all packets that had been considered lost.
     pub late_end: u64,
     /// The largest number, and when that was sent.
     pub largest: Option<(u64, Instant)>,
@@ -87,7 +87,7 @@ pub struct SentPackets {
     packets: VecDeque<SentPacket>,
     /// The number of the first one.
     first: u64,
-    /// Of everything below it is decided whether it is lost.
+    /// The packets below this number are decided to be lost or delivered.
     undecided: u64,
     in_flight: u32,
     bytes_in_flight: u64,
@@ -133,7 +133,7 @@ impl SentPackets {
         self.largest_acked
     }
 
-    /// Of all packets with numbers below it is decided whether they are lost.
+    /// The first packet whose loss or delivery is undecided.
     pub fn undecided(&self) -> u64 {
         self.undecided
     }
@@ -311,7 +311,7 @@ impl SentPackets {
         }
     }
 
-    /// The sample of the ACK at hand, which reports so many bytes more with a mark.
+    /// The sample of the current ACK, which reports `ce_bytes` more bytes with a mark.
     pub fn take_sample(&mut self, ce_bytes: u32) -> Option<RateSample> {
         self.delivery.as_mut()?.take_sample(ce_bytes)
     }

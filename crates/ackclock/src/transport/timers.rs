@@ -30,7 +30,7 @@ timers! {
     Retransmission = "retransmission",
     /// RFC 3168 §6.1.2: data that a mark at a window of one segment holds back may leave.
     DelayedStart = "delayed-start",
-    /// RFC 9293 §3.8.6.1: the peer's window has been closed for so long that a probe asks for it.
+    /// RFC 9293 §3.8.6.1: the peer's window has been closed until a probe is due.
     Persist = "persist",
     /// The pacing rate lets the next segment go.
     Pacing = "pacing",
@@ -39,7 +39,7 @@ timers! {
 /// When each timer goes off, if it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timers {
-    /// By timer. A stopped timer is later than all events.
+    /// The deadline of each timer. A stopped timer is later than all events.
     deadlines: [Instant; Timer::ALL.len()],
     /// The first of them.
     first: Instant,

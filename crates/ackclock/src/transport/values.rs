@@ -41,7 +41,7 @@ pub enum CutWindowName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum MaxWindow {
-    /// So many segments.
+    /// A number of segments.
     Segments(#[schemars(range(min = 1, max = 16_777_216))] u32),
     /// No bound.
     Word(NoneWord),
@@ -133,7 +133,7 @@ impl From<ReadRate> for Option<Rate> {
 pub enum DelayedAck {
     /// Not at all, or for 100 ms at most.
     Switch(bool),
-    /// For so long at most.
+    /// At most for this time.
     Longest(Duration),
 }
 
@@ -269,7 +269,7 @@ fn out_of_range(value: impl ToString, expected: String) -> Result<(), Problem> {
     Err(Problem::OutOfRange { value: value.to_string(), expected })
 }
 
-/// A part of a packet of IP, of so many bytes at least.
+/// Checks a part of an IP packet, of at least `least` bytes.
 pub fn bytes(size: Size, least: u64) -> Result<(), Problem> {
     match size.0 {
         bytes if bytes < least => out_of_range(size, format!("at least {least} B")),

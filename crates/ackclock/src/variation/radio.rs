@@ -92,7 +92,7 @@ impl Lte {
 #[derive(Clone, Debug)]
 pub(super) struct LteCourse {
     lte: Lte,
-    /// Of the highest rate.
+    /// The present share of the highest rate.
     share: f64,
     stream: Rng,
 }

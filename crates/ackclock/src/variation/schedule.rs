@@ -41,7 +41,7 @@ impl Schedule {
         (0..steps).map(step).collect()
     }
 
-    /// Up from `low_bps` to `high_bps` in half a period, and down again, in `steps` steps in each direction.
+    /// Rises from `low_bps` to `high_bps` in half a period and falls again, in `steps` steps in each direction.
     pub fn triangle(low_bps: u64, high_bps: u64, steps: u32, period: Duration) -> Self {
         let up = period / 2;
         let mut steps_of_both = Schedule::line(low_bps, high_bps, steps, up);
@@ -49,7 +49,7 @@ impl Schedule {
         Schedule::cycle(steps_of_both)
     }
 
-    /// Up from `low_bps` to `high_bps` in `steps` steps, and down at once.
+    /// Rises from `low_bps` to `high_bps` in `steps` steps, and falls at once.
     pub fn sawtooth(low_bps: u64, high_bps: u64, steps: u32, period: Duration) -> Self {
         Schedule::cycle(Schedule::line(low_bps, high_bps, steps, period))
     }

@@ -40,7 +40,7 @@ pub enum WalkKind {
     Multiplicative {
         /// The first rate.
         start: u64,
-        /// By how much it may rise.
+        /// The largest factor by which it may rise.
         factor: f64,
     },
 }

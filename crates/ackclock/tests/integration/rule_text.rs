@@ -254,7 +254,7 @@ fn a_mistake_is_told_with_its_key_and_its_place() {
     assert_eq!(line("grow = 1; b"), "character 11: expected NAME = FORMULA");
     assert_eq!(line("a = 1; a = 2"), "character 8: `a` has a value already");
     assert!(line("a = w").starts_with("character 1: the parameter `a` is a number;"));
-    assert!(line("on_tea x = 1").starts_with("character 1: `on_tea` is no event;"));
+    assert!(line("on_tea x = 1").starts_with("character 1: `on_tea` is not an event;"));
     assert!(line(&"x".repeat(1_000_000)).contains("at most 16384"));
 }
 

@@ -23,13 +23,13 @@ const BYTE: [AsmRegister8; 11] = [al, dil, sil, dl, cl, r8b, bl, r13b, r14b, r15
 
 type Assembled = std::result::Result<(), IcedError>;
 
-/// Of an access that is refused: the register and the distance of its address.
+/// The register and the distance of a refused access.
 type Address = Option<(usize, i32)>;
 
 /// A program that is being translated.
 struct Translation {
     code: CodeAssembler,
-    /// Of each instruction.
+    /// The label of each instruction.
     labels: Vec<CodeLabel>,
     /// The first instructions of functions that are called.
     starts: BTreeSet<usize>,
@@ -322,7 +322,7 @@ impl Translation {
         if op.imm & 1 == 1 { a.mov(with, r11) } else { Ok(()) }
     }
 
-    /// As [`atomic_wide`](Self::atomic_wide), of 32 bits.
+    /// Writes a 32-bit atomic operation, as [`atomic_wide`](Self::atomic_wide) does for 64 bits.
     fn atomic_half(&mut self, op: &Op, src: usize) -> Assembled {
         let (a, at, with) = (&mut self.code, r12 + r10, HALF[src]);
         a.mov(r11d, dword_ptr(at))?;
@@ -524,7 +524,7 @@ impl Translation {
         a.zero_bytes()
     }
 
-    /// As [`wide_division`](Self::wide_division), of 32 bits.
+    /// Writes a 32-bit division, as [`wide_division`](Self::wide_division) does for 64 bits.
     fn half_division(&mut self, op: &Op, dst: usize, src: usize) -> Assembled {
         self.operand(op, src)?;
         let (a, left, is_rest) = (&mut self.code, HALF[dst], op.code & 0xf0 == 0x90);

@@ -8,13 +8,13 @@ use serde::Serialize;
 pub enum Kind {
     /// Later data were acknowledged selectively, or by duplicate ACKs.
     Fast,
-    /// Of the first segment in flight, after a silence of a round trip or 200 ms, whichever is longer.
+    /// The first segment in flight was sent again after a silence of an RTT, at least 200 ms.
     Timeout,
-    /// After such a timeout, for data that were in flight at it.
+    /// Data in flight at such a timeout were sent again after it.
     AfterTimeout,
-    /// Of the last segment, after a round trip without news (a tail loss probe).
+    /// The last segment was sent again after a round trip without news (a tail loss probe).
     Probe,
-    /// Nothing of these.
+    /// No other kind applies.
     Other,
 }
 
@@ -25,7 +25,7 @@ pub struct Counts {
     pub segments: u64,
     /// Segments that were sent before.
     pub retransmissions: u64,
-    /// Of them, by kind.
+    /// Fast retransmissions.
     pub fast: u64,
     /// Timeouts: each sends one segment again.
     pub timeouts: u64,

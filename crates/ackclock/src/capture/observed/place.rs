@@ -16,7 +16,7 @@ const AT_AN_END: f64 = 0.1;
 pub enum Vantage {
     /// At the sender of the data.
     Sender,
-    /// On the path.
+    /// The capture was taken on the path.
     Path,
     /// At the receiver.
     Receiver,
@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-/// By the handshake, or else by timestamps.
+/// The place of a capture, from the handshake or else from timestamps.
 pub(super) fn place(headers: &[TcpHeader]) -> Place {
     let unknown = Place { vantage: Vantage::Unknown, to_sender_s: 0.0, to_receiver_s: None, back: Duration::ZERO };
     let found = by_handshake(headers).or_else(|| by_timestamps(headers));

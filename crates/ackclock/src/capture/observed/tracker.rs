@@ -43,7 +43,7 @@ struct Transmission {
     number: u64,
     time: Instant,
     clock: Option<u32>,
-    /// Of a retransmission: why, and the transmission before it.
+    /// The kind of a retransmission, and the transmission before it.
     repair: Option<(Kind, Option<usize>)>,
     lost: bool,
     spurious: bool,
@@ -64,7 +64,7 @@ pub(super) struct Tracker {
     transmissions: Vec<Transmission>,
     /// Segments transmitted.
     sent: u64,
-    /// By their first bytes, the last retransmissions.
+    /// The last retransmissions, by their first bytes.
     repairs: BTreeMap<u64, usize>,
     /// The ends of the sent data at the beginning of a recovery and of a timeout.
     recover: u64,
@@ -81,7 +81,7 @@ pub(super) struct Tracker {
     found: Found,
 }
 
-/// Of a segment.
+/// A side of a segment.
 #[derive(Clone, Copy)]
 enum Side {
     Beginning,
@@ -101,7 +101,7 @@ struct News {
 }
 
 impl Tracker {
-    /// Of a connection with so many packets.
+    /// Creates the tracker of a connection with `packets` packets.
     pub(super) fn new(mss: u32, scale: Option<u8>, numbers: Numbers, start: Instant, packets: usize) -> Self {
         let found = Found {
             start,

@@ -22,7 +22,7 @@ pub(super) enum State {
 }
 
 impl State {
-    /// As samples have it: in the order of the table of states.
+    /// The number of the state in samples, by the order of the table of states.
     pub(super) fn number(self) -> u8 {
         match self {
             State::Startup => 0,
@@ -90,7 +90,7 @@ pub(super) struct Machine {
     probe_rtt_done_stamp: Option<Instant>,
     probe_rtt_round_done: bool,
     pub(super) idle_restart: bool,
-    /// By ProbeRTT.
+    /// Segments sent while ProbeRTT limits the flight.
     pub(super) held_down: HeldDown,
 }
 

@@ -16,9 +16,9 @@ const TIME_BITS: u32 = 10;
 const BETA_SCALE: u64 = 1024;
 /// Bits that are shifted out of `c` and a cubed time.
 const CUBE_BITS: u32 = 10 + 3 * TIME_BITS;
-/// Of a window that does not grow, as far as the curve says.
+/// Segments to acknowledge per segment of growth, where the curve does not grow.
 const SLOWEST: u64 = 100;
-/// Before the first loss a segment comes at least for so many.
+/// Before the first loss, the window grows by a segment at least per this many acknowledged segments.
 const UNKNOWN_MOST: u64 = 20;
 
 /// The state of `struct bictcp` between two losses, and across them.

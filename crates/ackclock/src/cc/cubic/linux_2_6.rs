@@ -10,7 +10,7 @@ use crate::units::Instant;
 const RATIO_BITS: u32 = 4;
 /// Segments for which one comes before the first loss.
 const UNKNOWN: u64 = 50;
-/// Beyond the plateau so many segments come in a tenth of a second at most: `max_increment`.
+/// The largest growth beyond the plateau, in segments per tenth of a second: `max_increment`.
 const MAX_INCREMENT: u64 = 16;
 
 impl Default for Old {

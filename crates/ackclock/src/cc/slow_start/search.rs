@@ -129,7 +129,7 @@ impl Search {
         }
         let passed = now.since(self.bin_end).as_nanos() / bin.as_nanos() + 1;
         if passed > W as u64 {
-            // A window without an ACK says nothing about the path any more.
+            // A window without an ACK contains no information about the path.
             self.reset();
             return false;
         }
@@ -142,12 +142,12 @@ impl Search {
         true
     }
 
-    /// The bin that ended so many bins before the last one.
+    /// The bin that ended `bins` bins before the last one.
     fn before(&self, bins: usize) -> Option<&Bin> {
         self.bins.len().checked_sub(bins + 1).and_then(|index| self.bins.get(index))
     }
 
-    /// Segments delivered in the last so many bins, or in all that there are.
+    /// Segments delivered in the last `bins` bins, or in all bins if there are fewer.
     fn delivered_in(&self, bins: usize) -> u64 {
         let start = self.before(bins).or(self.bins.front()).copied().unwrap_or_default();
         self.now.delivered - start.delivered

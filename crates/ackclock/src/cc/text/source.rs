@@ -163,7 +163,7 @@ impl RuleSource {
                 let is_list = event == "state" || event.starts_with("on_");
                 let Some(list) = source.text_mut(event).filter(|_| is_list) else {
                     return Err(wrong(format!(
-                        "`{event}` is no event; expected NAME = FORMULA or EVENT NAME = FORMULA"
+                        "`{event}` is not an event; expected NAME = FORMULA or EVENT NAME = FORMULA"
                     )));
                 };
                 let separator = if list.is_empty() { "" } else { "; " };

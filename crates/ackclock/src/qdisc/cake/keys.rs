@@ -74,7 +74,7 @@ impl Diffserv {
         }
     }
 
-    /// The shares of the rate up to which priorities hold: each 1 in so many.
+    /// The shares of the rate up to which priorities apply, as denominators.
     fn thresholds(self) -> &'static [u64] {
         match self {
             Diffserv::Besteffort => &[1],
@@ -142,7 +142,7 @@ pub struct CakeParameters {
     pub framing: Framing,
     /// The ACK filter.
     pub ack_filter: AckFilter,
-    /// By rising priority.
+    /// The tins, by rising priority.
     pub tins: Vec<TinParameters>,
     /// The groups of flows, with their hosts and DSCPs.
     pub groups: Groups,

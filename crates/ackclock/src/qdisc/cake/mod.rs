@@ -43,7 +43,7 @@ use crate::units::Instant;
 pub struct Cake<T> {
     limit: Limit,
     parameters: CakeParameters,
-    /// By rising priority.
+    /// The tins, by rising priority.
     tins: Vec<Tin<T>>,
     clock: Option<Clock>,
     salt: u64,

@@ -70,7 +70,7 @@ impl ClassKeys {
 /// The packets that a class selects.
 #[derive(Clone, Debug, PartialEq)]
 struct Selector {
-    /// By label.
+    /// Whether each label is selected.
     labels: Vec<bool>,
     /// A bit for each ECN codepoint.
     codepoints: u8,

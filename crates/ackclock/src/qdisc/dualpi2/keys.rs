@@ -129,7 +129,7 @@ impl DualPi2Parameters {
         i64::from(self.mtu) * (self.classic_weight - self.l4s_weight)
     }
 
-    /// p'_L: the marking probability of an L4S item after this delay, in a queue of so many.
+    /// p'_L: the marking probability of an L4S item after this delay, in a queue of `packets`.
     pub(super) fn native(&self, delay: Duration, packets: u32) -> f64 {
         match self.variant {
             DualPi2Variant::Linux => f64::from(delay > self.min_th),

@@ -28,7 +28,7 @@ fn ample() -> Limit {
 /// The parameters of strict priority, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrioParameters {
-    /// By falling priority.
+    /// The classes, by falling priority.
     pub classes: ClassesParameters,
 }
 

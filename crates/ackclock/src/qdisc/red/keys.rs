@@ -1,4 +1,4 @@
-//! The keys of RED, their presets, and the parameters that come of them at a link.
+//! The keys of RED, their presets, and the parameters that result from them at a link.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

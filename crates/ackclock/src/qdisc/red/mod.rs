@@ -169,7 +169,7 @@ impl<T: Queued> Red<T> {
 }
 
 impl Detector {
-    /// Of a queue that has been empty.
+    /// The state of an empty queue.
     pub(super) fn new(parameters: RedParameters, stream: Rng) -> Self {
         Detector {
             max_p: parameters.max_p,
@@ -221,7 +221,7 @@ impl Detector {
         is_above
     }
 
-    /// Above `min`: why the item is chosen, if it is, and whether it is to be marked.
+    /// The reason to choose an item above `min`, and whether to mark it.
     #[inline]
     pub(super) fn early(&mut self, item: &impl Queued) -> Option<(Reason, bool)> {
         let probability = self.probability();
@@ -271,7 +271,7 @@ impl Detector {
         (slope * self.average + offset).min(1.0)
     }
 
-    /// The time before `now` was idle since `since`: so many packets could have been sent.
+    /// The packets that could have been sent in the idle time from `since` to `now`.
     #[inline]
     pub(super) fn decay(&mut self, idle: Duration) {
         let packets = idle.as_secs_f64() * self.parameters.packets_per_second;

@@ -9,7 +9,7 @@ pub(in crate::qdisc) struct Tokens {
     burst: u32,
     /// In bits times nanoseconds per second, so that each nanosecond adds the rate in bit/s.
     tokens: u128,
-    /// When there were so many.
+    /// The time of this count.
     counted_at: Instant,
 }
 

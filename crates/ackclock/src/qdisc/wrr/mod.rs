@@ -28,7 +28,7 @@ pub type Wrr<T> = Classes<T, Turns>;
 /// The turns of the classes.
 #[derive(Clone, Debug)]
 pub struct Turns {
-    /// By class.
+    /// The share of each class.
     shares: Vec<Share>,
     /// Classes with items, in the order of their turns.
     active: VecDeque<usize>,

@@ -27,7 +27,7 @@ use crate::transport::numbered::Told;
 use crate::transport::{Controller, Counting, EcnMode, NewlyAcked, NumberedSender, SenderInfo, Timer, Transport, Undo};
 use crate::units::{Duration, Instant};
 
-/// From any window so many halvings lead to the initial one.
+/// This many halvings reduce any window to the initial one.
 const MOST_HALVINGS: u64 = 64;
 
 /// A sender and its algorithm.

@@ -56,7 +56,7 @@ impl Sender {
         self.begin(now);
     }
 
-    /// The application hands over a frame of so many bytes. Packets do not share frames.
+    /// The application writes a frame. A packet contains data of one frame only.
     pub fn write(&mut self, now: Instant, bytes: u64) {
         self.resume_if_idle(now, self.pto_period(), 1);
         if let Some(written) = &mut self.own.written
@@ -190,7 +190,7 @@ impl Sender {
         (len as u32, self.own.next + len == end && self.own.written.is_some())
     }
 
-    /// Whether the window has room for so many bytes. One packet may always be in flight.
+    /// Whether the window has room for `len` bytes. One packet may always be in flight.
     fn has_room(&self, len: u32) -> bool {
         let in_flight = self.sent.bytes_in_flight() + u64::from(len);
         self.sent.in_flight() == 0 || in_flight as f64 <= self.cc.cwnd() * f64::from(self.transport.mss)
@@ -212,7 +212,7 @@ impl Sender {
 
     // ---- losses and marks ----
 
-    /// Reports say that so many packets more were marked, up to number `largest`.
+    /// Feedback reports `count` more marked packets, up to number `largest`.
     fn on_marks(&mut self, now: Instant, count: u32, largest: u64) {
         self.counters.ce_reported += u64::from(count);
         if count == 0 || largest < self.own.period_end {
@@ -237,7 +237,7 @@ impl Sender {
         lost.count
     }
 
-    /// No feedback has come for so long that everything in flight is lost.
+    /// The time without feedback is so long that all packets in flight count as lost.
     fn on_silence(&mut self, now: Instant) {
         self.counters.timeouts += 1;
         self.pto_count += 1;

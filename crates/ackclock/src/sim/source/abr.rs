@@ -7,7 +7,7 @@ use crate::sim::traffic::{AbrPlan, Adaptation};
 use crate::sim::transfer::TransferLog;
 use crate::units::{Duration, Instant, Rate};
 
-/// The throughputs of so many chunks are averaged (Yin et al. 2015, §5.2).
+/// The number of chunks whose throughputs are averaged (Yin et al. 2015, §5.2).
 const AVERAGED: usize = 5;
 /// The part of the estimated throughput that a client uses (Jiang et al. 2012: p).
 const EFFICIENCY: f64 = 0.85;
@@ -50,7 +50,7 @@ impl Ladder {
         self.rates[self.rung].bytes_in_floor(self.chunk).max(1)
     }
 
-    /// A chunk took so long.
+    /// Records the download time of a chunk.
     fn measure(&mut self, taken: Duration) {
         if self.pace.len() == AVERAGED {
             self.pace.pop_front();
@@ -58,7 +58,7 @@ impl Ladder {
         self.pace.push_back(taken.as_nanos() as f64 / (8.0 * self.bytes() as f64));
     }
 
-    /// Chooses the rung of the next chunk, with so much media in the buffer. The first chunk has the lowest rung.
+    /// Chooses the rung of the next chunk from the media in the buffer. The first chunk has the lowest rung.
     fn choose(&mut self, level: Duration) -> usize {
         if self.is_first {
             self.is_first = false;

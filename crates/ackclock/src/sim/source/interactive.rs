@@ -97,7 +97,7 @@ impl Interactive {
         self.next = Some(next).filter(|next| self.stop.is_none_or(|stop| *next < stop));
     }
 
-    /// So many bytes have come in order by `now`.
+    /// Takes the number of bytes that have arrived in order by `now`.
     pub fn on_delivered(&mut self, now: Instant, bytes: u64) {
         while let Some((_, made)) = self.pending.front().copied().filter(|(end, _)| *end <= bytes) {
             self.log.times_ns.push(now.since(made).as_nanos());

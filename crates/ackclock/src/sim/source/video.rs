@@ -303,7 +303,7 @@ impl Video {
         self.player.on_bytes(now, &self.encoder.plan, offset, len, &mut self.log);
     }
 
-    /// So many bytes have come in order by `now`.
+    /// Takes the number of bytes that have arrived in order by `now`.
     pub fn on_delivered(&mut self, now: Instant, bytes: u64) {
         self.player.on_delivered(now, &self.encoder.plan, bytes, &mut self.log);
     }

@@ -5,7 +5,7 @@ use super::super::traffic::Traffic;
 use crate::sim::endpoint::SendingEnd;
 use crate::units::{Duration, Instant, NANOS_PER_SEC};
 
-/// An application that asks nobody.
+/// An application that writes without requests from a peer.
 #[derive(Clone, Debug)]
 pub struct Writer {
     traffic: Traffic,

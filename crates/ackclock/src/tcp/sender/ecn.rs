@@ -28,7 +28,7 @@ pub(super) struct EcnState {
 pub(super) struct Marks {
     /// It echoes one.
     pub(super) ece: bool,
-    /// So many more packets came with one, where the receiver counts.
+    /// Newly reported packets with a mark, if the receiver counts them.
     pub(super) packets: u32,
     /// Their payload bytes.
     pub(super) bytes: u32,

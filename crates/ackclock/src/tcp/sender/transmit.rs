@@ -8,7 +8,7 @@ use crate::tcp::segment::{DataEcn, DataSegment};
 use crate::transport::{EcnRetransmissions, LimitedTransmitSends, Pacing, Timer, window_quantum};
 use crate::units::{Instant, Rate};
 
-/// From any window so many halvings lead to the initial one.
+/// This many halvings reduce any window to the initial one.
 const MOST_HALVINGS: u64 = 64;
 
 impl Sender {

@@ -135,7 +135,7 @@ impl Sender {
         }
         if reductions > 0 {
             validation.since = validation.since.map(|_| begun);
-            // From any window so many halvings lead to the initial one.
+            // 64 halvings reduce any window to the initial one.
             (0..reductions.min(64)).for_each(|_| self.cc.on_resume(now));
         }
     }

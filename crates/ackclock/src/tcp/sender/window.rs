@@ -10,7 +10,7 @@ use crate::tcp::segment::{AckSegment, DataEcn, DataSegment, EcnFeedback};
 use crate::transport::{Timer, WindowProbe};
 use crate::units::{Duration, Instant};
 
-/// As long as two probes are apart at most: the bound of retransmission timeouts.
+/// The longest time between two probes: the bound of retransmission timeouts.
 const LONGEST: Duration = Duration::from_secs(60);
 /// Doublings after which it is reached from any timeout.
 const MAX_DOUBLINGS: u32 = 36;
@@ -18,7 +18,7 @@ const MAX_DOUBLINGS: u32 = 36;
 /// The state of the peer's window other than its right edge.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PeerWindow {
-    /// As advertised last.
+    /// The window that was advertised last.
     last: Option<u64>,
     /// Max(SND.WND), an estimate of the peer's buffer.
     largest: u64,
@@ -137,7 +137,7 @@ impl Sender {
         self.start_timer(Timer::Persist, now, interval);
     }
 
-    /// The peer's window has been closed, or as good as closed, for so long that it is asked for.
+    /// Sends a window probe: the peer's window was closed, or too small to use, until the persist timer expired.
     fn send_window_probe(&mut self, now: Instant) -> DataSegment {
         let usable = self.window_edge.saturating_sub(self.snd_nxt);
         if usable > 0 {

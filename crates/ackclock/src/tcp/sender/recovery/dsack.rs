@@ -234,7 +234,7 @@ mod tests {
         dsack.begin(200);
         dsack.prove((140, 150), 200, false);
         dsack.begin(300);
-        // Of what lies below the recovery before nobody knows any more whether it was sent again.
+        // No record shows whether segments below the previous recovery were retransmitted.
         dsack.prove((140, 150), 300, false);
         dsack.note_retransmission(300, 310, 2);
         assert!(dsack.prove((300, 310), 310, false));

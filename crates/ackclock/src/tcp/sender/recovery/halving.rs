@@ -13,7 +13,7 @@ pub(in crate::tcp::sender) struct Halving {
 }
 
 impl Halving {
-    /// An ACK leaves so many segments in flight: one more may be.
+    /// Permits one more segment than an ACK leaves in flight.
     fn on_ack(&mut self, in_flight: i64) {
         let room = in_flight + 1;
         self.most = Some(self.most.map_or(room, |most| most.min(room)));

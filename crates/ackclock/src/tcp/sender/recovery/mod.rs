@@ -206,7 +206,7 @@ impl Sender {
         }
         let restarts = self.strategy.restarts();
         let was_cut = !restarts && self.take_cut_for_mark();
-        // As in Linux a reduction for a mark goes on.
+        // As in Linux, a reduction for a mark continues.
         let goes_on = std::mem::take(&mut self.reduces_for_mark) && was_cut;
         if restarts {
             self.signal(now, CongestionKind::Loss, self.slow_start());
@@ -224,7 +224,7 @@ impl Sender {
         let lost = if self.detects_by_time { 0 } else { self.board.lose_front() };
         self.reset_probe();
         self.frto = Frto::Off;
-        // What a timeout gave up goes on being sent again after the first segment.
+        // Retransmission after a timeout continues behind the first segment.
         let restarted = match self.state {
             State::Restarted { point, .. } => point,
             State::Open | State::FastRecovery { .. } => 0,

@@ -37,7 +37,7 @@ struct Progress {
 }
 
 impl Prr {
-    /// A recovery begins in which so many segments can still be delivered.
+    /// Begins a recovery with `recover_fs`, the segments that can still be delivered.
     fn new(recover_fs: i64) -> Self {
         Prr { recover_fs: recover_fs.max(1), ..Prr::default() }
     }

@@ -19,7 +19,7 @@ use crate::tcp::segment::AckSegment;
 use crate::transport::{RackRtt, Rtt, Transport, Undo};
 use crate::units::{Duration, Instant};
 
-/// RFC 8985 §6.2, step 4: a wider window lasts for so many recoveries.
+/// RFC 8985 §6.2, step 4: the number of recoveries after which a wider reordering window is reset.
 const REO_WND_PERSIST: u32 = 16;
 
 /// RACK-based recovery.
