@@ -53,6 +53,9 @@
 //! Each phase of ProbeBW lasts for `min_rtt`. The first phase continues until a loss or until
 //! `1.25 bdp` is in flight. The second phase ends early, once at most `bdp` is in flight.
 //!
+//! Under `profile = "linux"`, the age of `min_rtt` and the time in ProbeRTT are in whole
+//! milliseconds, as in Linux.
+//!
 //! ## Parameters
 //!
 //! ## Constants
@@ -100,8 +103,8 @@ use serde::{Deserialize, Serialize};
 use self::model::{LongTerm, Model};
 use super::held_down::HeldDown;
 use super::{
-    Ack, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Loss, PathView, RateSample,
-    Recovery, Restart, Sent,
+    Ack, Arithmetic, CaState, CcContext, CcMistake, CcParameters, Congestion, CongestionControl, Loss, PathView,
+    RateSample, Recovery, Restart, Sent,
 };
 use crate::rng::{Rng, RngStreams};
 use crate::rule::require;
@@ -115,6 +118,8 @@ const PACING_GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const CWND_MIN_TARGET: f64 = 4.0;
 const PACING_MARGIN: f64 = 0.01;
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
+/// A jiffy of Linux, in which it compares times of ProbeRTT.
+const JIFFY: Duration = Duration::from_millis(1);
 /// Below this rate in bytes of payload per second a burst is one segment.
 const MIN_TSO_RATE: f64 = 150_000.0;
 /// The largest burst in bytes: a GSO packet with its headers.
@@ -187,6 +192,8 @@ struct Bbr {
     initial_cwnd: f64,
     /// Window after a timeout.
     min_window: f64,
+    /// The age of `min_rtt` and the time in ProbeRTT are in whole jiffies.
+    counts_jiffies: bool,
     /// When a timeout last did.
     restarted_at: Option<Instant>,
     rng: Rng,
@@ -239,6 +246,7 @@ impl Bbr {
             packet_bytes: f64::from(context.packet_bytes),
             initial_cwnd: context.initial_window,
             min_window: context.min_window,
+            counts_jiffies: context.arithmetic == Arithmetic::Linux,
             restarted_at: None,
             rng: RngStreams::from_root(context.seed).stream("bbr1", "phase"),
             path: PathView::default(),
@@ -271,9 +279,9 @@ impl Bbr {
         if !self.has_begun {
             self.has_begun = true;
             self.cycle_mstamp = now;
-            self.model.begin(now);
+            self.model.begin(now, self.jiffies(now));
             // The round trip of the handshake, if there was one.
-            self.model.update_min_rtt(now, path.min_rtt);
+            self.model.update_min_rtt(self.jiffies(now), path.min_rtt);
             self.long_term.begin(now, 0);
         }
         let srtt = path.srtt.as_secs_f64();
@@ -281,6 +289,12 @@ impl Bbr {
             self.has_seen_rtt = true;
             self.set_rate(self.paced(self.cwnd / srtt, HIGH_GAIN));
         }
+    }
+
+    /// `tcp_jiffies32`.
+    fn jiffies(&self, now: Instant) -> Instant {
+        let over = if self.counts_jiffies { now.as_nanos() % JIFFY.as_nanos() } else { 0 };
+        Instant::from_nanos(now.as_nanos() - over)
     }
 
     fn in_flight(&self) -> f64 {
@@ -451,7 +465,8 @@ impl Bbr {
     }
 
     fn update_min_rtt(&mut self, now: Instant) {
-        let expired = self.model.update_min_rtt(now, self.path.latest_rtt);
+        let jiffies = self.jiffies(now);
+        let expired = self.model.update_min_rtt(jiffies, self.path.latest_rtt);
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd();
@@ -465,7 +480,7 @@ impl Bbr {
                     self.check_probe_rtt_done(now);
                 }
             } else if self.in_flight() <= CWND_MIN_TARGET {
-                self.probe_rtt_done_stamp = Some(now + PROBE_RTT_TIME);
+                self.probe_rtt_done_stamp = Some(jiffies + PROBE_RTT_TIME);
                 self.probe_rtt_round_done = false;
                 self.model.start_round();
             }
@@ -474,10 +489,11 @@ impl Bbr {
     }
 
     fn check_probe_rtt_done(&mut self, now: Instant) {
-        if self.probe_rtt_done_stamp.is_none_or(|done| now <= done) {
+        let jiffies = self.jiffies(now);
+        if self.probe_rtt_done_stamp.is_none_or(|done| jiffies <= done) {
             return;
         }
-        self.model.min_rtt_stamp = now;
+        self.model.min_rtt_stamp = jiffies;
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         if self.model.full_bw_reached {
             self.probe_bw(now);

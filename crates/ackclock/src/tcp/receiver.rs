@@ -21,6 +21,9 @@ mod window_growth;
 /// A tick of the clock for timestamps, as in Linux.
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 
+/// Linux reports so many blocks twice at least (`TCP_SACK_BLOCKS_EXPECTED`), in case an ACK is lost.
+const SACK_BLOCKS_EXPECTED: usize = 2;
+
 /// One end of a connection that only receives.
 #[derive(Clone, Debug)]
 pub struct Receiver {
@@ -281,9 +284,19 @@ impl Receiver {
         if self.dsack {
             self.note_duplicate(start, end);
         }
-        if self.ecn == EcnMode::Dctcp && self.ack_deadline.is_some() && self.shows_change(segment, ecn) {
-            return Some(self.report_change(now, segment, ecn));
+        if self.ack_deadline.is_some()
+            && (self.ecn == EcnMode::Dctcp && self.shows_change(segment, ecn)
+                || self.compression.is_some() && self.adds_third_block(start, end))
+        {
+            return Some(self.report_before(now, segment, ecn));
         }
+        self.on_payload(now, segment, ecn)
+    }
+
+    /// Data that the receiver accepts arrive.
+    #[inline]
+    fn on_payload(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> Option<AckSegment> {
+        let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
         let mark_is_news = self.ecn != EcnMode::Off && self.note_ecn(segment, ecn);
         self.note_timestamp(segment);
         let advances = start <= self.next && end > self.next;
@@ -482,12 +495,24 @@ impl Receiver {
         segment.seq == self.next && self.echoes != (ecn == Ecn::Ce)
     }
 
-    /// Marks begin or end, and the ACK of the packets before is delayed.
+    /// Whether the block of a segment is the third in the next ACK. Linux then sends the compressed ACK first, because a
+    /// later block would push an unreported one out (`tcp_sack_new_ofo_skb`).
+    #[cold]
+    fn adds_third_block(&self, start: u64, end: u64) -> bool {
+        let (mut blocks, mut touches) = (0, false);
+        for (block_start, block_end) in self.blocks().take(SACK_BLOCKS_EXPECTED) {
+            blocks += 1;
+            touches |= start <= block_end && block_start <= end;
+        }
+        start > self.next && blocks == SACK_BLOCKS_EXPECTED && !touches
+    }
+
+    /// An ACK of the packets before waits, and a segment arrives that it must not cover.
     ///
     /// RFC 8257 §3.2: "an implementation MAY choose to send two ACKs". The timer sends the second one at the same time.
-    fn report_change(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> AckSegment {
+    fn report_before(&mut self, now: Instant, segment: &DataSegment, ecn: Ecn) -> AckSegment {
         let before = self.acknowledge();
-        if self.on_segment(now, segment, ecn).is_some() {
+        if self.on_payload(now, segment, ecn).is_some() {
             self.ack_deadline = Some(now);
         }
         before

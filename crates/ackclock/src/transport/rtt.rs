@@ -1,7 +1,8 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 //!
 //! If the least RTO bounds the variation, the variation is computed as in Linux. It rises at once with the mean
-//! deviation and falls once a round trip. A falling RTT counts for an eighth, and the RTO may reach 120 s.
+//! deviation and falls once a round trip. A falling RTT counts for an eighth, and the RTO may reach 120 s. Round-trip
+//! times are in whole microseconds then.
 
 use super::keys::Transport;
 use super::rules::MinRtoBounds;
@@ -13,6 +14,8 @@ const MAX_RTO: Duration = Duration::from_secs(60);
 const LINUX_MAX_RTO: Duration = Duration::from_secs(120);
 /// The clock granularity G of RFC 6298 §2.3. The simulated clock is finer. Linux ticks at this interval.
 const GRANULARITY: Duration = Duration::from_millis(1);
+/// Linux measures round-trip times in this unit (`tcp_mstamp`).
+const LINUX_UNIT: Duration = Duration::from_micros(1);
 
 /// The estimator and its back-off.
 #[derive(Clone, Debug)]
@@ -142,9 +145,19 @@ impl Rtt {
         rtt
     }
 
+    /// A round-trip time in the unit of the sender's clock.
+    #[inline]
+    fn in_units(&self, rtt: Duration) -> Duration {
+        if self.variation.is_none() {
+            return rtt;
+        }
+        LINUX_UNIT * (rtt.as_nanos() / LINUX_UNIT.as_nanos())
+    }
+
     /// Notes a round-trip time that is not to move the estimate.
     #[inline]
     pub fn observe(&mut self, rtt: Duration) {
+        let rtt = self.in_units(rtt);
         self.latest = rtt;
         self.min = if self.count == 0 { rtt } else { self.min.min(rtt) };
         self.sum_ns += rtt.as_nanos();
@@ -163,6 +176,7 @@ impl Rtt {
         if let Some(ticks) = &mut self.ticks {
             ticks.update(now, rtt);
         }
+        let rtt = self.in_units(rtt);
         let round_ended = std::mem::take(&mut self.round_ended);
         if let Some(variation) = &mut self.variation {
             match self.estimate {
@@ -306,6 +320,19 @@ mod tests {
         assert_eq!((rtt.latest(), rtt.min()), (ms(20), ms(10)));
         assert_eq!(rtt.totals(), (60_000_000, 3));
         assert_eq!((rtt.srtt(), rtt.rttvar(), rtt.rto()), (Duration::ZERO, Duration::ZERO, ms(1000)));
+    }
+
+    #[test]
+    fn linux_measures_in_microseconds() {
+        let measured = Duration::from_nanos(20_123_987);
+        for (min_rto_bounds, seen) in
+            [(MinRtoBounds::Timeout, measured), (MinRtoBounds::Variation, Duration::from_micros(20_123))]
+        {
+            let mut rtt = Rtt::new(&Transport { min_rto_bounds, ..Transport::default() });
+            rtt.observe(measured);
+            rtt.update(Instant::ZERO, measured);
+            assert_eq!((rtt.latest(), rtt.min(), rtt.srtt()), (seen, seen, seen));
+        }
     }
 
     #[test]

@@ -36,8 +36,9 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn begin(&mut self, now: Instant) {
-        self.min_rtt_stamp = now;
+    /// `jiffies` is `now` in the unit of `min_rtt_stamp`.
+    pub(super) fn begin(&mut self, now: Instant, jiffies: Instant) {
+        self.min_rtt_stamp = jiffies;
         self.ack_epoch_mstamp = now;
     }
 

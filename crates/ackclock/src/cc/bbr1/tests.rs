@@ -166,6 +166,24 @@ fn probe_rtt_comes_after_ten_seconds_with_four_segments() {
     assert_within(bbr(&path).model.max_bw(), 1000.0, 0.02);
 }
 
+/// ProbeRTT began at 10.0007 s. Linux waits until the jiffy after the 200th.
+#[test]
+fn linux_counts_the_time_in_probe_rtt_in_jiffies() {
+    let at = |micros| Instant::ZERO + Duration::from_micros(micros);
+    for (arithmetic, last_held, first_over) in
+        [(Arithmetic::Exact, 10_200_700, 10_200_701), (Arithmetic::Linux, 10_200_999, 10_201_000)]
+    {
+        let mut bbr = Bbr::new(Bbr1::default(), CcContext { arithmetic, ..CcContext::new(10.0) });
+        bbr.model.min_rtt = Some(ms(100));
+        bbr.mode = Mode::ProbeRtt;
+        bbr.update_min_rtt(at(10_000_700));
+        for (micros, mode) in [(last_held, Mode::ProbeRtt), (first_over, Mode::Startup)] {
+            bbr.check_probe_rtt_done(at(micros));
+            assert_eq!(bbr.mode, mode, "{arithmetic:?}, {micros} us");
+        }
+    }
+}
+
 #[test]
 fn a_flow_that_pauses_needs_no_probe_rtt() {
     let mut path = path(400);

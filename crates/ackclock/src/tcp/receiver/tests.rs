@@ -293,6 +293,31 @@ fn acks_are_compressed_while_data_is_missing() {
     assert_eq!(compressed(10, 4).0.next_deadline(), Some(Instant::ZERO + Duration::from_micros(500)));
 }
 
+/// Every second segment is lost. An ACK with timestamps has room for three blocks.
+#[test]
+fn a_third_block_sends_the_compressed_ack_first() {
+    let transport = Transport {
+        mss: 100,
+        sack_compression: true,
+        delayed_ack: Some(Duration::from_millis(40)),
+        timestamps: true,
+        ..Transport::default()
+    };
+    let mut it = Receiver::on_path(&transport, Duration::from_millis(40));
+    let blocks = |ack: AckSegment| ack.sack.iter(0).map(|(start, end)| (start / 100, end / 100)).collect::<Vec<_>>();
+    let mut arrives = |number| it.on_data(Instant::ZERO, &data(number), Ecn::NotEct).map(blocks);
+    for number in [2, 3, 4] {
+        arrives(number).expect("an ACK at once");
+    }
+    assert_eq!((arrives(6), arrives(7)), (None, None), "the second block");
+    assert_eq!(arrives(9), Some(vec![(6, 8), (2, 5)]), "a new block");
+    assert_eq!((arrives(10), arrives(8)), (None, None), "the first two blocks grow");
+    assert_eq!(arrives(12), Some(vec![(6, 11), (2, 5)]));
+    assert_eq!(arrives(1), Some(vec![(12, 13), (6, 11), (2, 5)]), "the third block grows");
+    let ack = it.on_deadline(Instant::ZERO + Duration::from_millis(1)).map(blocks);
+    assert_eq!(ack, Some(vec![(1, 5), (12, 13), (6, 11)]));
+}
+
 #[test]
 fn a_segment_with_psh_is_acknowledged_once_the_application_has_read_it() {
     let pushed = |number| DataSegment { ecn: DataEcn::default().with_psh(true), ..data(number) };

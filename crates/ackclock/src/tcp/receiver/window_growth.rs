@@ -7,9 +7,10 @@
 use crate::transport::Transport;
 use crate::units::{Duration, Instant};
 
-/// `tcp_rmem`: bytes of memory of a new connection, and the most that it may take.
+/// `tcp_rmem`: bytes of memory of a new connection. The most is far above the default, because the window never limits
+/// the sender. Both kernel backends have the same values.
 const FIRST_MEMORY: u64 = 131_072;
-const MOST_MEMORY: u64 = 32 << 20;
+const MOST_MEMORY: u64 = 256 << 20;
 /// Before the first segment, Linux assumes that half of the memory holds payload.
 const FIRST_SHARE: (u64, u64) = (1, 2);
 /// The payload of 1448 bytes in a buffer of 2304 bytes, in Linux's units of 1/256.
@@ -20,7 +21,7 @@ const UNKNOWN: Duration = Duration::from_nanos(u64::MAX);
 const LEAST_SEGMENT: u64 = 128;
 /// The option of a timestamp, which the announced MSS includes.
 const TIMESTAMP: u64 = 12;
-/// Right-sizing adds so many segments, for losses.
+/// Segments that right-sizing adds as a reserve for losses.
 const CUSHION: u64 = 16;
 
 /// The window of one connection, in bytes.
