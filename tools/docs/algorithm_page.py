@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "crates" / "ackclock" / "src"
 SECTION = re.compile(r"^# .*?(?=^# |\Z)", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r'^`cc = "([^"]+)"`', re.MULTILINE)
+#: The paragraph with the key of the algorithm.
+SELECTED = re.compile(r'^(`cc = "(?:.|\n)+?)(?=\n\n)', re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -55,6 +57,7 @@ def page(source: Path, section: str, parameters: list[dict[str, Any]]) -> str:
     """The page of an algorithm."""
     path = source.relative_to(ROOT)
     text = f"<!-- written by `make docs` from the header of {path} -->\n\n{section.strip()}\n"
+    text = SELECTED.sub(r"Select this algorithm with \1.", text, count=1)
     text = text.replace("\n\n## Equations", f" Code: `{path}`.\n\n## Equations", 1)
     if not parameters:
         return text
