@@ -178,7 +178,7 @@ fn a_parameter_out_of_its_range_is_named() {
 #[test]
 fn what_is_no_congestion_control_is_refused_with_the_reason() {
     let refused = |bytes: &[u8]| BpfObject::parse(bytes).unwrap_err().to_string();
-    assert!(refused(b"#!/bin/sh").starts_with("it is no ELF object"));
+    assert!(refused(b"#!/bin/sh").starts_with("it is not a 64-bit ELF object"));
     let whole = bytes("aimd");
     // Without its names of sections, as other tools strip.
     let mut renamed = whole.clone();
