@@ -47,13 +47,15 @@ def renewed(text: str, folder: Path) -> str:
 
 def outputs(block: str, folder: Path) -> list[str]:
     """Run the commands of a block, and return the lines that they print."""
-    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"}
+    # Without a width, tables contain all columns.
+    environment.pop("COLUMNS", None)
     printed = list[str]()
     for command in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         done = subprocess.run(
             ["sh", "-c", command],
             cwd=folder,
-            env={**os.environ, "PATH": path},
+            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
