@@ -916,7 +916,7 @@ def regrets(
     """The regret of each candidate. `costs` are by environment, candidate and replicate."""
 
 def noise_floor(costs: Sequence[Sequence[float]], rivals: int) -> tuple[int, float, float, float, float]:
-    """The regret of an algorithm among so many that equal it."""
+    """The regret of an algorithm among equal competitors."""
 
 def worst_costs(every: Sequence[Mapping[str, Mapping[str, Sequence[float]]]]) -> dict[str, dict[str, float]]:
     """The largest mean costs over algorithms, by metric and environment."""
