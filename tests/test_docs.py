@@ -6,12 +6,9 @@ Blocks marked ```console no-test or ```python no-test are not run; such Python h
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shutil
-import subprocess
 import sys
-import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,14 +16,14 @@ import pytest
 from helpers import ROOT, TWO_FLOWS, cli
 
 import ackclock
+import fences
 
 #: `test_tutorial.py` runs these from top to bottom, with the files that they show.
 IN_ORDER = {
     ROOT / "docs" / name for name in ("get-started/your-algorithm.md", "how-to/port-kernel-module.md")
 }
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
-BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"\$ (?:_ACKCLOCK_COMPLETE=\w+ )?ackclock ")
+COMMAND = re.compile(r"(?:_ACKCLOCK_COMPLETE=\w+ )?ackclock ")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -35,7 +32,6 @@ class Block:
     """A fenced block of a document."""
 
     place: str
-    language: str
     text: str
 
 
@@ -45,10 +41,10 @@ def blocks(*languages: str, tested: bool = True) -> list[Block]:
         if path in IN_ORDER:
             continue
         text = path.read_text(encoding="utf-8")
-        for match in BLOCK.finditer(text):
-            line = text.count("\n", 0, match.start()) + 1
-            if match[1] in languages and tested == ("no-test" not in match[2].split()):
-                found.append(Block(f"{path.relative_to(ROOT)}:{line}", match[1], match[3]))
+        for block in fences.blocks(text):
+            line = text.count("\n", 0, block.start) + 1
+            if block.language in languages and tested == ("no-test" not in block.words):
+                found.append(Block(f"{path.relative_to(ROOT)}:{line}", block.text))
     return found
 
 
@@ -56,9 +52,8 @@ def commands() -> list[tuple[str, str]]:
     """Return place and text of every command, each text once, in the order of the documents."""
     first: dict[str, str] = {}
     for block in blocks("console"):
-        for line in block.text.replace("\\\n", " ").splitlines():
-            if COMMAND.match(line):
-                first.setdefault(line.removeprefix("$ "), block.place)
+        for command in filter(COMMAND.match, fences.commands(block.text)):
+            first.setdefault(command, block.place)
     return [(place, command) for command, place in first.items()]
 
 
@@ -73,17 +68,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory, panel_runs: Path) -> Path:
 
 
 def check_run(scratch: Path, place: str, *command: str) -> None:
-    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        command,
-        cwd=scratch,
-        env={**os.environ, "PATH": path},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=300,
-    )
+    done = fences.run(scratch, *command)
     assert done.returncode == 0, f"{place}: {command[-1]}\n{done.stderr}"
 
 
@@ -117,7 +102,7 @@ def test_python_that_is_not_run_compiles(block: Block) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
-    text = BLOCK.sub("", path.read_text(encoding="utf-8"))
+    text = fences.FENCE.sub("", path.read_text(encoding="utf-8"))
     targets = [target.split("#")[0] for target in LINK.findall(text) if not re.match(r"[a-z]+:", target)]
     missing = [target for target in targets if target and not (path.parent / target).exists()]
     assert missing == []

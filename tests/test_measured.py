@@ -337,7 +337,7 @@ HUGE = '{"qlog_version": "0.3", "traces": [{"events": [{"time": 1e999, "name": "
         ("{", "is neither a capture nor a measurement: not JSON"),
         ("{}", "is JSON, but not from iperf3 --json, Flent or qlog"),
         ("[" * 100_000, "neither pcap nor pcapng"),
-        ('{"a": ' * 100_000, "is nested too deeply"),
+        ('{"a": ' * 100_000, "is JSON that is nested too deeply"),
         ('{"qlog_version": ' + "9" * 5000 + "}", "not JSON"),
         (b'{"\xff": 1}', "is neither a capture nor UTF-8 text"),
         (
@@ -346,7 +346,7 @@ HUGE = '{"qlog_version": "0.3", "traces": [{"events": [{"time": 1e999, "name": "
         ),
         ({"start": {"test_start": {"protocol": "UDP"}}, "end": {}}, "iperf3 measured UDP"),
         ({"start": 7, "end": []}, "the iperf3 file contains no stream"),
-        ({"start": {"connected": [{}]}, "end": {}, "intervals": [{"streams": 3}]}, "contains no interval"),
+        ({"start": {"connected": [{}]}, "end": {}, "intervals": [{"streams": 3}]}, "the iperf3 file contains no interval"),
         (
             {"metadata": {}, "results": {"Ping (ms)": []}, "x_values": []},
             "the Flent file contains no TCP stream, but Ping",

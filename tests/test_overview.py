@@ -152,7 +152,7 @@ def test_cells_that_are_not_there(made: tuple[Evaluation, Path], tmp_path: Path)
         find(folder, "slow-1/cubi")
     with pytest.raises(InputError, match=r"replicate '3' does not exist; this cell has replicates 0 to 2"):
         find(folder, "slow-2/cubic#3")
-    with pytest.raises(InputError, match="is not a report"):
+    with pytest.raises(InputError, match=r"is not a report: .*does not exist"):
         find(tmp_path, "slow-1/cubic")
 
 

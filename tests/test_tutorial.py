@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
 from helpers import ROOT
 
-BLOCK = re.compile(r"^```(?:console(?: no-test)?|\w+ file=(\S+))\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+import fences
 
 
 def follow(page: str, folder: Path) -> int:
     """Do what a page says in a folder; return how many commands that were."""
-    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
     commands = 0
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    for name, content in BLOCK.findall(text):
-        if name:
-            (folder / name).write_text(content, encoding="utf-8")
-            continue
-        for line in content.splitlines():
-            done = subprocess.run(
-                ["sh", "-c", line.removeprefix("$ ")],
-                cwd=folder,
-                env={**os.environ, "PATH": path},
-                capture_output=True,
-                encoding="utf-8",
-                check=False,
-                timeout=300,
-            )
-            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-            commands += 1
+    for block in fences.blocks((ROOT / "docs" / page).read_text(encoding="utf-8")):
+        if block.file is not None:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "console":
+            for command in fences.commands(block.text):
+                done = fences.run(folder, "sh", "-c", command)
+                assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+                commands += 1
     return commands
 
 
