@@ -2,6 +2,7 @@
 
 use ackclock::cc::CcSpec;
 use ackclock::sim::{FlowPlan, Plan, Stack, Traffic};
+use ackclock::tcp::{FIRST_RECEIVE_MEMORY, MOST_RECEIVE_MEMORY};
 use ackclock::transport::{EcnMode, LossRecovery, Protocol, TIMESTAMPS_LEN, Transport};
 
 use crate::backend::{Backend, Refused, kernels_flows};
@@ -10,8 +11,8 @@ use crate::packet::IP_LEN;
 
 /// Connections that are made at most.
 const MOST_FLOWS: usize = 1000;
-/// Windows that no path of a scenario fills.
-const MOST_BUFFER: u64 = 1 << 28;
+/// A send buffer that no path of a scenario fills.
+const SEND_MEMORY: u64 = 1 << 28;
 
 /// A feature that a backend does not support.
 ///
@@ -147,8 +148,8 @@ pub fn sysctls(plan: &Plan) -> Vec<(&'static str, String)> {
     let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
     let mut found = vec![
         ("ipv4.tcp_no_metrics_save", switch(true)),
-        ("ipv4.tcp_rmem", format!("4096 131072 {MOST_BUFFER}")),
-        ("ipv4.tcp_wmem", format!("4096 {MOST_BUFFER} {MOST_BUFFER}")),
+        ("ipv4.tcp_rmem", format!("4096 {FIRST_RECEIVE_MEMORY} {MOST_RECEIVE_MEMORY}")),
+        ("ipv4.tcp_wmem", format!("4096 {SEND_MEMORY} {SEND_MEMORY}")),
         ("ipv4.tcp_timestamps", switch(transport.timestamps)),
         ("ipv4.tcp_sack", switch(has_sack(transport))),
         ("ipv4.tcp_ecn", switch(transport.ecn != EcnMode::Off)),

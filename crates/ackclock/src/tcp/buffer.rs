@@ -74,7 +74,7 @@ impl Buffer {
         }
     }
 
-    /// The application reads bytes.
+    /// The application reads `bytes`.
     pub(super) fn read(&mut self, bytes: u64) {
         self.read += bytes;
     }

@@ -9,7 +9,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 
-pub use receiver::Receiver;
+pub use receiver::{FIRST_RECEIVE_MEMORY, MOST_RECEIVE_MEMORY, Receiver};
 #[cfg(test)]
 pub(crate) use scoreboard::SentSegment;
 pub use segment::{

@@ -14,6 +14,7 @@ use crate::transport::{DelayedAckFor, EcnMode, RangeSet, Transport, expiry};
 use crate::units::{Duration, Instant};
 use compression::Compression;
 use window_growth::WindowGrowth;
+pub use window_growth::{FIRST_RECEIVE_MEMORY, MOST_RECEIVE_MEMORY};
 
 mod compression;
 mod window_growth;
@@ -21,7 +22,7 @@ mod window_growth;
 /// A tick of the clock for timestamps, as in Linux.
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 
-/// Linux reports so many blocks twice at least (`TCP_SACK_BLOCKS_EXPECTED`), in case an ACK is lost.
+/// Blocks that Linux expects an ACK to report (`TCP_SACK_BLOCKS_EXPECTED`). It allows for the loss of ACKs.
 const SACK_BLOCKS_EXPECTED: usize = 2;
 
 /// One end of a connection that only receives.
@@ -286,7 +287,7 @@ impl Receiver {
         }
         if self.ack_deadline.is_some()
             && (self.ecn == EcnMode::Dctcp && self.shows_change(segment, ecn)
-                || self.compression.is_some() && self.adds_third_block(start, end))
+                || start > self.next && self.compression.is_some() && self.adds_third_block(start, end))
         {
             return Some(self.report_before(now, segment, ecn));
         }
@@ -495,16 +496,12 @@ impl Receiver {
         segment.seq == self.next && self.echoes != (ecn == Ecn::Ce)
     }
 
-    /// Whether the block of a segment is the third in the next ACK. Linux then sends the compressed ACK first, because a
-    /// later block would push an unreported one out (`tcp_sack_new_ofo_skb`).
+    /// Whether a segment above a gap is neither in the first block nor in the second. Linux then sends the compressed ACK
+    /// first, because further blocks could displace one that no ACK has reported (`tcp_sack_new_ofo_skb`).
     #[cold]
     fn adds_third_block(&self, start: u64, end: u64) -> bool {
-        let (mut blocks, mut touches) = (0, false);
-        for (block_start, block_end) in self.blocks().take(SACK_BLOCKS_EXPECTED) {
-            blocks += 1;
-            touches |= start <= block_end && block_start <= end;
-        }
-        start > self.next && blocks == SACK_BLOCKS_EXPECTED && !touches
+        let is_apart = |block: &(u64, u64)| end < block.0 || block.1 < start;
+        self.blocks().take(SACK_BLOCKS_EXPECTED).filter(is_apart).count() == SACK_BLOCKS_EXPECTED
     }
 
     /// An ACK of the packets before waits, and a segment arrives that it must not cover.

@@ -14,8 +14,6 @@ const MAX_RTO: Duration = Duration::from_secs(60);
 const LINUX_MAX_RTO: Duration = Duration::from_secs(120);
 /// The clock granularity G of RFC 6298 §2.3. The simulated clock is finer. Linux ticks at this interval.
 const GRANULARITY: Duration = Duration::from_millis(1);
-/// Linux measures round-trip times in this unit (`tcp_mstamp`).
-const LINUX_UNIT: Duration = Duration::from_micros(1);
 
 /// The estimator and its back-off.
 #[derive(Clone, Debug)]
@@ -145,19 +143,16 @@ impl Rtt {
         rtt
     }
 
-    /// A round-trip time in the unit of the sender's clock.
+    /// A round-trip time as the sender's clock measures it: in whole microseconds under Linux (`tcp_mstamp`).
     #[inline]
-    fn in_units(&self, rtt: Duration) -> Duration {
-        if self.variation.is_none() {
-            return rtt;
-        }
-        LINUX_UNIT * (rtt.as_nanos() / LINUX_UNIT.as_nanos())
+    fn measured(&self, rtt: Duration) -> Duration {
+        if self.variation.is_some() { Duration::from_micros(rtt.as_nanos() / 1_000) } else { rtt }
     }
 
     /// Notes a round-trip time that is not to move the estimate.
     #[inline]
     pub fn observe(&mut self, rtt: Duration) {
-        let rtt = self.in_units(rtt);
+        let rtt = self.measured(rtt);
         self.latest = rtt;
         self.min = if self.count == 0 { rtt } else { self.min.min(rtt) };
         self.sum_ns += rtt.as_nanos();
@@ -176,7 +171,7 @@ impl Rtt {
         if let Some(ticks) = &mut self.ticks {
             ticks.update(now, rtt);
         }
-        let rtt = self.in_units(rtt);
+        let rtt = self.measured(rtt);
         let round_ended = std::mem::take(&mut self.round_ended);
         if let Some(variation) = &mut self.variation {
             match self.estimate {

@@ -7,10 +7,10 @@
 use crate::transport::Transport;
 use crate::units::{Duration, Instant};
 
-/// `tcp_rmem`: bytes of memory of a new connection. The most is far above the default, because the window never limits
-/// the sender. Both kernel backends have the same values.
-const FIRST_MEMORY: u64 = 131_072;
-const MOST_MEMORY: u64 = 256 << 20;
+/// `tcp_rmem`: bytes of memory of a new connection.
+pub const FIRST_RECEIVE_MEMORY: u64 = 131_072;
+/// The most memory, far above Linux's default, because the window never limits the sender.
+pub const MOST_RECEIVE_MEMORY: u64 = 256 << 20;
 /// Before the first segment, Linux assumes that half of the memory holds payload.
 const FIRST_SHARE: (u64, u64) = (1, 2);
 /// The payload of 1448 bytes in a buffer of 2304 bytes, in Linux's units of 1/256.
@@ -48,11 +48,11 @@ impl WindowGrowth {
     pub(super) fn new(transport: &Transport, base_rtt: Duration) -> Self {
         let mss = u64::from(transport.mss);
         // `tcp_init_buffer_space` reserves a segment.
-        let window = share(FIRST_MEMORY, FIRST_SHARE) - (mss + TIMESTAMP);
+        let window = share(FIRST_RECEIVE_MEMORY, FIRST_SHARE) - (mss + TIMESTAMP);
         WindowGrowth {
             mss,
             window,
-            limit: share(FIRST_MEMORY, PAYLOAD_SHARE),
+            limit: share(FIRST_RECEIVE_MEMORY, PAYLOAD_SHARE),
             most_in_round: window.min(10 * mss).max(mss),
             round_began: Instant::ZERO,
             round_next: 0,
@@ -108,7 +108,7 @@ impl WindowGrowth {
         let growth = steady.saturating_mul(bytes - self.most_in_round) / self.most_in_round;
         let window = (2 * growth).saturating_add(steady);
         self.most_in_round = bytes;
-        self.limit = self.limit.max(window.min(share(MOST_MEMORY, PAYLOAD_SHARE)));
+        self.limit = self.limit.max(window.min(share(MOST_RECEIVE_MEMORY, PAYLOAD_SHARE)));
     }
 }
 
