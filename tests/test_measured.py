@@ -346,7 +346,10 @@ HUGE = '{"qlog_version": "0.3", "traces": [{"events": [{"time": 1e999, "name": "
         ),
         ({"start": {"test_start": {"protocol": "UDP"}}, "end": {}}, "iperf3 measured UDP"),
         ({"start": 7, "end": []}, "the iperf3 file contains no stream"),
-        ({"start": {"connected": [{}]}, "end": {}, "intervals": [{"streams": 3}]}, "the iperf3 file contains no interval"),
+        (
+            {"start": {"connected": [{}]}, "end": {}, "intervals": [{"streams": 3}]},
+            "the iperf3 file contains no interval",
+        ),
         (
             {"metadata": {}, "results": {"Ping (ms)": []}, "x_values": []},
             "the Flent file contains no TCP stream, but Ping",

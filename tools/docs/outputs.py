@@ -4,9 +4,9 @@
     python tools/docs/outputs.py --write PAGE ...    replace these lines
 
 A block ```text belongs to the block ```console right above it. All commands of a page run in one temporary
-folder, in the order of the page. It contains the files of the blocks `file=NAME`. A shown line is compared with the
-next printed line that begins with the same word. Speeds may differ. A command that fails ends the comparison,
-and so does a shown line without a printed one.
+folder, in the order of the page. The folder contains the files of the blocks `file=NAME`. A shown line is
+compared with the next printed line that begins with the same word. Speeds may differ. A command that fails is
+a difference, and so is a shown line without a printed one.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def renewed(page: str, folder: Path) -> str:
     for block in blocks(page):
         if block.file is not None:
             (folder / block.file).write_text(block.text, encoding="utf-8")
-        elif block.language == "console" and "no-test" not in block.words:
+        elif block.language == "console":
             printed, command_end = outputs(block.text, folder), block.end
         elif block.language == "text" and block.start - command_end < GAP:
             parts += [page[done : block.text_start], present(block.text, printed)]

@@ -41,9 +41,10 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def commands(text: str) -> list[str]:
-    """Return the commands of a `console` block. A backslash continues a line."""
-    lines = text.replace("\\\n", " ").splitlines()
-    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+    """Return the commands of a `console` block. A command may have several lines."""
+    return [
+        command.rstrip() for command in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.MULTILINE)[1:]
+    ]
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
