@@ -422,7 +422,7 @@ def test_a_capture_has_the_plot_of_its_run(tmp_path: Path) -> None:
         (("--from", "-1"), "error: --from must be a time from 0 on, not -1"),
         (("--from", "nan"), "error: --from must be a time from 0 on, not nan"),
         (("--from", "3", "--to", "2"), "error: --to must be a time after --from, not 2"),
-        (("--from", "100"), "error: nothing was sent by these flows in this time"),
+        (("--from", "100"), "error: these flows sent nothing in this time"),
         (("--out", "missing/x.svg"), "error: --out missing/x.svg: the folder missing does not exist"),
         (("--out", "/dev/full"), "error: /dev/full: cannot be written: No space left on device"),
     ],

@@ -94,7 +94,7 @@ mod tests {
         // m = 4 (5 - B) / B: none for all, 4 for half, 16 for a fifth, 4 * 4 / 1.
         let active = |leaves: u64| POPULATION.active(leaves);
         assert_eq!((active(5_000_000), active(2_500_000), active(1_000_000)), (0, 4, 16));
-        // 4 * 2 / 3 = 2.67 is rounded; an excess over the capacity leaves no source.
+        // 4 * 2 / 3 = 2.67 is rounded. An excess over the capacity leaves no source.
         assert_eq!((active(3_000_000), active(7_000_000)), (3, 0));
         // 4 * 4.9 / .1 = 196 are more than there are, and nothing left would be infinitely many.
         assert_eq!((active(100_000), active(0)), (50, 50));
