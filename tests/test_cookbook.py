@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import fences
 import pytest
 from helpers import ROOT
+
+import fences
 
 FOLDER = ROOT / "docs/how-to"
 #: What people look for.
