@@ -47,7 +47,7 @@ def command(
     columns with the names of the varied keys. Write names with a dot in double quotes:
 
     \b
-    'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1'
+    'SELECT "topology.rate", avg(goodput_bps) FROM runs GROUP BY 1 ORDER BY 1'
 
     A query cannot change the results.
     """
