@@ -40,6 +40,8 @@ from generated_parts import renewed
 from markdown_table import table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+#: Pages outside of DOCS with generated parts.
+PAGES_ABOVE = (DOCS.parent / "README.md", DOCS.parent / "paper" / "paper.md")
 # Numbers from this on are shown without fractions.
 LARGE = 1000
 # The end of a definition of what only some queues count.
@@ -179,6 +181,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "python": described.python_reference,
     "papers": paper_page.summary,
     "trust": trust.table,
+    "trust_of_paper": trust.table_of_paper,
     "agreement": partial(beside_linux, "results.json"),
     "episodes": partial(beside_linux, "episodes.json"),
     "shares": partial(beside_linux, "shares.json"),
@@ -207,7 +210,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is out of date")
     options = parser.parse_args()
     stale = False
-    pages = {page: generated(page.read_text()) for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))}
+    pages = {page: generated(page.read_text()) for page in (*PAGES_ABOVE, *DOCS.rglob("*.md"))}
     pages |= {DOCS / "papers" / f"{name}.md": text for name, text in paper_page.pages()}
     pages |= {DOCS / "algorithms" / f"{name}.md": text for name, text in algorithm_page.pages()}
     pages |= {DOCS / "reference/cli" / f"{name}.md": text for name, text in described.command_pages()}

@@ -1,4 +1,4 @@
-"""The README's table of comparisons with Linux, ns-2 and ns-3, with results and dates.
+"""The tables of comparisons with Linux, ns-2 and ns-3 in the README and in the paper, with results and dates.
 
 The figures are the stored results of `make evidence`, `make validate-linux` and `tools/kernel/agreement.py`.
 """
@@ -6,10 +6,24 @@ The figures are the stored results of `make evidence`, `make validate-linux` and
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison, with its command, result and date. The page in the documentation may be `None`."""
+
+    name: str
+    page: str | None
+    command: str
+    result: str
+    date: str
+
+
 #: A comparison, the row of `tools/evidence/rows.toml`, the pattern of its figure, and the sentence.
 ROWS = (
     (
@@ -31,12 +45,30 @@ ROWS = (
         "{0} comparisons, {1} outside",
     ),
 )
-
-
-#: A comparison with the kernel's TCP, the files of its results, and their folder.
+#: Further rows of the paper.
+OF_PAPER = (
+    (
+        "metrics recomputed from packet traces",
+        "evidence-metrics",
+        r"(\d+) values compared, .*?(\d+) differ",
+        "{0} values, {1} different",
+    ),
+    ("hashes of results", "golden", r"(\d+) runs, (\d+) differ", "{0} runs, {1} different"),
+)
+#: A comparison with the kernel's TCP, its page, its command, and the files of its results.
 KERNEL = (
-    ("[selected links](docs/validation/linux.md)", "tools/linux", ("results", "episodes", "shares")),
-    ("[grid](docs/validation/kernel-agreement.md)", "tools/kernel", ("agreement",)),
+    (
+        "selected links",
+        "docs/validation/linux.md",
+        "tools/linux/validate.py",
+        ("tools/linux/results.json", "tools/linux/episodes.json", "tools/linux/shares.json"),
+    ),
+    (
+        "grid",
+        "docs/validation/kernel-agreement.md",
+        "tools/kernel/agreement.py",
+        ("tools/kernel/agreement.json",),
+    ),
 )
 #: Verdicts after those within bounds, and their words. The first two are shown even if none has them.
 VERDICTS = {
@@ -50,27 +82,49 @@ VERDICTS = {
 ALWAYS = ("undecided", "outside")
 
 
-def linux(name: str, folder: str, files: Sequence[str]) -> str:
-    """Return a row of the kernel's TCP, with all configurations of these files."""
-    made = " ".join(
-        json.loads((ROOT / folder / f"{file}.json").read_text(encoding="utf-8"))["made"] for file in files
-    )
+def linux(name: str, page: str, command: str, files: Sequence[str]) -> Comparison:
+    """Return a comparison with the kernel's TCP, with all configurations of these files.
+
+    It shows the date of the oldest result.
+    """
+    made = " ".join(json.loads((ROOT / file).read_text(encoding="utf-8"))["made"] for file in files)
     counts: Counter[str] = Counter()
     for count, verdict in re.findall(rf"(\d+) (inside|{'|'.join(VERDICTS)})\b", made):
         counts[verdict] += int(count)
-    assert counts.total() == sum(map(int, re.findall(r"(\d+) cells", made))), made
-    version, date = (max(re.findall(each, made)) for each in (r"Linux (\d+\.\d+)", r"\d{4}-\d\d-\d\d"))
+    assert counts.total() == sum(map(int, re.findall(r"(\d+) configurations", made))), made
+    version = max(re.findall(r"Linux (\d+\.\d+)", made))
     words = [f"{counts['inside']} within bounds"]
     words += [f"{counts[each]} {word}" for each, word in VERDICTS.items() if counts[each] or each in ALWAYS]
-    return f"| TCP of Linux {version}, {name} | {', '.join(words)} | {date} |"
+    oldest = min(re.findall(r"\d{4}-\d\d-\d\d", made))
+    return Comparison(f"TCP of Linux {version}, {name}", page, command, ", ".join(words), oldest)
+
+
+def of_rows(rows: Sequence[tuple[str, str, str, str]]) -> Iterator[Comparison]:
+    """Yield the comparisons of rows of the validation overview."""
+    results = json.loads((ROOT / "tools/evidence/results.json").read_text(encoding="utf-8"))
+    for name, row, pattern, sentence in rows:
+        found = results[row]
+        figure = re.search(pattern, found["figure"])
+        assert figure, found
+        command = re.sub(r"\S*python ", "", found["command"])
+        yield Comparison(name, None, command, sentence.format(*figure.groups()), found["date"])
 
 
 def table() -> str:
-    """Return the comparisons with their results and dates."""
-    results = json.loads((ROOT / "tools/evidence/results.json").read_text(encoding="utf-8"))
-    lines = ["| compared with | result | date |", "|---|---|---|", *(linux(*each) for each in KERNEL)]
-    for name, row, pattern, sentence in ROWS:
-        figure = re.search(pattern, results[row]["figure"])
-        assert figure, results[row]
-        lines.append(f"| {name} | {sentence.format(*figure.groups())} | {results[row]['date']} |")
+    """Return the README's table."""
+    lines = ["| compared with | result | date |", "|---|---|---|"]
+    for each in (*(linux(*row) for row in KERNEL), *of_rows(ROWS)):
+        name = each.name
+        if each.page is not None:
+            start, _, last = name.rpartition(", ")
+            name = f"{start}, [{last}]({each.page})"
+        lines.append(f"| {name} | {each.result} | {each.date} |")
+    return "\n".join(lines)
+
+
+def table_of_paper() -> str:
+    """Return the table of the paper, with commands."""
+    lines = ["| compared with | command | result | date |", "|---|---|---|---|"]
+    for each in (*(linux(*row) for row in KERNEL), *of_rows((*ROWS, *OF_PAPER))):
+        lines.append(f"| {each.name} | `{each.command}` | {each.result} | {each.date} |")
     return "\n".join(lines)

@@ -4,7 +4,7 @@
     python tools/evidence/l4s.py dctcp               alpha and queue of DCTCP
     python tools/evidence/l4s.py prague              rates of Prague beside Reno and CUBIC
     python tools/evidence/l4s.py latency             queueing delay of L4S packets
-    python tools/evidence/l4s.py --quick             a few cells of each
+    python tools/evidence/l4s.py --quick             a few configurations of each
     python tools/evidence/l4s.py --write             also write the tables into docs/validation/l4s.md
 
 `dctcp`: one and two flows cross a queue that marks above K packets. Alizadeh et al. have a fluid model in
@@ -17,14 +17,14 @@ one. Then y = 2 a (1 - p) (R_v / R + 1 / y). The measured marks must agree with 
 
 RFC 9332, appendix C.2, predicts the ratio of rates as R_C / (1.22 R_L). R_C is 0.75 (R + target) for Reno. It
 is 0.85 (R + target) for CUBIC in its Reno-friendly region. R_L is the base RTT, or at least 25 ms with RTT
-independence. The RFC has y = 2, and constant probabilities. Cells count if both windows have at least 10
-segments on average.
+independence. The RFC has y = 2, and constant probabilities. Configurations count if both windows have at
+least 10 segments on average.
 
 `latency`: the 99th percentile of the queueing delay of L4S packets at 100 Mbit/s.
 
-A cell of `dctcp` may differ by at most 10 %. A cell of `prague` may differ by at most 25 %. The delay must be
-below 2 ms.
-The table of `prague` also shows the cells within 25 % of RFC 9332. The exit code is 1 if any cell is outside.
+A configuration of `dctcp` may differ by at most 10 %. A configuration of `prague` may differ by at most 25 %.
+The delay must be below 2 ms. The table of `prague` also shows the configurations within 25 % of RFC 9332. The
+exit code is 1 if any configuration is outside.
 """
 
 import argparse
@@ -71,7 +71,7 @@ class Table:
     rows: list[tuple[str, ...]]
     inside: int
     outside: int
-    #: More about the cells, after their count.
+    #: More about the configurations, after their count.
     note: str = ""
 
     def lines(self) -> list[str]:
@@ -80,8 +80,8 @@ class Table:
         return [_line(self.head), rule, *map(_line, self.rows)]
 
     def summary(self) -> str:
-        """The count of cells."""
-        return f"{self.name}: {self.inside} cells inside, {self.outside} outside{self.note}"
+        """The count of configurations."""
+        return f"{self.name}: {self.inside} configurations inside, {self.outside} outside{self.note}"
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -212,7 +212,7 @@ def prague(*, quick: bool) -> Table:
     )
     ratios = [row[-1] for row in rows if row[-1] != VERDICTS[None]]
     near = ratios.count(VERDICTS[True])
-    note = f". The ratio is within 25 % of RFC 9332 in {near} of {len(ratios)} cells"
+    note = f". The ratio is within 25 % of RFC 9332 in {near} of {len(ratios)} configurations"
     return Table("prague", head, rows, inside, outside, note)
 
 
@@ -376,12 +376,12 @@ def write(tables: Sequence[Table]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print. Return 1 if a cell is outside."""
+    """Measure and print. Return 1 if a configuration is outside."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(COMPARISONS) + " (default: all)")
-    parser.add_argument("--quick", action="store_true", help="a few cells of each")
+    parser.add_argument("--quick", action="store_true", help="a few configurations of each")
     parser.add_argument("--write", action="store_true", help="write the tables into the page")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in COMPARISONS]

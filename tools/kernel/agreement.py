@@ -1,13 +1,14 @@
 """Compares the simulator with a Linux kernel in virtual time on a grid of one-flow dumbbells.
 
-    python tools/kernel/agreement.py                  all 300 cells, about an hour of CPU time
-    python tools/kernel/agreement.py --slice          10 cells, one seed each, in 20 seconds
-    python tools/kernel/agreement.py --only cubic     cells with such names
+    python tools/kernel/agreement.py                  all 300 configurations, about an hour of CPU time
+    python tools/kernel/agreement.py --slice          10 configurations, one seed each, in 20 seconds
+    python tools/kernel/agreement.py --only cubic     configurations with such names
     python tools/kernel/agreement.py --write          write agreement.json and the map of the documentation
 
-A cell is an algorithm, a rate, a round-trip time and a drop-tail queue. A run begins with the handshake and
-lasts 60 seconds. Both sides delay each packet by up to one transmission time, from the same random stream.
-The simulator uses `profile = "linux"`. A cell has several seeds, and each runs on both sides.
+A configuration is an algorithm, a rate, a round-trip time and a drop-tail queue. A run begins with the
+handshake and lasts 60 seconds. Both sides delay each packet by up to one transmission time, from the same
+random stream. The simulator uses `profile = "linux"`. A configuration has several seeds, and each runs on
+both sides.
 
     goodput              within 1 %
     mean cwnd            within 5 %
@@ -15,9 +16,9 @@ The simulator uses `profile = "linux"`. A cell has several seeds, and each runs 
 
 A measure is the mean of all seeds. It is inside, outside or undecided. Undecided means that the scatter of
 the paired differences (95 %) explains the excess over the bound. `agreement.toml` names the causes of known
-deviations. A cell with a known cause is explained. Finished runs are kept in --store.
+deviations. A configuration with a known cause is explained. Finished runs are kept in --store.
 
-The exit code is 1 if a cell is outside, and 77 without a kernel.
+The exit code is 1 if a configuration is outside, and 77 without a kernel.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ RTTS_MS = (10, 40, 100, 200)
 BUFFERS_BDP = (0.25, 1, 4)
 PACKET_BYTES = 1500
 DURATION_S = 60
-#: Seeds of a cell by rate, and the factor of BBR, whose gain cycle begins at random.
+#: Seeds of a configuration by rate, and the factor of BBR, whose gain cycle begins at random.
 SEEDS = {1: 8, 10: 3, 30: 2, 100: 1, 300: 1}
 RANDOM_FACTOR = 2
 MBIT = 1e6
@@ -133,7 +134,7 @@ MEASURES = {
 
 
 def grid() -> list[Cell]:
-    """Return all cells, those with short runs first."""
+    """Return all configurations, those with short runs first."""
     return [
         Cell(
             name,
@@ -147,7 +148,7 @@ def grid() -> list[Cell]:
 
 
 def fast() -> list[Cell]:
-    """Return the cells of the slice: 10 Mbit/s, 40 ms and queues of a BDP or more."""
+    """Return the configurations of the slice: 10 Mbit/s, 40 ms and queues of a BDP or more."""
     return [
         replace(cell, seeds=1) for cell in grid() if (cell.mbit, cell.rtt_ms) == (10, 40) and cell.bdp >= 1
     ]
@@ -174,7 +175,7 @@ def measure(name: str, simulated: Sequence[float], linux: Sequence[float]) -> Me
 
 
 def row(cell: Cell, sides: Sequence[Sequence[Mapping[str, Any]]], causes: Causes) -> dict[str, Any]:
-    """Return the row of a cell from the results of its flow on both sides."""
+    """Return the row of a configuration from the results of its flow on both sides."""
     found = [
         measure(name, *([float(flow[key]) for flow in side] for side in sides))
         for name, (key, _, _) in MEASURES.items()
@@ -192,23 +193,23 @@ def row(cell: Cell, sides: Sequence[Sequence[Mapping[str, Any]]], causes: Causes
 
 
 class Causes:
-    """The causes of known deviations, by cell."""
+    """The causes of known deviations, by configuration."""
 
     def __init__(self, path: Path = CAUSES) -> None:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         self._of = {name: cause["says"] for cause in document["cause"] for name in cause["cells"]}
         if unknown := self._of.keys() - {cell.name for cell in grid()}:
-            raise ValueError(f"{path.name}: no cell is called {', '.join(sorted(unknown))}")
+            raise ValueError(f"{path.name}: no configuration is called {', '.join(sorted(unknown))}")
 
     def of(self, cell: Cell) -> str | None:
-        """Return the cause of a cell's deviation, or None."""
+        """Return the cause of a configuration's deviation, or None."""
         return self._of.get(cell.name)
 
 
 def compare(
     sides: Mapping[Cell, tuple[Sequence[Job], Sequence[Job]]], store: Store, workers: int
 ) -> Iterable[dict[str, Any]]:
-    """Run the cells with the jobs of both sides, and yield their rows."""
+    """Run the configurations with the jobs of both sides, and yield their rows."""
     flows: dict[str, Mapping[str, Any]] = {}
     failures: dict[str, str] = {}
     with progress("comparing") as tell:
@@ -246,7 +247,9 @@ def write(rows: Sequence[Mapping[str, Any]], kernel: kernels.Kernel) -> None:
     }
     all_rows = [by_name.get(name, missing[name]) for name in names]
     kept = [by_name[name] for name in names if name in by_name]
-    places = " and ".join(dict.fromkeys(each["made"] for each in kept))
+    titles = dict.fromkeys(each["made"].rpartition(", ")[0] for each in kept)
+    dates = sorted({each["made"].rpartition(", ")[2] for each in kept})
+    places = f"{' and '.join(titles)}, {' and '.join(dates)}"
     document = {"made": f"{places}: {emulations.summary(all_rows)}", "rows": kept}
     RESULTS.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     agreement_page.PICTURE.write_text(agreement_page.picture(all_rows), encoding="utf-8")
@@ -257,9 +260,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", action="append", default=[], help="part of a cell's name; may be repeated")
-    parser.add_argument("--slice", action="store_true", help="10 cells with one seed each")
-    parser.add_argument("--seeds", type=int, help="seeds of each cell. Default: by rate and algorithm")
+    parser.add_argument("--only", action="append", default=[], help="part of a name; may be repeated")
+    parser.add_argument("--slice", action="store_true", help="10 configurations with one seed each")
+    parser.add_argument("--seeds", type=int, help="seeds of each one. Default: by rate and algorithm")
     parser.add_argument("--kernel", help="the kernel, as for `ackclock run`. Default: the newest")
     parser.add_argument(
         "--store", type=Path, default=STORE, help=f"folder of finished runs. Default: {STORE}"

@@ -15,7 +15,7 @@ RESULTS = Path(__file__).with_name("agreement.json")
 SIDE, GAP, LEFT, TOP = 20, 6, 64, 58
 #: Panels side by side.
 COLUMNS = 2
-#: The symbol of a cell and its class, by verdict. Cells outside show a letter of `LETTERS`.
+#: The symbol of a configuration and its class, by verdict. Configurations outside show a letter of `LETTERS`.
 SYMBOLS = {
     "inside": ("●", "inside"),
     "undecided": ("?", "undecided"),
@@ -63,9 +63,9 @@ def worst(row: Mapping[str, Any]) -> str:
 
 
 def table() -> str:
-    """Return the cells that are not inside, with the kernel and the date."""
+    """Return the configurations that are not inside, with the kernel and the date."""
     document = json.loads(RESULTS.read_text(encoding="utf-8"))
-    head = ["cell", "goodput, Mbit/s", "mean cwnd, segments", "recoveries in a run", "verdict"]
+    head = ["configuration", "goodput, Mbit/s", "mean cwnd, segments", "recoveries in a run", "verdict"]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     lines += [line(row) for row in document["rows"] if row["verdict"] != "inside"]
     made = document["made"].replace(": ", ". ", 1)
@@ -73,7 +73,7 @@ def table() -> str:
 
 
 def picture(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the map of cells as SVG.
+    """Return the map of configurations as SVG.
 
     Each algorithm has a panel, with rates down, and round trips and queues across.
     """
@@ -110,7 +110,8 @@ def picture(rows: Sequence[Mapping[str, Any]]) -> str:
     parts.append(_legend(len(names) % COLUMNS * panel_width, len(names) // COLUMNS * panel_height))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" aria-label="Agreement of simulator and kernel, by cell">'
+        f'viewBox="0 0 {width} {height}" role="img" '
+        'aria-label="Agreement of simulator and kernel, by configuration">'
         f'<style>{STYLE}</style><rect class="paper" width="{width}" height="{height}"/>'
         f"{''.join(parts)}</svg>\n"
     )

@@ -11,7 +11,7 @@ A path is a drop-tail dumbbell with one flow of 30 seconds. Both sides delay eac
 transmission time, from the same random stream. The simulator uses `profile = "linux"`. A figure is the mean
 of three seeds, and of 20 for CDG, which draws random numbers. `tools/kernel/agreement.py` has the bounds.
 
-The exit code is 1 if a cell is outside, and 77 without a kernel.
+The exit code is 1 if a configuration is outside, and 77 without a kernel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cells of bulk data in the steady state, in which `validate.py` compares simulator and kernel."""
+"""Configurations of bulk data in the steady state, in which `validate.py` compares simulator and kernel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -148,10 +148,12 @@ def head(headings: Sequence[str]) -> list[str]:
 
 
 def summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the number of cells of each verdict."""
+    """Return the number of configurations of each verdict."""
     verdicts = ("inside", "undecided", "outside", EXPLAINED, "invalid", "reported", NOT_MEASURED)
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in verdicts}
-    return f"{len(rows)} cells: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    return f"{len(rows)} configurations: " + ", ".join(
+        f"{count} {verdict}" for verdict, count in counts.items()
+    )
 
 
 def write(

@@ -1,11 +1,12 @@
 """Compares a Linux kernel in virtual time with the running kernel in real time.
 
-    python tools/linux/fidelity.py             ten cells, 15 minutes, as root on an idle machine
+    python tools/linux/fidelity.py             ten configurations, 15 minutes, as root on an idle machine
     python tools/linux/fidelity.py --write     also write fidelity.json, which the documentation shows
-    python tools/linux/fidelity.py --quick --only cubic    cells with such names, one emulation each
+    python tools/linux/fidelity.py --quick --only cubic    configurations with such names, one emulation each
 
-Both backends carry packets of a real kernel through the same simulated network. A cell is one flow over a
-dumbbell, 15 seconds from the handshake. It consists of nine runs in virtual time and three valid emulations.
+Both backends carry packets of a real kernel through the same simulated network. A configuration is one flow
+over a dumbbell, 15 seconds from the handshake. It consists of nine runs in virtual time and three valid
+emulations.
 
     goodput      0.5 %
     mean cwnd    2 %
@@ -13,7 +14,7 @@ dumbbell, 15 seconds from the handshake. It consists of nine runs in virtual tim
 
 A measure is the mean of the runs. It is inside, outside or undecided. Undecided means that the scatter of
 the runs (95 %) explains the excess over the bound. Where the versions of both kernels differ, so may their
-TCP. The exit code is 1 if a cell is outside, and 77 where one of both cannot run.
+TCP. The exit code is 1 if a configuration is outside, and 77 where one of both cannot run.
 """
 
 import argparse
@@ -37,7 +38,7 @@ MEASURES = (
     replace(episodes.CWND, bound=0.02),
     episodes.RECOVERIES,
 )
-HEADINGS = ("cell", "runs", "virtual time, real time", "verdict")
+HEADINGS = ("configuration", "runs", "virtual time, real time", "verdict")
 
 
 def cell(cc: str, mbit: int, rtt_ms: int, bdp: float) -> Episode:
@@ -71,7 +72,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--only", action="append", default=[], help="part of the name of a cell; may be repeated"
+        "--only", action="append", default=[], help="part of the name of a configuration; may be repeated"
     )
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_S:g} seconds, one emulation")
     parser.add_argument("--kernel", help="the kernel, as for `ackclock run`. Default: the newest")
@@ -79,7 +80,9 @@ def main() -> int:
     given = parser.parse_args()
     cells = [each for each in CELLS if emulations.is_chosen(each.title, given.only)]
     if not cells:
-        parser.error(f"no cell has such a name; there are: {'; '.join(each.title for each in CELLS)}")
+        parser.error(
+            f"no configuration has such a name; there are: {'; '.join(each.title for each in CELLS)}"
+        )
     if given.write and given.quick:
         parser.error("--write is of all runs; leave out --quick")
     try:

@@ -1,19 +1,19 @@
 """Compares the slow start of CUBIC in the simulator with Linux in virtual time.
 
-    python tools/linux/slow_start.py                all cells of slow-start.json, some seconds
-    python tools/linux/slow_start.py "50 Mbit/s"    cells with all of these words
+    python tools/linux/slow_start.py                all configurations of slow-start.json, some seconds
+    python tools/linux/slow_start.py "50 Mbit/s"    configurations with all of these words
     python tools/linux/slow_start.py --write        measure the kernel again, and write slow-start.json
 
 The file contains the kernel's figures: one flow over a drop-tail dumbbell for three seconds. Neither side
-delays packets at random. A line for each cell shows the simulator's figure and the kernel's:
+delays packets at random. A line for each configuration shows the simulator's figure and the kernel's:
 
     end            by HyStart, or by a loss                           the same
     ssthresh       that it leaves, segments                           10 % or 3
     retransmits    in the first second                                25 % or 5
     megabyte       seconds until a megabyte is acknowledged           3 % or 20 ms
 
-A cell with an explanation in the file may differ. The exit code is 1 if another figure is outside, and 77 if
-a measurement finds no kernel.
+A configuration with an explanation in the file may differ. The exit code is 1 if another figure is outside,
+and 77 if a measurement finds no kernel.
 """
 
 import argparse
@@ -66,7 +66,7 @@ class Figures:
 
 
 def measured(cell: Cell, backend: str = SIM) -> Figures:
-    """Run a cell."""
+    """Run a configuration."""
     scenario = Scenario.from_dict(
         {
             "schema": 2,
@@ -116,18 +116,18 @@ def outside(simulator: Figures, kernel: Figures) -> list[str]:
 
 
 def explanations() -> dict[Cell, str]:
-    """Return why cells differ that are known to."""
+    """Return why configurations differ that are known to."""
     document = json.loads(RESULTS.read_text(encoding="utf-8"))
     return {cell_of(row): row["explained"] for row in document["cells"] if "explained" in row}
 
 
 def cell_of(row: Mapping[str, Any]) -> Cell:
-    """Return the cell of a row of the file."""
+    """Return the configuration of a row of the file."""
     return Cell(row["mbit"], row["rtt_ms"], row["queue"])
 
 
 def known() -> dict[Cell, Figures]:
-    """Return the cells with the kernel's figures."""
+    """Return the configurations with the kernel's figures."""
     document = json.loads(RESULTS.read_text(encoding="utf-8"))
     return {cell_of(row): Figures(**row["linux"]) for row in document["cells"]}
 
@@ -170,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("words", nargs="*", help="words that the name of a cell must have; all by default")
+    parser.add_argument("words", nargs="*", help="words of the name, default: all")
     parser.add_argument("--write", action="store_true", help=f"measure the kernel, and write {RESULTS.name}")
     parser.add_argument("--kernel", help="the kernel, as for `ackclock run`. Default: the newest")
     given = parser.parse_args(arguments)
@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cell: found for cell, found in figures.items() if all(word in cell.name for word in given.words)
     }
     if not chosen:
-        parser.error(f"no cell has all of these words: {' '.join(given.words)}")
+        parser.error(f"no configuration has all of these words: {' '.join(given.words)}")
     counts = Counter[str]()
     for cell, linux in chosen.items():
         simulator = measured(cell)

@@ -1,16 +1,16 @@
 """Compares the simulator with a Linux kernel, and writes the table of docs/validation/linux.md.
 
-    python tools/linux/validate.py                       all cells and episodes, in virtual time
+    python tools/linux/validate.py                       all configurations and episodes, in virtual time
     python tools/linux/validate.py --write               also write the results that the documentation shows
-    python tools/linux/validate.py --quick --only reno   cells with such names, a few recoveries each
-    python tools/linux/validate.py --long                also cells with runs of more than two minutes
+    python tools/linux/validate.py --quick --only reno   configurations with such names, a few recoveries each
+    python tools/linux/validate.py --long                also those with runs of more than two minutes
     python tools/linux/validate.py --real-time           the running kernel, an hour, as root
 
 One flow crosses a dumbbell. The simulator runs the sender of `profile = "linux"`. The kernel runs in virtual
-time, or in real time in the emulator, behind the same links and queues. A cell contains 30 recoveries, in
-runs of about 15 seconds. On a shared machine, stalls invalidate most longer runs in real time. A run begins
-after its third recovery and after 100 round trips. The simulation determines that time. Each run is
-simulated ten times, and runs three times in virtual time. The sender delays each packet at random by up to
+time, or in real time in the emulator, behind the same links and queues. A configuration contains 30
+recoveries, in runs of about 15 seconds. On a shared machine, stalls invalidate most longer runs in real time.
+A run begins after its third recovery and after 100 round trips. The simulation determines that time. Each run
+is simulated ten times, and runs three times in virtual time. The sender delays each packet at random by up to
 one transmission, which prevents phase effects.
 
     goodput                                           within 1 %
@@ -22,7 +22,7 @@ Goodput, cwnd and min RTT are means of the runs. Recoveries per minute come from
 recoveries. A measure is inside, outside or undecided. Undecided means that random variation (95 %) explains
 the excess over the bound. The variation comes from the scatter of runs, or from the scatter of times
 between recoveries. In virtual time an undecided row runs 2, 4, 8 and 16 times as often, until it is decided.
-An invalid emulation is repeated. A cell is invalid if three times as many emulations
+An invalid emulation is repeated. A configuration is invalid if three times as many emulations
 contain too few valid runs. Retransmissions and BBR are reported, and not judged. The episodes of
 `episodes.py` compare slow start, reordering, many losses, undo, marks and transfers.
 
@@ -54,16 +54,16 @@ from cells import CELLS, LONG, Cell
 
 RESULTS = Path(__file__).with_name("results.json")
 EPISODE_RESULTS = Path(__file__).with_name("episodes.json")
-#: Recoveries before a cell begins, and in it.
+#: Recoveries before a configuration begins, and in it.
 FIRST, COUNTED = 3, 30
 QUICK_COUNTED = 4
 #: Round trips that a run waits and lasts at least.
 SETTLED_ROUNDS = 100
-#: Seconds of a cell, of a quick one, and of a long one.
+#: Seconds of a configuration, of a quick one, and of a long one.
 MOST_S, MOST_QUICK_S, MOST_LONG_S = 120.0, 12.0, 3600.0
 #: The approximate seconds of a run.
 RUN_S = 15.0
-#: The smallest number of runs of a cell, unless it is a quick one.
+#: The smallest number of runs of a configuration, unless it is a quick one.
 LEAST_RUNS = 3
 #: Simulations of each run.
 REPLICATES = 10
@@ -144,7 +144,7 @@ def read(job: Job, warmup_s: float) -> Reading:
 
 
 def times_of(cell: Cell, *, counted: int, most_s: float) -> tuple[float, float, int]:
-    """Return warm-up and end of the runs of a cell, as its simulation has them, and how many they are."""
+    """Return warm-up and end of the runs of a configuration, and their number, from its simulation."""
     job = Study.of(cell.scenario(0.0, 2 * most_s), samples=True).jobs[0]
     samples = execute(job).flow_samples
     assert samples is not None, "samples were asked for"
@@ -199,7 +199,7 @@ def decided(row_of: Callable[..., dict[str, Any]], backend: emulations.Backend) 
 def compare(
     cell: Cell, backend: emulations.Backend, *, multiple: int, counted: int, most_s: float, deadline: float
 ) -> dict[str, Any]:
-    """Return the row of a cell with a multiple of its runs."""
+    """Return the row of a configuration with a multiple of its runs."""
     warmup_s, end_s, runs = times_of(cell, counted=counted, most_s=most_s)
     runs *= multiple
     scenario = cell.scenario(warmup_s, end_s)
@@ -261,7 +261,7 @@ def line(row: Mapping[str, Any]) -> str:
 
 
 HEADINGS = (
-    "cell",
+    "configuration",
     "runs",
     "goodput, Mbit/s",
     "mean cwnd, segments",
@@ -297,15 +297,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--only", action="append", default=[], help="part of the name of a cell; may be repeated"
+        "--only", action="append", default=[], help="part of the name of a configuration; may be repeated"
     )
     parser.add_argument("--quick", action="store_true", help="a few recoveries, in 12 seconds at most")
-    parser.add_argument("--long", action="store_true", help="also cells that take up to an hour")
+    parser.add_argument("--long", action="store_true", help="also configurations that take up to an hour")
     emulations.add_backend(parser)
     parser.add_argument(
         "--write", action="store_true", help=f"write {RESULTS.name}, which the documentation shows"
     )
-    parser.add_argument("--list", action="store_true", help="print the names of the cells")
+    parser.add_argument("--list", action="store_true", help="print the names of the configurations")
     given = parser.parse_args()
     cells = [
         cell
@@ -320,7 +320,7 @@ def main() -> int:
         )
         return 0 if given.list else 2
     if given.write and given.quick:
-        parser.error("--write is not of quick cells; leave out --quick")
+        parser.error("--write is not of quick configurations; leave out --quick")
     try:
         backend = emulations.backend_of(given)
     except AckclockError as error:
