@@ -52,8 +52,8 @@ def test_fewer_than_asked_for_is_an_error(
     least: str,
     code: int,
 ) -> None:
-    out = tmp_path / "mutants.out"
-    out.mkdir()
+    out = tmp_path / "mutants.first" / "mutants.out"
+    out.mkdir(parents=True)
     (out / "caught.txt").write_text("crates/ackclock/src/a.rs:1:1: x\ncrates/ackclock/src/a.rs:2:1: y\n")
     (out / "missed.txt").write_text("crates/ackclock/src/b.rs:1:1: z\n")
     monkeypatch.setattr(sys, "argv", ["table.py", "--least", least, str(tmp_path)])

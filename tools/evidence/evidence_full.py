@@ -86,6 +86,7 @@ def main() -> int:
     except ValueError as error:
         parser.error(f"{'--withdraw' if options.withdraw else '--only'}: {error}")
     results = {name: found for name, found in evidence_page.stored().items() if name not in withdrawn}
+    evidence_page.store(results, rows())
     sources = commit()
     failed = False
     for row in selected:
@@ -93,11 +94,11 @@ def main() -> int:
             f"{row.name}: about {row.full.takes}; output in {LOGS / row.name}.log",
             flush=True,
         )
-        made = results[row.name] = result(row, results.get(row.name), sources)
+        made = result(row, evidence_page.stored().get(row.name), sources)
         failed |= bool(made.failure)
         print(f"  {made.skipped or made.failure or made.figure} ({made.seconds} s)", flush=True)
-        evidence_page.store(results, rows())
-    evidence_page.store(results, rows())
+        # Another process may have stored other rows meanwhile.
+        evidence_page.store({**evidence_page.stored(), row.name: made}, rows())
     return 1 if failed else 0
 
 

@@ -2,7 +2,7 @@
 
     python tools/mutants/table.py [--least PERCENT] [FOLDER]
 
-FOLDER contains the results of `make mutants`, `mutants.out` and `mutants.out.old`. Its default is `target`.
+FOLDER contains the results of `two_passes.py`, `mutants.first` and `mutants.second`. Its default is `target`.
 With `--least`, the exit code is 1 if the tests notice a smaller share.
 """
 
@@ -40,10 +40,10 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0.0, metavar="PERCENT")
     options = parser.parse_args()
     folder: Path = options.folder
+    passes = [folder / f"mutants.{which}" / "mutants.out" for which in ("first", "second")]
+    noticed = names(passes[0], "caught", "timeout") | names(passes[1], "caught", "timeout")
     # The second pass retries the survivors of the first.
-    first, second = folder / "mutants.out.old", folder / "mutants.out"
-    noticed = names(second, "caught", "timeout", "previously_caught") - names(first, "unviable")
-    missed = names(second, "missed")
+    missed = names(passes[0], "missed") - noticed
     killed, survived = Counter(map(module, noticed)), Counter(map(module, missed))
     print("| module | viable | killed | share |\n|---|---|---|---|")
     for title in sorted(killed | survived):

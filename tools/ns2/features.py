@@ -8,7 +8,7 @@ OPTIONS_TRANSLATED = """
     maxburst_ windowInit_ window_ packetSize_ useHeaders_ minrto_ tcpTick_ rtxcur_init_ syn_ delay_growth_
     partial_ack_ newreno_changes1_ partial_window_deflation_ exit_recovery_fix_ timestamps_ ts_resetRTO_
     ts_echo_rfc1323_ interval_ RFC2581_immediate_ack_ windowInitOption_ ecn_ SetCWRonRetransmit_
-    aggressive_maxburst_ frto_enabled_ sfrto_enabled_
+    aggressive_maxburst_ frto_enabled_ sfrto_enabled_ windowOption_ k_parameter_ l_parameter_
 """
 # State of an agent, names of its ends, and what has no effect on the data.
 OPTIONS_WITHOUT_EFFECT = """
@@ -18,13 +18,12 @@ OPTIONS_WITHOUT_EFFECT = """
 KNOWN = frozenset(OPTIONS_TRANSLATED.split() + OPTIONS_WITHOUT_EFFECT.split())
 # What is missing, by the sender or by the option that asks for it.
 MISSING = {
-    "/Fack": "FACK",
+    "/Fack": "FACK of 1996, with losses three segments below the highest SACKed one",
     "/SackRH": "rate-halving",
     "/FullTcp": "two-way TCP",
     "/FullTcp/Tahoe": "two-way TCP",
     "/FullTcp/Newreno": "two-way TCP",
     "/FullTcp/Sack": "two-way TCP",
-    "k_parameter_": "the binomial family",
     "bugfix_ss_": "an old window after the loss of a SYN or of the first segments",
     "numdupacksFrac_": "a threshold of duplicate ACKs that grows with the window",
 }

@@ -20,7 +20,7 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
         "name": f"tcp{sender.flow}",
         "path": list(path),
         "profile": "ns-2",
-        "cc": {"kind": "aimd", "increase": has["increase_num_"], "remaining": has["decrease_num_"]},
+        "cc": algorithm(has),
         "recovery": RECOVERY[kind],
         "peer_sack": "Sack1" in sender.sink,
         "mss": f"{payload:.0f} B",
@@ -57,6 +57,23 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
         keys["delayed_ack"] = nanoseconds(has["interval_"])
         keys["delayed_ack_for"] = "last-segment" if has["RFC2581_immediate_ack_"] else "gaps"
     return keys
+
+
+def algorithm(has: dict[str, float]) -> dict[str, Any]:
+    """AIMD, or a control of the binomial family."""
+    match has["windowOption_"]:
+        case 1:
+            return {"kind": "aimd", "increase": has["increase_num_"], "remaining": has["decrease_num_"]}
+        case 6:
+            return {
+                "kind": "binomial",
+                "increase": has["increase_num_"],
+                "decrease": 1.0 - has["decrease_num_"],
+                "k": has["k_parameter_"],
+                "l": has["l_parameter_"],
+            }
+        case other:
+            raise NotTranslatable(f"`windowOption_` {other:g}")
 
 
 def lost_syn(setup: Setup, sender: Sender) -> bool:
