@@ -234,7 +234,10 @@ def test_nothing_is_left_of_a_run_that_is_killed(cell: Path) -> None:
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        (["flows.test.cc=aild"], "flows.test.cc: the kernel has no aild; with --backend linux these run"),
+        (
+            ["flows.test.cc=aild"],
+            "flows.test.cc: the kernel contains no aild; use with --backend linux: reno",
+        ),
         (
             ["flows.test.cc={ kind = 'cubic', remaining = 0.6 }"],
             "flows.test.cc: the kernel has cubic with its",
@@ -272,7 +275,7 @@ CONFINED += ['echo 0 > /proc/sys/user/max_net_namespaces && exec "$0" "$@"']
     [
         (hidden("/dev/net"), "cubic", "error: /dev/net/tun: No such file or directory"),
         (hidden("/sys/kernel/btf"), "aiad", "error: flows.test.cc: aiad (eBPF): this kernel has no BTF"),
-        (CONFINED, "cubic", "error: the emulator makes network namespaces, which this user may not"),
+        (CONFINED, "cubic", "error: the emulator needs network namespaces, and this user may not make them"),
         (CONFINED, "aiad", "error: flows.test.cc: aiad (eBPF): it cannot be loaded: this needs root"),
     ],
 )

@@ -221,7 +221,7 @@ def test_a_feature_that_the_backend_lacks_is_one_message(scenario: str) -> None:
         (
             "flows.test.cc",
             "bbr3",
-            "error: flows.test.cc: the kernel has no bbr3; with --backend kernel these run",
+            "error: flows.test.cc: the kernel contains no bbr3; use with --backend kernel: reno",
         ),
         (
             "flows.test.protocol",

@@ -123,6 +123,32 @@ def test_messages_may_separate_mistake_and_remedy() -> None:
     assert rules('raise ValueError("a number has no unit; write 3 ms")\n', ".py") == []
 
 
+@pytest.mark.parametrize(
+    ("source", "suffix"),
+    [
+        ('notes.append("It runs beside CUBIC.")\n', ".py"),
+        ('fn f() {\n    warn(\n        "it runs \\\n         beside cubic"\n    );\n}\n', ".rs"),
+        ('fn f() { warn("{name}: it runs beside {other}; leave it out") }\n', ".rs"),
+        ('say("It runs beside CUBIC.");\n', ".js"),
+        ("say(`It runs beside ${name}.`);\n", ".js"),
+    ],
+)
+def test_messages_are_read_wherever_they_stand(source: str, suffix: str) -> None:
+    assert rules(source, suffix) == ["banned"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'query("SELECT flow, sum(packets) FROM runs; SELECT count(*) FROM links beside flows")\n',
+        'plan("""schema = 1\nduration = "1 s"; beside the end of the day""")\n',
+        'style("p { color: red; opacity: 1 } this is beside the point")\n',
+    ],
+)
+def test_source_code_in_texts_is_not_read(source: str) -> None:
+    assert rules(source, ".py") == []
+
+
 def test_every_exception_has_a_reason_and_is_needed() -> None:
     listed = tomllib.loads(language.EXCEPTIONS.read_text(encoding="utf-8")).get("exception", [])
     for entry in listed:

@@ -432,7 +432,7 @@ def test_a_window_that_grows_without_bound_is_named(here: Path) -> None:
         BODY
         + "    def on_ack(self, ack):\n        self.cwnd *= 2\n    def on_congestion(self, congestion):\n        pass\n",
     )
-    assert "its window grows without bound" in failure("my_cc.py")
+    assert "Its window grows without bound" in failure("my_cc.py")
 
 
 @pytest.mark.parametrize(
@@ -601,8 +601,8 @@ def test_a_library_without_functions_is_reno_and_probes_are_sampled(here: Path) 
     ("text", "message"),
     [
         ("int x;\n", "exports no ackclock_cc_get; include ackclock_cc.h"),
-        (table("table.version = 7;"), "has version 7 of the interface, but this is ackclock with version 1"),
-        (table("table.size = 8;"), "has a table of 8 bytes, but 136 are expected"),
+        (table("table.version = 7;"), "has version 7 of the interface, and this ackclock version 1"),
+        (table("table.size = 8;"), "has a table of 8 bytes instead of 136"),
         (table("table.parameter_count = 2;"), "has a table with parameters that is NULL, but a count of 2"),
         (table("table.name = 0;"), "has a table without a name"),
         (

@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    figures = (Column(heading, right=True) for heading in ("steps a CPU second", "least", "most"))
+    figures = (Column(heading, right=True) for heading in ("steps per CPU second", "least", "most"))
     table = Table("environments", *figures)
     for name, measure in (("1", one), (str(TOGETHER), many)):
         speeds = [measure(arguments.steps, seed) for seed in range(arguments.rounds)]

@@ -146,7 +146,7 @@ def main() -> None:
         )
         return
     table = Table(
-        "algorithm", Column("M ACKs a CPU second", right=True), Column("of built-in %", right=True), "goal"
+        "algorithm", Column("M ACKs per CPU second", right=True), Column("of built-in %", right=True), "goal"
     )
     for name, speed in speeds.items():
         kind, goal = GOALS.get(name, ("", 0.0))

@@ -177,7 +177,9 @@ def write(text: str) -> None:
 
 def main() -> int:
     """Compare the queues of the command line."""
-    parser = argparse.ArgumentParser(description="Compares queues with those of a kernel in virtual time.")
+    parser = argparse.ArgumentParser(
+        description="Compares queues with the queues of a kernel in virtual time."
+    )
     parser.add_argument("queues", nargs="*", metavar="QUEUE", help=f"among {', '.join(QUEUES)}")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--packets", type=int, default=PACKETS, help="arrivals of a seed")

@@ -134,7 +134,9 @@ def statistics(name: str, seeds: int, packets: int) -> tuple[bool, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare. Return 1 if a line is not met, and 77 without ns-3."""
-    parser = argparse.ArgumentParser(description="Compare queues with those of ns-3 on the same arrivals.")
+    parser = argparse.ArgumentParser(
+        description="Compare queues with the queues of ns-3 on the same arrivals."
+    )
     names = [*EXACT, *RANDOM]
     parser.add_argument("queues", nargs="*", metavar="QUEUE", help=f"among {'; '.join(names)} (all)")
     parser.add_argument(

@@ -15,8 +15,7 @@ pub enum EmulationError {
     Refused(#[from] Refused),
     /// This user may not make network namespaces.
     #[error(
-        "the emulator makes network namespaces, which this user may not ({0}); run it as root, or behind `unshare -Ur` where \
-         the system allows user namespaces"
+        "the emulator needs network namespaces, and this user may not make them ({0}); run it as root, or with `unshare -Ur`"
     )]
     NoNamespaces(io::Error),
     /// There are no TUN devices.

@@ -121,6 +121,6 @@ fn a_program_runs_behind_the_scenario() {
 #[test]
 fn what_the_kernel_does_not_know_is_refused() {
     let error = run(&plan(&["flows.test.cc=bbr3"]), &Options::default(), &AtomicBool::new(false)).err().unwrap();
-    let expected = "flows.test.cc: the kernel has no bbr3; with --backend linux these run in it: reno, cubic, bbr1, ";
+    let expected = "flows.test.cc: the kernel contains no bbr3; use with --backend linux: reno, cubic, bbr1, ";
     assert!(error.to_string().starts_with(expected), "{error}");
 }

@@ -105,8 +105,8 @@ fn coarse_feedback(flow: &Flow) -> Option<String> {
     let is_coarse = flow.ecn() == EcnMode::Classic;
     is_coarse.then(|| {
         format!(
-            "{}: {} needs the number of marks, but ecn = \"classic\" echoes one bit until the sender \
-             answers; leave out ecn, or write ecn = \"accecn\"",
+            "{}: {} needs the number of marks, but ecn = \"classic\" reports one bit; leave out ecn, or write \
+             ecn = \"accecn\"",
             flow.name,
             cc.name()
         )
@@ -139,8 +139,8 @@ fn without_l4s(name: &str, queue: &QueueSpec, crossing: &[&Flow]) -> Option<Stri
     let has_none = matches!(queue, QueueSpec::DualPi2(_)) && !crossing.is_empty() && !crossing.iter().any(is_l4s);
     has_none.then(|| {
         format!(
-            "the queue of {name} gives packets with ECT(1) a short delay, but no flow that crosses it sends them: {}; \
-             a flow of prague does",
+            "the queue of {name} gives packets with ECT(1) a short delay, but no flow sends them: {}; a flow of prague \
+             sends them",
             names(crossing)
         )
     })
@@ -167,8 +167,8 @@ fn of_media(flow: &Flow) -> impl Iterator<Item = String> {
         let reports = (protocol != Protocol::Rtp).then(|| {
             let protocol = protocol.name();
             format!(
-                "{name}: {protocol} does not report when packets arrive, so the delays of {cc} are round trips, and \
-                 queues for ACKs slow it down; write protocol = \"rtp\""
+                "{name}: {protocol} reports no arrival times, so {cc} measures round trips, with the queues of ACKs; write \
+                 protocol = \"rtp\""
             )
         });
         let encoder = (!has_encoder).then(|| {

@@ -57,8 +57,8 @@ impl InKernel {
             _ => Err(Refused::algorithm(
                 flow,
                 format!(
-                    "the kernel has no {}; with --backend {backend} these run in it: reno, cubic, bbr1, {}, rules, \
-                     compiled objects (kind = \"bpf\"), and the kernel's own (kind = \"kernel\")",
+                    "the kernel contains no {}; use with --backend {backend}: reno, cubic, bbr1, {}, rules, kind = \"bpf\" \
+                     or kind = \"kernel\"",
                     flow.cc.name(),
                     PROGRAMS.join(", ")
                 ),
@@ -279,7 +279,7 @@ mod tests {
         assert!(message.starts_with("flows.test.cc: the kernel has vegas with its default"), "{message}");
         assert_eq!(in_kernel("{ kind = 'kernel', name = 'westwood' }"), Ok(InKernel::Own("westwood".to_owned())));
         let message = in_kernel("aild").unwrap_err();
-        assert!(message.starts_with("flows.test.cc: the kernel has no aild; "), "{message}");
+        assert!(message.starts_with("flows.test.cc: the kernel contains no aild; "), "{message}");
     }
 
     #[test]

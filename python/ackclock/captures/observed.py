@@ -154,8 +154,8 @@ def remarks(observed: dict[str, Any]) -> list[str]:
     told = [_PLACES[place["vantage"]].format(1e3 * place["to_sender_s"])]
     if (step := observed["clock_step"]) is not None:
         told.append(
-            f"the clock was set by {step['step_s']:+.6g} s during the capture: "
-            f"{step['used']} of {step['packets']} packets are used, the most between two settings"
+            f"the clock was set by {step['step_s']:+.6g} s during the capture. The comparison uses "
+            f"{step['used']} of {step['packets']} packets, the most between two settings"
         )
     if observed["not_looked_at"]:
         told.append(

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 #: Rows of the table and sentences without `--full`.
 _ROWS, _SENTENCES = 10, 5
 _CAPTION = (
-    "share: the goodput of a flow of the first over the mean of all. harm: the lost part of the goodput that "
-    "the second achieves alone. own harm: the same against itself. delay harm: the part of the second's RTT "
+    "Share: the goodput of a flow of the first over the mean of all. Harm: the lost part of the goodput that "
+    "the second achieves alone. Own harm: the same against itself. Delay harm: the part of the second's RTT "
     "that it does not see alone. A * marks a significant difference of both harms."
 )
 #: Characters of the algorithms in the name of a folder.

@@ -141,8 +141,8 @@ def _show(
         *(Column(heading, right=True) for heading in (*figures, f"over {goals[0]:g}, %")),
         title="efficiency: mean load / X_goal",
         caption=(
-            "closed form; peaks that hit X_goal exactly; fine steps; steps of one RTT at X_goal = "
-            f"{', '.join(f'{goal:g}' for goal in goals)}, and the share of them above X_goal"
+            "Columns: the closed form, peaks that hit X_goal exactly, fine steps, steps of one RTT, and "
+            f"their share above X_goal. X_goal is {', '.join(f'{goal:g}' for goal in goals)}."
         ),
     )
     for row in table["efficiency"]:

@@ -18,8 +18,8 @@ def cycles_table(
         *(Column(heading, right=True) for heading in headings),
         title=f"cycles: users from {' and '.join(f'{window:g}' for window in windows)}, X_goal {x_goal:g}",
         caption=(
-            "round trips and packets of each cycle, peaks that hit X_goal exactly; closed form of New-AIMD: "
-            "k_2 = (W - 2 k_1)/4, k_m = k_2/2^(m-2), (1 + k_m)(W - k_m) packets"
+            "Round trips and packets of each cycle. Peaks hit X_goal exactly. Closed form of New-AIMD: "
+            "k_2 = (W - 2 k_1)/4, k_m = k_2/2^(m-2), (1 + k_m)(W - k_m) packets."
         ),
     )
     for rule, rows in cycles.items():
@@ -36,8 +36,8 @@ def totals_table(rows: Sequence[Mapping[str, float]]) -> Table:
         *(Column(heading, right=True) for heading in ("cycle m", "k_m", "printed", "right", "computed")),
         title="AIMD(1, 0.5): load at the end of cycle m, users from 10 and 50, X_goal 100",
         caption=(
-            "jasem-efficiency prints x/2^(m-1) + k_1 + k_2 + ... + 2 k_m, which is wrong for m of 3 and "
-            "more: each event halves what all earlier cycles gained, so the terms are 2 k_i/2^(m-i)"
+            "jasem-efficiency prints x/2^(m-1) + k_1 + k_2 + ... + 2 k_m. It is wrong from m = 3. Each "
+            "event halves the gain of all earlier cycles, so the terms are 2 k_i/2^(m-i)."
         ),
     )
     for row in rows:
@@ -53,8 +53,8 @@ def increases_table(rows: Sequence[Mapping[str, float]]) -> Table:
         *(Column(heading, right=True) for heading in headings),
         title="increases: one AIMD(a, 0.5) user, X_goal 100",
         caption=(
-            "figure 1 of psaras-mr-aimd: equal area, mean (1 + b) W/2, whatever a is; in 100 round trips "
-            "100 a/((1 - b) W) congestion events, half as many for half the increase"
+            "Figure 1 of psaras-mr-aimd: equal area. The mean is (1 + b) W/2 for every a. In 100 round trips "
+            "there are 100 a/((1 - b) W) congestion events, half as many for half the increase."
         ),
     )
     for row in rows:

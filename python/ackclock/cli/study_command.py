@@ -282,7 +282,7 @@ def _show(grid: Grid, found: Sequence[PointSummary]) -> None:
     reachable = [needed for needed in unmet if needed is not None]
     if grid.until is not None and reachable:
         say(
-            f"  ! {grid.until.text!r} is not met at {len(reachable)} of {len(found)} points, which used all "
+            f"  ! {grid.until.text!r} is not met at {len(reachable)} of {len(found)} points with all "
             f"replicates; --replicates {max(reachable)} would meet it, by an estimate"
         )
     if grid.until is not None and len(unmet) > len(reachable):

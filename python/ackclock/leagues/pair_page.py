@@ -89,7 +89,7 @@ def verdict(pair: Pair, league: League) -> list[str]:
     elif pair.difference.is_significant:
         better, other = (first, second) if pair.difference.value.mean < 0 else (second, first)
         size = abs(pair.difference.value.mean)
-        told.append(f"The mean score of {better} is lower than that of {other}, by {size:.2f}.")
+        told.append(f"{better} achieves a lower mean score than {other}, by {size:.2f}.")
     else:
         told.append(f"The mean scores of {first} and {second} are not significantly different.")
     found = [each.difference for each in pair.suites if each.difference is not None]

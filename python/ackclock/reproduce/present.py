@@ -56,10 +56,10 @@ def claims_table(reproduction: Reproduction) -> table.Table:
         "unit",
         title="claims",
         caption=(
-            "interpretations: number under which the claim holds (? if some are undecidable; by a fit: "
-            "only where an answer was fitted to it); chosen: under the chosen interpretation the claim holds "
-            "(✓), does not hold (✗), or is undecidable (?); measured: the value there, ± half of the "
-            f"{100 * CONFIDENCE:.0f} % interval over {reproduction.replicates} replicates"
+            "Interpretations: number under which the claim holds. A ? means that some are undecidable. By a "
+            "fit: only where an answer was fitted to the claim. Chosen: under the chosen interpretation the "
+            "claim holds (✓), does not hold (✗), or is undecidable (?). Measured: the value there, ± half of "
+            f"the {100 * CONFIDENCE:.0f} % interval over {reproduction.replicates} replicates."
         ),
     )
     section = ""

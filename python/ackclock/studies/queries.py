@@ -183,8 +183,8 @@ def left_out(store: Store, *, all_versions: bool = False) -> list[str]:
         broken = [path.name for key in sampled for path in store.broken_samples(key)]
         if broken:
             sentences.append(
-                f"files of samples are missing or truncated, which no table uses ({_named(broken)}); "
-                "the command that filled the store writes them again"
+                f"files of samples are missing or truncated, but no table uses them ({_named(broken)}); "
+                "repeat the command of the study to write them again"
             )
     return sentences
 

@@ -78,8 +78,7 @@ impl Episode {
         if let Some(flow) = plan.tcp_flows().find(|flow| flow.cc.spec().is_some_and(outside)) {
             let group = &flow.group;
             return Err(format!(
-                "flows.{group}.cc is a class, a shared object or an eBPF program; beside agents there are built-in algorithms and \
-                 rule text only"
+                "flows.{group}.cc is a class, a shared object or an eBPF program. With agents, use built-in algorithms or rule text"
             ));
         }
         let run = Planned::new(plan, |plan| Box::new(Simulation::new(plan)));

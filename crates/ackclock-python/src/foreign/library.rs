@@ -199,15 +199,15 @@ impl Loaded {
         let (version, size) = unsafe { ((*table).version, (*table).size) };
         if version != VERSION {
             return Err(format!(
-                "has version {version} of the interface, but this is ackclock with version {VERSION}; \
-                                compile it with the header of this ackclock"
+                "has version {version} of the interface, and this ackclock version {VERSION}; compile it with the \
+                 header of this ackclock"
             ));
         }
         if size as usize != size_of::<Table>() {
             let expected = size_of::<Table>();
             return Err(format!(
-                "has a table of {size} bytes, but {expected} are expected; set size to \
-                                sizeof(ackclock_cc), and compile it with the header of this ackclock"
+                "has a table of {size} bytes instead of {expected}; set size to sizeof(ackclock_cc), and compile it \
+                 with the header of this ackclock"
             ));
         }
         // SAFETY: it has this version and size.

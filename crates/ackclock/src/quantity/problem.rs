@@ -300,8 +300,8 @@ pub enum Problem {
     },
     /// A limit relative to a rate at a station, whose rate depends on the others.
     #[error(
-        "a limit in BDP or time means nothing at a station of channel \"{channel}\", whose rate depends on who else sends; write for \
-         example \"100 packets\""
+        "a limit in BDP or time needs a fixed rate, and stations of channel \"{channel}\" share theirs; write for example \
+         \"100 packets\""
     )]
     BdpOnChannel {
         /// The channel.

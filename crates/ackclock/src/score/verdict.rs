@@ -80,8 +80,9 @@ pub fn verdict(board: &Board) -> String {
 
 /// The thresholds of large differences, in words.
 fn smallest() -> String {
-    "Only differences that are significant after Holm's correction and large enough count. The thresholds are 0.5 points of \
-     efficiency, 0.1 points of loss, 5 % and 1 ms of delay, 0.02 of Jain's index and 0.05 of a fair share."
+    "Only differences that are significant after Holm's correction and large enough count. The thresholds are \
+     0.5 points of efficiency, 0.1 points of loss, and 5 % and 1 ms of delay. For Jain's index the threshold is 0.02, for \
+     fair-share ratios 0.05."
         .to_owned()
 }
 

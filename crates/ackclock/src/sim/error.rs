@@ -19,8 +19,8 @@ pub enum RunError {
     },
     /// A window grew without bound.
     #[error(
-        "flow {flow} has {limit} segments in flight at {at}, many times the capacity of its path: its window grows \
-         without bound; set transport.max_window, or correct the algorithm"
+        "flow {flow} has {limit} segments in flight at {at}. Its window grows without bound; set \
+         transport.max_window, or correct the algorithm"
     )]
     TooMuchInFlight {
         /// The flow.
@@ -42,8 +42,8 @@ pub enum RunError {
     },
     /// A capture contains too many packets.
     #[error(
-        "more than {MOST_RECORDED} packets are captured at {at}, the largest number of a capture; capture fewer flows, \
-         or make `duration` shorter"
+        "the capture exceeds its limit of {MOST_RECORDED} packets at {at}; capture fewer flows, or make `duration` \
+         shorter"
     )]
     TooMuchCaptured {
         /// The time since the start of the run.
@@ -51,8 +51,8 @@ pub enum RunError {
     },
     /// The network holds too many packets.
     #[error(
-        "{MOST_PACKETS} packets are in flight at {at}, the largest number of a run; make rates, delays, queues or the \
-         number of flows smaller"
+        "the packets in flight exceed the limit of {MOST_PACKETS} at {at}; reduce rates, delays, queues or the number \
+         of flows"
     )]
     TooManyPackets {
         /// The time since the start of the run.

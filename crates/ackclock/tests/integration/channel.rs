@@ -300,11 +300,11 @@ fn a_mistake_is_told_with_its_place_and_a_hint() {
         ),
         (
             format!("{station}queue = {{ kind = 'drop-tail', limit = '1 BDP' }}"),
-            "links.a.queue.limit: a limit in BDP or time means nothing at a station",
+            "links.a.queue.limit: a limit in BDP or time needs a fixed rate",
         ),
         (
             format!("{station}reverse.queue = {{ kind = 'red', limit = '2 BDP' }}"),
-            "links.a.reverse.queue.limit: a limit in BDP or time means nothing at a station",
+            "links.a.reverse.queue.limit: a limit in BDP or time needs a fixed rate",
         ),
         (format!("slot = '0 s'\n{station}"), "x.toml:5: channels.air.slot: 0 s is out of range; must be above zero"),
         (format!("cw_min = 30\n{station}"), "channels.air.cw_min: 30 is out of range; must be a power of two less one"),

@@ -193,7 +193,7 @@ fn unsuitable_settings_of_media_are_explained() {
     let warnings = |flow: &str| Scenario::from_toml::<&str>(&text(flow), "x", &[]).unwrap().warnings().join("\n");
     let told = warnings("cc = 'scream'");
     for part in [
-        "call: tcp does not report when packets arrive, so the delays of scream are round trips",
+        "call: tcp reports no arrival times, so scream measures round trips",
         "call: scream sets the rate of an encoder, and bulk has none",
     ] {
         assert!(told.contains(part), "{told}");
