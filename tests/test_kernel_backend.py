@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
-from helpers import cli, require_kernel
+from helpers import ROOT, cli, require_kernel
 
 from ackclock.kernels import store
 
@@ -416,3 +417,54 @@ def test_options_of_scripts_are_checked(tmp_path: Path) -> None:
     assert answer.code == 2 and "--kernel needs --backend kernel" in answer.stderr
     answer = cli("exchange", str(script), "--kernel", "9.9")
     assert answer.code == 2 and "kernel 9.9 is not built" in answer.stderr
+
+
+MULTIPATH = ROOT / "examples" / "multipath.toml"
+
+
+def goodputs(*arguments: str | Path) -> dict[str, float]:
+    """Return the goodput of each flow of a run, Mbit/s."""
+    return {flow["name"]: flow["goodput_bps"] / 1e6 for flow in documents(*map(str, arguments))["flows"]}
+
+
+def test_multipath_tcp_fills_both_paths() -> None:
+    found = goodputs(MULTIPATH, "--set", "duration=5 s")
+    assert 18 < found["over-wifi"] < 19.2 and 9 < found["over-lte"] < 9.6
+
+
+def test_multipath_tcp_hands_over_to_the_path_that_remains(tmp_path: Path) -> None:
+    answer = cli("run", MULTIPATH, "--backend", "kernel", "--csv", tmp_path, "--set", "sampling.interval=1 s")
+    assert answer.code == 0, answer.stderr
+    samples = pl.read_csv(tmp_path / "flows.csv").sort("flow", "time_ns")
+    rates = samples.with_columns(mbps=pl.col("delivered_bytes").diff().over("flow") * 8e-6)
+    last = dict(rates.filter(pl.col("time_ns") == 10**10).select("flow", "mbps").iter_rows())
+    assert last["over-wifi"] == 0 and last["over-lte"] > 9
+
+
+def test_multipath_tcp_competes_with_other_flows() -> None:
+    other = 'flows=[{name="over-wifi",cc="cubic",path=["wifi"]},{name="over-lte",cc="cubic",path=["lte"]},'
+    other += '{name="single",cc="reno",path=["lte"]}]'
+    found = goodputs(MULTIPATH, "--set", other, "--set", "duration=5 s")
+    assert found["single"] > 2 and found["over-lte"] > 2
+    # Data that a gap holds back at the start of the window counts in it.
+    assert 9 < found["single"] + found["over-lte"] < 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--backend", "sim"], "kernel.mptcp: the simulation has no Multipath TCP; use --backend kernel"),
+        (["--backend", "linux"], "kernel.mptcp: Multipath TCP needs --backend kernel"),
+        (
+            ["--backend", "kernel", "--set", "flows.over-lte.stack=simulated"],
+            "flows.over-lte.stack: a subflow needs the TCP of the kernel",
+        ),
+        (
+            ["--backend", "kernel", "--set", 'kernel.sysctl={"net.mptcp.enabled"=0}'],
+            "over-wifi: the kernel denies MPTCP (Protocol not available",
+        ),
+    ],
+)
+def test_multipath_tcp_needs_the_kernel(arguments: list[str], told: str) -> None:
+    answer = cli("run", MULTIPATH, *arguments)
+    assert answer.code == 2 and told in answer.stderr

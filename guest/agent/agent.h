@@ -5,6 +5,8 @@
 #include <linux/types.h>
 #include "shared.h"
 
+struct sock;
+
 extern struct ackclock_shared *ackclock_shared;
 
 /* Writes a record for ackclock. Returns the place of its content. */
@@ -35,8 +37,16 @@ void ackclock_netlink(u16 number, const struct ackclock_netlink *message, u32 le
 void ackclock_algorithms_init(void);
 int ackclock_algorithm_add(const struct ackclock_algorithm *algorithm);
 
+/* multipath.c: a connection of MPTCP. The last two return false if the flow is not its first subflow. */
+void ackclock_multipath_open(u16 number, const struct ackclock_open *open);
+void ackclock_multipath_report(u64 look);
+bool ackclock_multipath_write(u16 number, u64 bytes);
+bool ackclock_multipath_end(u16 number);
+
 /* flows.c: the connections. */
 int ackclock_flows_init(void);
 void ackclock_flows_command(const struct ackclock_record *record, const void *content);
+/* Reports the state of a TCP connection or subflow. */
+void ackclock_report(struct sock *sk, u16 number, u64 received, bool is_receiver, u64 look);
 
 #endif

@@ -162,20 +162,25 @@ static void listener_has_data(struct sock *sk)
 	wake();
 }
 
-static void report(struct flow *flow, u64 look)
+void ackclock_report(struct sock *sk, u16 number, u64 received, bool is_receiver, u64 look)
 {
 	struct ackclock_state *state;
 	static struct tcp_info info;
 
 	memset(&info, 0, sizeof(info));
-	tcp_get_info(flow->sock->sk, &info);
-	state = ackclock_record(ACKCLOCK_STATE, flow->number, sizeof(*state));
+	tcp_get_info(sk, &info);
+	state = ackclock_record(ACKCLOCK_STATE, number, sizeof(*state));
 	memset(state, 0, sizeof(*state));
 	state->look = look;
-	state->received = flow->received;
-	state->is_receiver = flow->is_receiver;
-	state->high_seq = tcp_sk(flow->sock->sk)->high_seq;
+	state->received = received;
+	state->is_receiver = is_receiver;
+	state->high_seq = tcp_sk(sk)->high_seq;
 	memcpy(state->info, &info, min(sizeof(info), sizeof(state->info)));
+}
+
+static void report(struct flow *flow, u64 look)
+{
+	ackclock_report(flow->sock->sk, flow->number, flow->received, flow->is_receiver, look);
 }
 
 static struct flow *new_flow(u16 number, struct socket *sock, bool is_receiver)
@@ -378,8 +383,10 @@ static void obey(const struct ackclock_record *record, const void *content)
 		return add_module(record->flow, content);
 	case ACKCLOCK_OPEN:
 		return open_flow(record->flow, content);
+	case ACKCLOCK_OPEN_MULTIPATH:
+		return ackclock_multipath_open(record->flow, content);
 	case ACKCLOCK_WRITE:
-		if (!flow)
+		if (ackclock_multipath_write(record->flow, *(const u64 *)content) || !flow)
 			return;
 		if (*(const u64 *)content == U64_MAX)
 			flow->left = U64_MAX;
@@ -387,7 +394,7 @@ static void obey(const struct ackclock_record *record, const void *content)
 			flow->left += *(const u64 *)content;
 		return write_flow(flow);
 	case ACKCLOCK_END:
-		if (!flow)
+		if (ackclock_multipath_end(record->flow) || !flow)
 			return;
 		if (flow->left == U64_MAX)
 			flow->left = 0;
@@ -400,6 +407,7 @@ static void obey(const struct ackclock_record *record, const void *content)
 			if (receivers[index])
 				report(receivers[index], *(const u64 *)content);
 		}
+		ackclock_multipath_report(*(const u64 *)content);
 		return;
 	}
 }

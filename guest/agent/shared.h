@@ -4,7 +4,7 @@
 #define ACKCLOCK_SHARED_H
 
 #define ACKCLOCK_MAGIC 0x6b6c636b6361ull /* "ackclk" */
-#define ACKCLOCK_VERSION 4
+#define ACKCLOCK_VERSION 5
 
 /* The records of both directions begin behind this page. */
 #define ACKCLOCK_HEADER 4096
@@ -78,6 +78,8 @@ enum {
 	ACKCLOCK_SERVED_MARKED,
 	ACKCLOCK_DROPPED,
 	ACKCLOCK_MARKED,
+	/* To the guest: open a connection of MPTCP, or accept it at the receivers' host. A guest has one at most. */
+	ACKCLOCK_OPEN_MULTIPATH,
 };
 
 /* The flow of a record that concerns the whole guest */

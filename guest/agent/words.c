@@ -76,8 +76,9 @@ static void write_sysctl(const char *name, const char *value)
 	}
 	written = kernel_write(file, value, strlen(value), &at);
 	filp_close(file, NULL);
+	/* Some sysctls do not know a name that is their value. */
 	if (written < 0)
-		refuse(name, written);
+		refuse(name, written == -ENOENT ? -EINVAL : written);
 }
 
 static void check_parameter(char *name, const char *value)

@@ -257,8 +257,8 @@ def rust(text: str) -> Iterator[Block]:
     for literal in re.finditer(r'"((?:[^"\\\n]|\\.|\\\n)*)"', code):
         told = re.sub(r"\\\n\s*", "", literal[1])
         if is_prose(told):
-            line = code.count("\n", 0, literal.start()) + 1
-            yield Block(line, "message", re.sub(r"\{[^}]*\}", CODE, told))
+            place = code.count("\n", 0, literal.start()) + 1
+            yield Block(place, "message", re.sub(r"\{[^}]*\}", CODE, told))
 
 
 def slashes(text: str) -> Iterator[Block]:

@@ -15,6 +15,8 @@ use ackclock_wire::{Refused, Side};
 use crate::commands::Commands;
 use crate::error::KernelError;
 use crate::guest::{BOOT, Guest};
+use crate::multipath;
+use crate::netlink::{Message, answers};
 use crate::network::Network;
 use crate::readings::Reports;
 use crate::settings;
@@ -22,6 +24,9 @@ use crate::shared::{Kind, Record};
 
 /// The time at which a guest loads modules.
 const LOAD: Duration = Duration::from_millis(900);
+/// The times at which the path manager of Multipath TCP is found and set.
+const FIND: Duration = Duration::from_millis(950);
+const SET: Duration = Duration::from_millis(960);
 const SIDES: [Side; 2] = [Side::Sender, Side::Receiver];
 /// A stretch of running is no longer than this, so that a run can be stopped.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -58,12 +63,19 @@ pub struct Calendar<'a> {
     pub types: GuestTypes,
     /// The names of congestion controls that the module of a flow has registered.
     registered: Vec<(usize, String)>,
+    /// Answers to messages of netlink.
+    answers: Vec<Vec<u8>>,
     outboxes: [Outbox; 2],
 }
 
 /// The kernel does not suit this backend.
 fn refused(message: String) -> KernelError {
     Refused { key: "kernel".to_owned(), message }.into()
+}
+
+/// The kernel cannot set up Multipath TCP.
+fn without_multipath(reason: String) -> KernelError {
+    Refused { key: "kernel.mptcp".to_owned(), message: format!("the kernel denies Multipath TCP: {reason}") }.into()
 }
 
 /// The time of a guest.
@@ -91,6 +103,7 @@ impl<'a> Calendar<'a> {
             reports,
             types: GuestTypes::default(),
             registered: Vec::new(),
+            answers: Vec::new(),
             outboxes: Default::default(),
         }
     }
@@ -101,11 +114,15 @@ impl<'a> Calendar<'a> {
         for side in 0..2 {
             self.wait(side)?;
             let loads = side == Side::Sender as usize && !modules.is_empty();
-            self.settle(side, if loads { LOAD } else { BOOT })?;
             if loads {
+                self.settle(side, LOAD)?;
                 self.load(side, modules)?;
-                self.settle(side, BOOT)?;
             }
+            if !self.plan.kernel.subflows.is_empty() {
+                self.settle(side, FIND)?;
+                self.set_path_manager(side)?;
+            }
+            self.settle(side, BOOT)?;
             if !self.guests[side].shared().is_ready() {
                 let message = "the guest has no agent of ackclock, or a longer boot than 1 s".to_owned();
                 return Err(refused(message));
@@ -134,6 +151,35 @@ impl<'a> Calendar<'a> {
             }
             other => other,
         })
+    }
+
+    /// A guest gets the settings of Multipath TCP.
+    fn set_path_manager(&mut self, side: usize) -> Result<(), KernelError> {
+        let found = self.ask(side, FIND, SET, &[multipath::family()])?;
+        let number = found.iter().find_map(|answer| multipath::family_number(answer));
+        let number = number.ok_or_else(|| without_multipath("it has no path manager".to_owned()))?;
+        let settings = multipath::settings(self.plan, SIDES[side], number);
+        self.ask(side, SET, BOOT, &settings).map(drop)
+    }
+
+    /// Sends messages of netlink to a guest at `at`, and lets it run until `until`. Returns the contents of the answers.
+    fn ask(
+        &mut self,
+        side: usize,
+        at: Duration,
+        until: Duration,
+        messages: &[Message],
+    ) -> Result<Vec<Vec<u8>>, KernelError> {
+        for message in messages {
+            self.guests[side].shared().push(at.as_nanos(), Kind::Netlink, 0, &message.record());
+        }
+        self.guests[side].run(at.as_nanos(), until.as_nanos())?;
+        self.wait(side)?;
+        let mut contents = Vec::new();
+        for answer in std::mem::take(&mut self.answers) {
+            contents.extend(answers(&answer).map_err(without_multipath)?.into_iter().map(<[u8]>::to_vec));
+        }
+        Ok(contents)
     }
 
     /// The name of the only congestion control that the module of a flow has registered.
@@ -253,11 +299,12 @@ impl<'a> Calendar<'a> {
 
     /// Waits for a guest, and takes its records.
     fn wait(&mut self, side: usize) -> Result<(), KernelError> {
-        let Calendar { guests, outboxes, reports, types, registered, plan, .. } = self;
+        let Calendar { guests, outboxes, reports, types, registered, answers, plan, .. } = self;
         let outbox = &mut outboxes[side];
         guests[side].wait(|record: Record<'_>| {
             match record.kind {
                 Kind::Packet => outbox.push(time(record.time), record.content),
+                Kind::Answer => answers.push(record.content.to_vec()),
                 Kind::State => reports.take(record.flow, record.content),
                 Kind::Fields => types.add(record.content).map_err(|error| refused(error.to_string()))?,
                 Kind::Registered => {

@@ -43,9 +43,17 @@ impl Commands {
     /// The commands of the host on this side. `algorithm` returns the kernel's name of a flow's algorithm.
     pub fn new<'a>(plan: &Plan, side: Side, algorithm: impl Fn(usize) -> &'a str, looks: &[Instant]) -> Self {
         let mut applications = Vec::new();
-        if side == Side::Sender {
-            for (index, flow) in kernels_flows(plan) {
-                application(index, flow, algorithm(index), Instant::ZERO + plan.duration, &mut applications);
+        let subflows = &plan.kernel.subflows;
+        let is_further = |index: usize| subflows.iter().skip(1).any(|flow| flow.number() == index);
+        for (index, flow) in kernels_flows(plan).filter(|(index, _)| !is_further(*index)) {
+            let opens = subflows.first().is_some_and(|first| first.number() == index);
+            let kind = if opens { Kind::OpenMultipath } else { Kind::Open };
+            let open =
+                Command { at: flow.start, kind, flow: index as u16, content: open(index, flow, algorithm(index)) };
+            match side {
+                Side::Sender => application(open, flow, Instant::ZERO + plan.duration, &mut applications),
+                Side::Receiver if opens => applications.push(Command { at: Instant::ZERO, ..open }),
+                Side::Receiver => {}
             }
         }
         applications.sort_by_key(|command| command.at);
@@ -79,15 +87,16 @@ impl Commands {
     }
 }
 
-/// The commands of a flow's sender.
-fn application(index: usize, flow: &FlowPlan, algorithm: &str, end: Instant, commands: &mut Vec<Command>) {
+/// The commands of a flow's sender, which begin with `open`.
+fn application(open: Command, flow: &FlowPlan, end: Instant, commands: &mut Vec<Command>) {
+    let number = open.flow;
     let mut add = |at: Instant, kind: Kind, content: Vec<u8>| {
         if at <= end {
-            commands.push(Command { at, kind, flow: index as u16, content });
+            commands.push(Command { at, kind, flow: number, content });
         }
     };
     let write = |bytes: u64| bytes.to_ne_bytes().to_vec();
-    add(flow.start, Kind::Open, open(index, flow, algorithm));
+    add(flow.start, open.kind, open.content);
     match flow.traffic {
         Traffic::Transfer { bytes } => {
             add(flow.start, Kind::Write, write(bytes));

@@ -15,6 +15,7 @@ mod error;
 pub mod exchange;
 mod folder;
 mod guest;
+mod multipath;
 mod netlink;
 mod network;
 pub mod queue;

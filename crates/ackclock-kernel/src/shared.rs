@@ -6,7 +6,7 @@ use std::io;
 use crate::sys::Memory;
 
 const MAGIC: u64 = 0x6b6c_636b_6361;
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const HEADER: usize = 4096;
 /// Bytes for the records of each direction: several windows of packets.
 const SIZE: usize = 8 << 20;
@@ -79,10 +79,12 @@ pub enum Kind {
     Dropped,
     /// The queue has marked an arrival.
     Marked,
+    /// Opens a connection of MPTCP, or accepts it at the receivers' host.
+    OpenMultipath,
 }
 
 impl Kind {
-    const ALL: [Kind; 23] = [
+    const ALL: [Kind; 24] = [
         Kind::Packet,
         Kind::Corrupted,
         Kind::Open,
@@ -106,6 +108,7 @@ impl Kind {
         Kind::ServedMarked,
         Kind::Dropped,
         Kind::Marked,
+        Kind::OpenMultipath,
     ];
 
     fn of(number: u16) -> Option<Kind> {

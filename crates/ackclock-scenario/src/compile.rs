@@ -9,6 +9,7 @@ use super::meters;
 use super::network::Access;
 use super::places::{groups, place_of_access, places};
 use super::schema::{Document, Flow};
+use super::subflows::subflows;
 use super::topology::{Network, Route};
 use super::traffic::{SpacingName, TrafficKeys};
 use ackclock::cc::{Algorithm, CcContext};
@@ -45,6 +46,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
         capture: None,
         kernel: document.kernel.as_ref().map_or_else(KernelPlan::default, |keys| KernelPlan {
             sysctls: keys.sysctl.clone(),
+            subflows: Vec::new(),
             timeout: keys.timeout,
         }),
     };
@@ -95,6 +97,7 @@ pub fn compile(document: &Document, network: &Network, rngs: RngStreams, most: u
             }
         }
     }
+    plan.kernel.subflows = subflows(document, &plan.flows);
     plan
 }
 

@@ -40,6 +40,7 @@ mod schema;
 mod sets;
 mod shorthand;
 mod streaming;
+mod subflows;
 mod topology;
 mod traces;
 mod traffic;

@@ -84,6 +84,10 @@ pub struct KernelKeys {
     /// Values of sysctls below `net.ipv4` by name, such as `tcp_recovery = 0`. Other names below `net` are written in
     /// full and in quotes, such as `"net.core.default_qdisc" = "fq"`.
     pub sysctl: BTreeMap<String, ForeignValue>,
+    /// Names of flows that are the subflows of one connection of Multipath TCP (RFC 8684). The first opens it, and its
+    /// traffic is the traffic of the connection.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mptcp: Vec<String>,
     /// Wall-clock time within which a guest answers, by default 60 s. A guest in an endless loop ends after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,

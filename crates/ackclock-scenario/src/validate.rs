@@ -8,6 +8,7 @@ use super::link_checks::{check_channels, check_queues, check_variations};
 use super::meters::check_meters;
 use super::mistakes::Misfits;
 use super::schema::{Document, Draw, Flow};
+use super::subflows::check_subflows;
 use super::topology::{Network, link_names};
 use ackclock::cc::CcMistake;
 use ackclock::qdisc::QueueSpec;
@@ -58,6 +59,7 @@ pub fn keys_alone(document: &Document) -> Misfits {
         misfits.check("warmup", Err::<(), _>(Problem::WarmupTooLong { warmup, duration }));
     }
     names(document, &mut misfits);
+    check_subflows(document, &mut misfits);
     let count: u64 = document.flows.iter().map(|flow| u64::from(flow.count)).sum();
     if count > MOST_FLOWS {
         misfits.check("flows", Err::<(), _>(Problem::TooManyFlows { count, limit: MOST_FLOWS }));

@@ -1,7 +1,7 @@
 //! Checks whether a backend with the TCP of a kernel supports a plan, and the settings of such a kernel.
 
 use ackclock::cc::CcSpec;
-use ackclock::sim::{FlowPlan, Plan, Stack, Traffic};
+use ackclock::sim::{FlowId, FlowPlan, Plan, Stack, Traffic};
 use ackclock::tcp::{FIRST_RECEIVE_MEMORY, MOST_RECEIVE_MEMORY};
 use ackclock::transport::{EcnMode, LossRecovery, Protocol, TIMESTAMPS_LEN, Transport};
 
@@ -26,6 +26,14 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     }
     if let Some(name) = plan.kernel.sysctls.keys().next().filter(|_| !backend.has_settings) {
         return refuse(format!("kernel.sysctl.{name}"), "sysctls need --backend kernel");
+    }
+    if !plan.kernel.subflows.is_empty() && !backend.has_settings {
+        return refuse("kernel.mptcp".to_owned(), "Multipath TCP needs --backend kernel");
+    }
+    let is_simulated = |flow: &&FlowId| plan.flows[**flow].stack == Stack::Simulated;
+    if let Some(flow) = plan.kernel.subflows.iter().find(is_simulated) {
+        let message = "a subflow needs the TCP of the kernel; remove stack = \"simulated\"";
+        return refuse(format!("flows.{}.stack", plan.flows[*flow].group), message);
     }
     let is_kernels = |slot: &FlowPlan| slot.stack != Stack::Simulated;
     let is_in_kernel = |flow: &&FlowPlan| matches!(flow.cc.spec(), Some(CcSpec::Kernel(_) | CcSpec::Module(_)));

@@ -142,6 +142,14 @@ pub enum Problem {
     /// User-supplied code that cannot be used, or a parameter that it does not take.
     #[error("{0}")]
     Foreign(String),
+    /// A flow that cannot be a subflow of Multipath TCP.
+    #[error("{flow} cannot be a subflow: {reason}")]
+    NotASubflow {
+        /// The flow.
+        flow: String,
+        /// The reason.
+        reason: &'static str,
+    },
     /// A list with the wrong number of items.
     #[error("expected {expected} items, found {found}")]
     WrongLength {

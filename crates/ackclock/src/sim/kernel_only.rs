@@ -19,6 +19,10 @@ impl Plan {
             let key = format!("flows.{}.cc", flow.group);
             return Err(RunError::NeedsKernel { key, what: format!("{name} runs in a kernel only") });
         }
+        if !self.kernel.subflows.is_empty() {
+            let (key, what) = ("kernel.mptcp".to_owned(), "the simulation has no Multipath TCP".to_owned());
+            return Err(RunError::NeedsKernel { key, what });
+        }
         match self.kernel.sysctls.keys().next() {
             Some(name) => {
                 let (key, what) = (format!("kernel.sysctl.{name}"), "the simulation has no sysctls".to_owned());

@@ -269,6 +269,8 @@ impl FlowPlan {
 pub struct KernelPlan {
     /// Values of sysctls by name.
     pub sysctls: BTreeMap<String, ForeignValue>,
+    /// The flows that are subflows of one connection of Multipath TCP. The first opens it.
+    pub subflows: Vec<FlowId>,
     /// Wall-clock time within which a guest answers. The backend has a default.
     pub timeout: Option<Duration>,
 }
