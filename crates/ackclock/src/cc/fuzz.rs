@@ -93,6 +93,17 @@ mod tests {
         "\n",
     ];
 
+    #[test]
+    fn a_statement_without_a_name_is_a_mistake_with_a_message() {
+        for line in ["= 9", "grow = 1 / w; = 2"] {
+            let error = RuleSource::from_line(line).unwrap_err().to_string();
+            assert!(error.contains("expected NAME = FORMULA"), "{error}");
+            fuzz(line.as_bytes());
+        }
+        let unnamed = RuleSource { parameters: [(String::new(), 9.0)].into(), ..RuleSource::default() };
+        assert_eq!(CcSpec::Rule(unnamed.into()).check().unwrap_err().key(), "\"\"");
+    }
+
     proptest! {
         #[test]
         fn any_text_is_a_rule_or_there_is_a_message(pieces in prop::collection::vec(0..PIECES.len(), 0..30)) {

@@ -152,7 +152,7 @@ impl Compiled {
 /// Parameters have names that formulas can use, and that mean nothing else.
 fn check_names(source: &RuleSource) -> Result<(), CcMistake> {
     let wrong = |name: &str, message: String| {
-        let shown: String = name.chars().take(MAX_LEN).collect();
+        let shown: String = if name.is_empty() { "\"\"".to_owned() } else { name.chars().take(MAX_LEN).collect() };
         let error = FormulaError::new(&shown, 0..shown.len(), message);
         CcMistake::Formula { key: shown, error }
     };

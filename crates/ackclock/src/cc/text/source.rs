@@ -159,6 +159,9 @@ impl RuleSource {
                 return Err(wrong("expected NAME = FORMULA".to_owned()));
             };
             let (left, right) = (left.trim(), right.trim());
+            if left.is_empty() {
+                return Err(wrong("expected NAME = FORMULA".to_owned()));
+            }
             if let Some((event, name)) = left.split_once(char::is_whitespace) {
                 let is_list = event == "state" || event.starts_with("on_");
                 let Some(list) = source.text_mut(event).filter(|_| is_list) else {

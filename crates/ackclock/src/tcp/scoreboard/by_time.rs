@@ -49,11 +49,15 @@ impl Scoreboard {
             if self.is_waiting_once(index) && holds(segment) {
                 return index;
             }
-            let below = match self.sacked_ranges.containing(segment.seq) {
-                Some((start, _)) if segment.sacked => self.index_of(start),
+            // The range may begin within a segment, which is then not sacked.
+            let whole_from = match self.sacked_ranges.containing(segment.seq) {
+                Some((start, _)) if segment.sacked => {
+                    let at_start = self.index_of(start);
+                    at_start + u64::from(self.at(at_start).seq < start)
+                }
                 _ => index,
             };
-            index = below - 1;
+            index = whole_from - 1;
         }
         first
     }

@@ -187,3 +187,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_block_that_begins_within_a_segment_hides_no_segment_that_waits() {
+    let mut board = board(6);
+    let mut blocks = SackBlocks::default();
+    // The last byte of segment 0, and segments 1 to 4.
+    blocks.push(0, 99, 500);
+    board.acknowledge_selectively(0, &blocks, &mut Delivered::default());
+    assert!(!board.at(0).sacked && (1..5).all(|index| board.at(index).sacked));
+    assert_eq!(board.last_waiting_once(0, 6, |_| true), 5);
+    assert_eq!(board.last_waiting_once(0, 5, |_| true), 0);
+    // The same with a segment in the middle.
+    let mut board = self::board(8);
+    let mut blocks = SackBlocks::default();
+    blocks.push(0, 250, 700);
+    board.acknowledge_selectively(0, &blocks, &mut Delivered::default());
+    assert_eq!(board.last_waiting_once(0, 7, |_| true), 2);
+}
