@@ -33,8 +33,8 @@ S2N := crates/ackclock-s2n/Cargo.toml
 FUZZ_SECONDS ?= 600
 FUZZ := -max_total_time=$(FUZZ_SECONDS)
 
-# The numbers of the mutants: 0/40 is every fortieth.
-MUTANTS_SHARD ?= 0/40
+# The numbers of the mutants: 0/100 is every hundredth.
+MUTANTS_SHARD ?= 0/100
 # Fast unit tests: those that can detect a mutant, and those of `make check`.
 FAST_TESTS := $(addprefix --skip ,tcp::fuzz model:: variation:: sim::source link:: contract::diagnosis exchange::fuzz)
 
@@ -281,10 +281,9 @@ $(AUDITORS): requirements/audit.txt
 	target/lock/bin/python -m pip install $(PIP) --requirement $<
 	touch $@
 
-mutants: ## Mutate the core in 250 of ten thousand places, and list the undetected changes
+mutants: ## Mutate the core in a hundred of ten thousand places, and list the undetected changes
 	@command -v cargo-mutants >/dev/null || cargo install cargo-mutants --locked --quiet
-	$(PYTHON) tools/mutants/two_passes.py --shard $(MUTANTS_SHARD) -- $(FAST_TESTS)
-	$(PYTHON) tools/mutants/table.py --least 98
+	$(PYTHON) tools/mutants/sample.py --shard $(MUTANTS_SHARD) --least 85
 
 firefox: build web comparison-tools ## Test the live page, figures and evaluations in Firefox
 	ACKCLOCK_BROWSER=firefox-esr $(BIN)/pytest -q tests/test_play.py tests/test_figures.py tests/test_evaluate_on_web.py

@@ -11,6 +11,7 @@ change, or if a change is impossible.
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -33,7 +34,7 @@ ENVIRONMENT = {
     "PROPTEST_MAX_SHRINK_ITERS": "0",
     "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "true",
 }
-CARGO = ("cargo", "test", "--package", "ackclock", "--lib", "--locked", "--quiet")
+CARGO = ("cargo", "test", "--package", "ackclock", "--locked", "--quiet")
 #: Each mutant compiles the core again, and compiling takes most of the time.
 UNOPTIMISED = (
     "--config=profile.test.package.ackclock.opt-level=0",
@@ -83,16 +84,29 @@ def copy(folder: Path) -> None:
             shutil.copy2(source, target)
 
 
-def cargo(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run unit tests in a copy."""
-    return subprocess.run(
-        [*CARGO, *UNOPTIMISED, *words],
+def cargo(folder: Path, *words: str, limit_s: float | None = None) -> subprocess.CompletedProcess[str]:
+    """Run tests in a copy.
+
+    Raises:
+        subprocess.TimeoutExpired: after `limit_s` seconds. Cargo and its tests are then killed.
+    """
+    command = [*CARGO, *UNOPTIMISED, *words]
+    process = subprocess.Popen(
+        command,
         cwd=folder,
         env={**os.environ, **ENVIRONMENT},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         encoding="utf-8",
-        check=False,
+        start_new_session=True,
     )
+    try:
+        stdout, stderr = process.communicate(timeout=limit_s)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 def passes(folder: Path, filters: Sequence[str]) -> bool:
@@ -101,10 +115,10 @@ def passes(folder: Path, filters: Sequence[str]) -> bool:
     Raises:
         Unusable: if they do not compile, or if there are none.
     """
-    built = cargo(folder, "--no-run")
+    built = cargo(folder, "--lib", "--no-run")
     if built.returncode != 0:
         raise Unusable(f"does not compile:\n{built.stderr}")
-    done = cargo(folder, "--", *filters)
+    done = cargo(folder, "--lib", "--", *filters)
     if "running 0 tests" in done.stdout:
         raise Unusable(f"no test is called {' or '.join(filters)}; mend {LIST.name}")
     return done.returncode == 0
