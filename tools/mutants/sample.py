@@ -103,11 +103,10 @@ def summary(outcomes: Sequence[str]) -> str:
     """Return the counts, and the detected share with its interval."""
     killed, survived = outcomes.count(KILLED), outcomes.count(SURVIVED)
     low, high = interval(killed, killed + survived)
-    return (
-        f"{killed + survived} mutants: {killed} killed, {survived} survive, {outcomes.count(UNVIABLE)} "
-        f"more do not compile. Detected: {100 * killed / (killed + survived):.1f} % (95 % interval {low:.1f} to "
-        f"{high:.1f} %)"
-    )
+    counts = f"{killed + survived} mutants: {killed} killed, {survived} survive"
+    rest = f"{outcomes.count(UNVIABLE)} more do not compile"
+    share = 100 * killed / (killed + survived)
+    return f"{counts}, {rest}. Detected: {share:.1f} % (95 % interval {low:.1f} to {high:.1f} %)"
 
 
 def main() -> int:
