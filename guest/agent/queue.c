@@ -81,7 +81,8 @@ static void queue_setup(struct net_device *dev)
 	dev->flags = IFF_POINTOPOINT | IFF_NOARP;
 	dev->min_mtu = 68;
 	dev->max_mtu = 65535;
-	dev->mtu = 65535;
+	/* CoDel and PIE drop nothing from a backlog of one or two packets of this size. */
+	dev->mtu = ackclock_shared->mtu;
 	dev->tx_queue_len = 1000;
 	dev->features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA;
 }

@@ -54,18 +54,18 @@ class Pair:
 QUEUES = {
     "drop-tail": Pair({"kind": "drop-tail", "limit": "100 packets"}, "pfifo limit 100", False),
     "codel": Pair(
-        {"kind": "codel", "limit": "1000 packets"}, "codel limit 1000 target 5ms interval 100ms noecn", False
+        {"kind": "codel", "limit": "1000 packets", "control_law": "newton", "mtu": "1500 B"}, "codel limit 1000 target 5ms interval 100ms noecn", False
     ),
     "fq-codel": Pair(
-        {"kind": "fq-codel", "limit": "10240 packets"},
+        {"kind": "fq-codel", "limit": "10240 packets", "control_law": "newton", "mtu": "1500 B"},
         "fq_codel limit 10240 flows 1024 quantum 1514 noecn",
         False,
     ),
     "pie": Pair(
-        {"kind": "pie", "limit": "1000 packets"}, "pie limit 1000 target 15ms tupdate 15ms noecn", True
+        {"kind": "pie", "limit": "1000 packets", "variant": "linux", "mean_packet": "1500 B"}, "pie limit 1000 target 15ms tupdate 15ms noecn", True
     ),
     "pie, ecn": Pair(
-        {"kind": "pie", "limit": "1000 packets", "ecn": True},
+        {"kind": "pie", "limit": "1000 packets", "variant": "linux", "mean_packet": "1500 B", "ecn": True},
         "pie limit 1000 target 15ms tupdate 15ms ecn",
         True,
     ),

@@ -23,8 +23,8 @@ const HOST: &str = "a router";
 const KEY: &str = "tc";
 
 /// The time of a guest at which the time of arrivals begins. Its queue is set up between [`BOOT`] and then, as some
-/// disciplines read the clock.
-const START: u64 = BOOT.as_nanos() + 1_000_000;
+/// disciplines read the clock. CoDel counts in units of 1024 ns, so the difference is a multiple of them.
+const START: u64 = (BOOT.as_nanos() + 1_000_000).next_multiple_of(1024);
 
 /// The outcome of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +83,9 @@ struct Router {
     /// The queue gives nothing before. None if it never gives anything by itself.
     ready_at: Option<u64>,
     backlog: usize,
+    /// A transmission has begun, and the transmitter asks for the next packet at its end. A discipline with several queues
+    /// notices only then that one is empty.
+    is_sending: bool,
     /// Bits of each arrival.
     bits: Vec<u32>,
     events: Vec<Event>,
@@ -116,15 +119,19 @@ impl Router {
             free_at: 0,
             ready_at: Some(0),
             backlog: 0,
+            is_sending: false,
             bits: Vec::new(),
             events: Vec::new(),
         })
     }
 
-    /// When the transmitter takes the next packet, as far as known.
+    /// When the transmitter asks for the next packet, as far as known.
     fn next_departure(&self) -> Option<u64> {
         let free_at = self.free_at.div_ceil(u128::from(self.rate)) as u64;
-        self.ready_at.filter(|_| self.backlog > 0).map(|ready_at| ready_at.max(free_at))
+        if self.backlog == 0 {
+            return self.is_sending.then_some(free_at);
+        }
+        self.ready_at.map(|ready_at| ready_at.max(free_at))
     }
 
     fn arrive(&mut self, number: usize, arrival: &Arrival) -> Result<(), KernelError> {
@@ -141,6 +148,7 @@ impl Router {
         let before = self.events.len();
         self.call(at, Kind::Serve, &[])?;
         let sent = self.events[before..].iter().find(|event| event.outcome == Outcome::Sent);
+        self.is_sending = sent.is_some();
         if let Some(event) = sent {
             let duration = u128::from(self.bits[event.arrival]) * u128::from(NANOS_PER_SEC);
             self.free_at = self.free_at.max(u128::from(at) * u128::from(self.rate)) + duration;

@@ -16,6 +16,8 @@ const LARGEST_INCREASE: f64 = 0.02;
 const LOW: f64 = 0.2;
 /// The delay from which Linux adds to the probability.
 const LONG: Duration = Duration::from_millis(250);
+/// Linux counts probabilities in units of 2^-56 in 64 bits.
+const OVERFLOW: f64 = 256.0;
 
 /// Constants of RFC 8034, appendix A.1.2.
 mod docsis {
@@ -249,7 +251,7 @@ impl State {
         let old_delay = self.old_delay;
         match parameters.variant {
             PieVariant::Rfc => self.adjust_plainly(parameters),
-            PieVariant::Linux => self.adjust_as_linux(parameters),
+            PieVariant::Linux => self.adjust_as_linux(parameters, backlog),
             PieVariant::Docsis => self.adjust_as_docsis(parameters),
         }
         self.old_delay = self.delay;
@@ -281,10 +283,12 @@ impl State {
         self.burst = self.burst.saturating_sub(parameters.t_update);
     }
 
-    fn adjust_as_linux(&mut self, parameters: &PieParameters) {
+    /// The probability has no upper bound below [`OVERFLOW`], so it winds up in a long overload.
+    fn adjust_as_linux(&mut self, parameters: &PieParameters, backlog: u64) {
         let more = if self.delay > LONG { LARGEST_INCREASE } else { 0.0 };
-        self.probability = (self.probability + self.bounded_adjustment(parameters) + more).clamp(0.0, 1.0);
-        if self.delay.is_zero() && self.old_delay.is_zero() {
+        let adjusted = (self.probability + self.bounded_adjustment(parameters) + more).max(0.0);
+        self.probability = if adjusted < OVERFLOW { adjusted } else { 1.0 };
+        if self.delay.is_zero() && self.old_delay.is_zero() && backlog == 0 {
             self.probability -= self.probability / 64.0;
         }
         let half = parameters.target / 2;
