@@ -138,10 +138,13 @@ static void arrive(const struct ackclock_arrival *arrival)
 {
 	struct queued *queued = kzalloc(sizeof(*queued), GFP_ATOMIC);
 	struct sk_buff *skb = queued ? packet(arrival, queued) : NULL;
+	struct Qdisc *root = rcu_dereference_bh(netdev_get_tx_queue(device, 0)->qdisc);
 	bool was_marked = INET_ECN_is_ce(arrival->tos), is_gone = false;
 
 	if (!skb)
 		panic("ackclock: no memory for a packet");
+	/* A packet for an idle device would go around the queue. */
+	root->flags &= ~TCQ_F_CAN_BYPASS;
 	queued->is_gone = &is_gone;
 	dev_queue_xmit(skb);
 	if (is_gone)

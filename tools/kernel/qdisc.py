@@ -31,7 +31,11 @@ LOADS = (0.5, 0.9, 1.1, 1.3, 1.6)
 #: Arrivals for which a load lasts.
 STRETCH = 1_000
 SEEDS = 20
+#: Added to the seed of the arrivals: the seed of the queue.
+QUEUE_SEED = 1_000
 PACKETS = 20_000
+#: Lines of the output before the first queue.
+TABLE_HEAD = 4
 #: Events from which on a distance is a statement.
 LEAST_EVENTS = 10_000
 #: The largest distance of distributions that agree.
@@ -54,19 +58,78 @@ class Pair:
 QUEUES = {
     "drop-tail": Pair({"kind": "drop-tail", "limit": "100 packets"}, "pfifo limit 100", False),
     "codel": Pair(
-        {"kind": "codel", "limit": "1000 packets", "control_law": "newton", "mtu": "1500 B"}, "codel limit 1000 target 5ms interval 100ms noecn", False
+        {"kind": "codel", "limit": "1000 packets", "control_law": "newton", "mtu": "1500 B"},
+        "codel limit 1000 target 5ms interval 100ms noecn",
+        False,
     ),
     "fq-codel": Pair(
-        {"kind": "fq-codel", "limit": "10240 packets", "control_law": "newton", "mtu": "1500 B"},
-        "fq_codel limit 10240 flows 1024 quantum 1514 noecn",
+        {
+            "kind": "fq-codel",
+            "limit": "10240 packets",
+            "variant": "linux",
+            "mtu": "1500 B",
+            "quantum": "1514 B",
+            "flows": 65536,
+            "ecn": False,
+        },
+        "fq_codel limit 10240 flows 65536 quantum 1514 noecn",
         False,
     ),
     "pie": Pair(
-        {"kind": "pie", "limit": "1000 packets", "variant": "linux", "mean_packet": "1500 B"}, "pie limit 1000 target 15ms tupdate 15ms noecn", True
+        {"kind": "pie", "limit": "1000 packets", "variant": "linux", "mean_packet": "1500 B"},
+        "pie limit 1000 target 15ms tupdate 15ms noecn",
+        True,
     ),
     "pie, ecn": Pair(
         {"kind": "pie", "limit": "1000 packets", "variant": "linux", "mean_packet": "1500 B", "ecn": True},
         "pie limit 1000 target 15ms tupdate 15ms ecn",
+        True,
+    ),
+    "fq-pie": Pair(
+        {
+            "kind": "fq-pie",
+            "limit": "10240 packets",
+            "flows": 2048,
+            "quantum": "1500 B",
+            "mean_packet": "1500 B",
+        },
+        "fq_pie limit 10240 flows 2048 target 15ms tupdate 15ms quantum 1500 noecn",
+        True,
+    ),
+    "red": Pair(
+        {
+            "kind": "red",
+            "preset": "linux",
+            "limit": "100000 B",
+            "min": "20000 B",
+            "max": "60000 B",
+            "max_p": 0.1,
+            "mean_packet": "1000 B",
+        },
+        "red limit 100000 min 20000 max 60000 avpkt 1000 burst 34 probability 0.1",
+        True,
+    ),
+    "choke": Pair(
+        {
+            "kind": "choke",
+            "preset": "linux",
+            "limit": "100 packets",
+            "min": "20 packets",
+            "max": "60 packets",
+            "max_p": 0.1,
+            "mean_packet": "1000 B",
+        },
+        "choke limit 100 min 20 max 60 avpkt 1000 burst 34 probability 0.1",
+        True,
+    ),
+    "sfb": Pair(
+        {"kind": "sfb", "limit": "1000 packets"},
+        "sfb limit 1000",
+        True,
+    ),
+    "cake": Pair(
+        {"kind": "cake", "bandwidth": "9 Mbit/s"},
+        "cake bandwidth 9mbit besteffort",
         True,
     ),
     "tbf": Pair(
@@ -137,8 +200,10 @@ def compare(pair: Pair, kernel: Path, seeds: int, packets: int) -> Figures:
     common, apart = 0, 0
     for seed in range(1, seeds + 1):
         rows = arrivals(seed, packets, is_ecn_capable="ecn" in pair.ours)
-        ours = events(_core.serve_queue(json.dumps(pair.ours), RATE_BPS, seed, rows))
-        theirs = events(_core.serve_kernel_queue(kernel, pair.theirs, RATE_BPS, seed, rows))
+        # Arrivals and queue draw from different streams.
+        draws = QUEUE_SEED + seed
+        ours = events(_core.serve_queue(json.dumps(pair.ours), RATE_BPS, draws, rows))
+        theirs = events(_core.serve_kernel_queue(kernel, pair.theirs, RATE_BPS, draws, rows))
         times = {arrival: at_ns for at_ns, arrival in theirs}
         shared = [(at_ns, times[arrival]) for at_ns, arrival in ours if arrival in times]
         common += len(shared)
@@ -199,15 +264,13 @@ def main() -> int:
         pair = QUEUES[name]
         figures = compare(pair, kernel.image, arguments.seeds, arguments.packets)
         lines.append(row(name, pair, figures))
-        print(lines[-1], file=sys.stderr)
         wrong += [text for text in [complaint(name, pair, figures)] if text]
     text = "\n".join(lines)
+    count = len(lines) - TABLE_HEAD
+    summary = f"{count} queues: {count - len(wrong)} inside their bounds, {len(wrong)} outside"
     if arguments.write:
-        write(text)
-    else:
-        print(text)
-    for line in wrong:
-        print(line, file=sys.stderr)
+        write(f"{text}\n\n{summary}.")
+    print(text, summary, *wrong, sep="\n")
     return int(bool(wrong))
 
 

@@ -4,12 +4,15 @@
 
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::contract::with_prefix;
 use super::fifo::Fifo;
 use super::flow_queues::FlowQueues;
 use super::{Limit, Qdisc, QueueSink, Queued, Reason};
 use crate::rng::Rng;
-use crate::units::Instant;
+use crate::units::{Duration, Instant};
 
 /// The most items that are dropped at once.
 const BATCH: u32 = 64;
@@ -42,20 +45,34 @@ pub trait FlowAqm: Clone {
     /// Shows its state.
     fn show(&self, parameters: &Self::Parameters, see: &mut dyn FnMut(&str, f64));
 
-    /// Takes the next item to send.
+    /// Takes the next item to send. The number is the bytes in other queues that count for this one.
     fn next<T: Queued>(
         &mut self,
         parameters: &Self::Parameters,
         now: Instant,
-        fifo: &mut Fifo<T>,
+        queue: (&mut Fifo<T>, u64),
         stream: &mut Rng,
         sink: &mut dyn QueueSink<T>,
     ) -> Option<(Instant, T)>;
 }
 
+/// The rules where Linux differs from RFC 8290.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FairQueueVariant {
+    /// RFC 8290: a new queue without packets becomes an old queue. The `mtu` bounds the backlog of the queue itself.
+    #[default]
+    Rfc,
+    /// Linux: a new queue without packets becomes inactive if there is no old queue. The `mtu` bounds the backlog of all
+    /// queues.
+    Linux,
+}
+
 /// Hash, turns, and the parameters of each queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FairQueueParameters<P> {
+    /// The rules where Linux differs.
+    pub variant: FairQueueVariant,
     /// Number of queues, at least 1.
     pub flows: u32,
     /// Bytes that a queue may send in a round, at least 1.
@@ -149,10 +166,15 @@ impl<T: Queued, A: FlowAqm> Qdisc<T> for FairQueue<T, A> {
                 continue;
             }
             let (aqm, stream) = (&self.parameters.aqm, &mut self.stream);
-            let sent = self.queues.take(place, |queue| queue.state.aqm.next(aqm, now, &mut queue.fifo, stream, sink));
+            let is_linux = self.parameters.variant == FairQueueVariant::Linux;
+            let all = if is_linux { self.queues.bytes() } else { 0 };
+            let sent = self.queues.take(place, |queue| {
+                let others = all.saturating_sub(queue.fifo.bytes());
+                queue.state.aqm.next(aqm, now, (&mut queue.fifo, others), stream, sink)
+            });
             let Some((since, item)) = sent else {
                 list.pop_front();
-                if is_new {
+                if is_new && !(is_linux && self.old.is_empty()) {
                     self.old.push_back(place);
                 } else {
                     self.queues.at(place).state.is_active = false;
@@ -161,6 +183,13 @@ impl<T: Queued, A: FlowAqm> Qdisc<T> for FairQueue<T, A> {
             };
             self.queues.at(place).state.credits -= i64::from(item.wire_len());
             return Some((since, item));
+        }
+    }
+
+    /// The transmitter has asked for another item, and all queues were empty. None of them is active any more.
+    fn idled(&mut self, _idle: Duration) {
+        for place in self.new.drain(..).chain(self.old.drain(..)) {
+            self.queues.at(place).state.is_active = false;
         }
     }
 

@@ -48,7 +48,7 @@ pub use contract::{Qdisc, QueueSink, Queued, Reason};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrParameters};
 pub use dualpi2::{DualPi2, DualPi2Parameters, DualPi2Variant};
-pub use fair_queue::{FairQueue, FairQueueParameters};
+pub use fair_queue::{FairQueue, FairQueueParameters, FairQueueVariant};
 pub use fq_cobalt::{FqCobalt, FqCobaltParameters};
 pub use fq_codel::{FqCoDel, FqCoDelParameters};
 pub use fq_pie::{FqPie, FqPieParameters};

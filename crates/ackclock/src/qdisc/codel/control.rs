@@ -43,11 +43,11 @@ impl Controller {
         &mut self,
         parameters: &CoDelParameters,
         now: Instant,
-        queue: &mut Fifo<T>,
+        (queue, others): (&mut Fifo<T>, u64),
         sink: &mut dyn QueueSink<T>,
     ) -> Option<(Instant, T)> {
         let time = parameters.control_law.units(now.as_nanos());
-        let mut head = self.pop(parameters, now, queue);
+        let mut head = self.pop(parameters, now, (queue, others));
         let mut is_marked = false;
         if !head.1 {
             self.dropping = false;
@@ -55,14 +55,14 @@ impl Controller {
             while self.dropping && time >= self.drop_next && !is_marked {
                 self.count = self.count.saturating_add(1);
                 self.step();
-                (head, is_marked) = self.signal(parameters, now, head, queue, sink);
+                (head, is_marked) = self.signal(parameters, now, head, (queue, others), sink);
                 self.dropping = head.1;
                 if self.dropping {
                     self.drop_next += self.gap(parameters);
                 }
             }
         } else {
-            (head, is_marked) = self.signal(parameters, now, head, queue, sink);
+            (head, is_marked) = self.signal(parameters, now, head, (queue, others), sink);
             self.enter(parameters, time);
         }
         let (since, mut item) = head.0?;
@@ -105,7 +105,7 @@ impl Controller {
         parameters: &CoDelParameters,
         now: Instant,
         head: Head<T>,
-        queue: &mut Fifo<T>,
+        (queue, others): (&mut Fifo<T>, u64),
         sink: &mut dyn QueueSink<T>,
     ) -> (Head<T>, bool) {
         let Some((since, mut item)) = head.0 else { return ((None, false), false) };
@@ -115,18 +115,23 @@ impl Controller {
             return ((Some((since, item)), true), true);
         }
         sink.dropped(now, item, Reason::Sojourn);
-        (self.pop(parameters, now, queue), false)
+        (self.pop(parameters, now, (queue, others)), false)
     }
 
     /// Takes the head of the queue, and notes whether its sojourn time is above the target.
-    fn pop<T: Queued>(&mut self, parameters: &CoDelParameters, now: Instant, queue: &mut Fifo<T>) -> Head<T> {
+    fn pop<T: Queued>(
+        &mut self,
+        parameters: &CoDelParameters,
+        now: Instant,
+        (queue, others): (&mut Fifo<T>, u64),
+    ) -> Head<T> {
         let Some((since, item)) = queue.pop() else {
             self.first_above_time = None;
             return (None, false);
         };
         let time = parameters.control_law.units(now.as_nanos());
         let is_below = parameters.sojourn(now, since) < parameters.units(parameters.target)
-            || queue.bytes() <= u64::from(parameters.mtu);
+            || queue.bytes() + others <= u64::from(parameters.mtu);
         let may_drop = match self.first_above_time {
             _ if is_below => {
                 self.first_above_time = None;

@@ -52,7 +52,7 @@ impl<T: Queued> Qdisc<T> for CoDel<T> {
     }
 
     fn dequeue(&mut self, now: Instant, sink: &mut dyn QueueSink<T>) -> Option<(Instant, T)> {
-        self.controller.dequeue(&self.parameters, now, self.queue.fifo(), sink)
+        self.controller.dequeue(&self.parameters, now, (self.queue.fifo(), 0), sink)
     }
 
     all_queued_in!(queue);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::FqCobalt;
 use crate::qdisc::cobalt::{CobaltKeys, CobaltParameters};
 use crate::qdisc::drr::{quantum_at, turns_in_words};
-use crate::qdisc::fair_queue::FairQueueParameters;
+use crate::qdisc::fair_queue::{FairQueueParameters, FairQueueVariant};
 use crate::qdisc::{self, DrrParameters, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason};
 use crate::quantity::{Limit, Size};
 use crate::rng::Rng;
@@ -85,7 +85,8 @@ impl QueueKeys for FqCobaltKeys {
     fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<FqCobaltParameters, Misfit> {
         let FqCobaltKeys { limit, target, interval, increment, decrement, blue_threshold, ecn, .. } = *self;
         let aqm = CobaltKeys { limit, target, interval, increment, decrement, blue_threshold, ecn }.resolved()?;
-        Ok(FqCobaltParameters { flows: self.flows, quantum: quantum_at(self.quantum, place)?, aqm })
+        let variant = FairQueueVariant::Rfc;
+        Ok(FqCobaltParameters { variant, flows: self.flows, quantum: quantum_at(self.quantum, place)?, aqm })
     }
 }
 

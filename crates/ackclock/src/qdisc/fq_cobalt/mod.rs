@@ -62,7 +62,7 @@ impl FlowAqm for CobaltOfFlow {
         &mut self,
         parameters: &CobaltParameters,
         now: Instant,
-        fifo: &mut Fifo<T>,
+        (fifo, _others): (&mut Fifo<T>, u64),
         stream: &mut Rng,
         sink: &mut dyn QueueSink<T>,
     ) -> Option<(Instant, T)> {

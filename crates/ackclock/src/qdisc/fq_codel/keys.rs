@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::FqCoDel;
 use crate::qdisc::codel::{CoDelKeys, parameters_in_words};
 use crate::qdisc::drr::{quantum_at, turns_in_words};
-use crate::qdisc::fair_queue::FairQueueParameters;
+use crate::qdisc::fair_queue::{FairQueueParameters, FairQueueVariant};
 use crate::qdisc::{
     self, CoDelParameters, ControlLaw, DrrParameters, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason,
 };
@@ -44,9 +44,12 @@ pub struct FqCoDelKeys {
     /// off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Duration>,
-    /// Arithmetic of the time to the next drop.
+    /// The rules where Linux differs from RFC 8290.
     #[serde(default)]
-    pub control_law: ControlLaw,
+    pub variant: FairQueueVariant,
+    /// Arithmetic of the time to the next drop. Default: `sqrt`, with `linux` `newton`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_law: Option<ControlLaw>,
 }
 
 /// RFC 8290, section 5.2.3.
@@ -86,9 +89,13 @@ impl QueueKeys for FqCoDelKeys {
     }
 
     fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<FqCoDelParameters, Misfit> {
-        let FqCoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, control_law, .. } = *self;
+        let FqCoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, variant, control_law, .. } = *self;
+        let control_law = control_law.unwrap_or(match variant {
+            FairQueueVariant::Rfc => ControlLaw::Sqrt,
+            FairQueueVariant::Linux => ControlLaw::Newton,
+        });
         let codel = CoDelKeys { limit, target, interval, mtu, ecn, ce_threshold, control_law }.parameters_at(place)?;
-        Ok(FqCoDelParameters { flows: self.flows, quantum: quantum_at(self.quantum, place)?, aqm: codel })
+        Ok(FqCoDelParameters { variant, flows: self.flows, quantum: quantum_at(self.quantum, place)?, aqm: codel })
     }
 }
 
@@ -146,10 +153,12 @@ mod tests {
             groups: crate::qdisc::Groups::NONE,
         };
         let has_clock = |control_law| {
-            let keys = FqCoDelKeys { control_law, ..keys.clone() };
+            let keys = FqCoDelKeys { control_law: Some(control_law), ..keys.clone() };
             keys.parameters(&place, qdisc::Limit::Packets(10)).unwrap().has_clock()
         };
         assert_eq!([has_clock(ControlLaw::Sqrt), has_clock(ControlLaw::Newton)], [false, true]);
+        let linux = FqCoDelKeys { variant: FairQueueVariant::Linux, ..keys.clone() };
+        assert!(linux.parameters(&place, qdisc::Limit::Packets(10)).unwrap().has_clock());
         let words = keys.parameters(&place, qdisc::Limit::Packets(10)).unwrap().in_words();
         assert!(words.ends_with(", target 5 ms, interval 100 ms, marks") && words.contains("1024"), "{words}");
     }

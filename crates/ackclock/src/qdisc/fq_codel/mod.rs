@@ -64,11 +64,11 @@ impl FlowAqm for CoDelOfFlow {
         &mut self,
         parameters: &CoDelParameters,
         now: Instant,
-        fifo: &mut Fifo<T>,
+        (fifo, others): (&mut Fifo<T>, u64),
         _stream: &mut Rng,
         sink: &mut dyn QueueSink<T>,
     ) -> Option<(Instant, T)> {
-        self.0.dequeue(parameters, now, fifo, sink)
+        self.0.dequeue(parameters, now, (fifo, others), sink)
     }
 }
 

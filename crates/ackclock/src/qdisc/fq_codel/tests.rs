@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contract::{Item, Told};
-use crate::qdisc::{ControlLaw, Limit, Qdisc};
+use crate::qdisc::{ControlLaw, FairQueueVariant, Limit, Qdisc};
 use crate::rng::RngStreams;
 use crate::units::Duration;
 
@@ -19,7 +19,7 @@ fn parameters(flows: u32, quantum: u32) -> FqCoDelParameters {
         ce_threshold: None,
         control_law: ControlLaw::Sqrt,
     };
-    FqCoDelParameters { flows, quantum, aqm: codel }
+    FqCoDelParameters { variant: FairQueueVariant::Rfc, flows, quantum, aqm: codel }
 }
 
 fn fq_codel(limit: u32, parameters: FqCoDelParameters) -> FqCoDel<Item> {
@@ -63,6 +63,52 @@ fn a_flow_that_has_run_empty_waits_for_its_turn_among_the_old_ones() {
     put(&mut queue, &[(1, 13, 1000), (2, 22, 100)]);
     // Old queues in their order: flow 1 got a quantum before flow 2 was moved after it.
     assert_eq!(order(&mut queue), [22, 13]);
+}
+
+#[test]
+fn in_linux_a_new_queue_without_packets_is_inactive_if_there_is_no_old_one() {
+    let turns = |variant| {
+        let mut queue = fq_codel(1000, FqCoDelParameters { variant, ..parameters(65_536, 1000) });
+        put(&mut queue, &[(1, 11, 100), (2, 21, 100)]);
+        assert_eq!(queue.dequeue(Instant::ZERO, &mut ()).unwrap().1.number, 11);
+        // The queue of flow 1 is empty, and loses its turn here.
+        assert_eq!(queue.dequeue(Instant::ZERO, &mut ()).unwrap().1.number, 21);
+        put(&mut queue, &[(1, 12, 100), (3, 31, 100)]);
+        order(&mut queue)
+    };
+    assert_eq!(turns(FairQueueVariant::Rfc), [31, 12]);
+    assert_eq!(turns(FairQueueVariant::Linux), [12, 31]);
+}
+
+#[test]
+fn in_linux_the_mtu_bounds_the_backlog_of_all_queues() {
+    let drops = |variant| {
+        let mut queue = fq_codel(1000, FqCoDelParameters { variant, ..parameters(65_536, MTU) });
+        let (mut told, mut now) = (Told::default(), Instant::ZERO);
+        // Four flows have two small packets each. A packet waits for 40 ms.
+        (0..8).for_each(|number| queue.enqueue(now, item(number % 4, number, 700), &mut told));
+        for number in 8..400 {
+            now += Duration::from_millis(5);
+            let (_, sent) = queue.dequeue(now, &mut told).unwrap();
+            queue.enqueue(now, item(sent.flow, number, 700), &mut told);
+        }
+        told.dropped.len()
+    };
+    assert_eq!(drops(FairQueueVariant::Rfc), 0);
+    assert!(drops(FairQueueVariant::Linux) > 0);
+}
+
+#[test]
+fn queues_are_inactive_after_the_transmitter_was_idle() {
+    let mut queue = fq_codel(1000, parameters(65_536, 1000));
+    put(&mut queue, &[(1, 11, 100), (1, 12, 100), (2, 21, 100)]);
+    assert_eq!(order(&mut queue), [11, 12, 21]);
+    let item = item(1, 13, 100);
+    queue.idled(Duration::ZERO);
+    assert_eq!(queue.bypass(Instant::ZERO, Duration::ZERO, item, &mut ()).unwrap().number, 13);
+    put(&mut queue, &[(2, 22, 100), (1, 14, 100)]);
+    // Flow 1 is new again, and before flow 2.
+    assert_eq!(order(&mut queue), [14, 22]);
 }
 
 #[test]
@@ -136,7 +182,7 @@ impl Described {
             let mut fifo = crate::qdisc::fifo::Fifo::default();
             packets.drain(..).for_each(|(since, item)| fifo.push(since, item));
             let mut told = Told::default();
-            let sent = controller.dequeue(&self.parameters.aqm, now, &mut fifo, &mut told);
+            let sent = controller.dequeue(&self.parameters.aqm, now, (&mut fifo, 0), &mut told);
             dropped.extend(told.dropped.iter().map(|(item, _)| item.number));
             packets.extend(fifo.drain());
             match sent {

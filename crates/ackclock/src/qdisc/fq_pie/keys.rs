@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FqPie;
 use crate::qdisc::drr::{quantum_at, turns_in_words};
-use crate::qdisc::fair_queue::FairQueueParameters;
+use crate::qdisc::fair_queue::{FairQueueParameters, FairQueueVariant};
 use crate::qdisc::pie::{PieKeys, PieParameters, PieVariant};
 use crate::qdisc::{self, DrrParameters, Misfit, Place, QueueKeys, QueueParameters, Queued, Reason};
 use crate::quantity::{Limit, Size};
@@ -44,6 +44,10 @@ pub struct FqPieKeys {
     /// Length of a burst after an idle time that loses no packet early. Default: 150 ms, with `docsis` 142 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_burst: Option<Duration>,
+    /// A queue of at most two packets of this size loses none early. Default: the largest packet that crosses the link,
+    /// with `docsis` 1024 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_packet: Option<Size>,
     /// Whether ECN-capable packets are marked instead of dropped.
     #[serde(default)]
     pub ecn: bool,
@@ -79,11 +83,16 @@ impl QueueKeys for FqPieKeys {
     }
 
     fn parameters(&self, place: &Place, _limit: qdisc::Limit) -> Result<FqPieParameters, Misfit> {
-        let FqPieKeys { limit, variant, target, t_update, alpha, beta, max_burst, ecn, mark_ecnth, .. } = *self;
-        let mean_packet = None;
+        let FqPieKeys {
+            limit, variant, target, t_update, alpha, beta, max_burst, mean_packet, ecn, mark_ecnth, ..
+        } = *self;
         let keys = PieKeys { limit, variant, target, t_update, alpha, beta, max_burst, mean_packet, ecn, mark_ecnth };
         let quantum = quantum_at(self.quantum, place)?;
-        Ok(FqPieParameters { flows: self.flows, quantum, aqm: keys.parameters_at(place)? })
+        let variant = match self.variant {
+            PieVariant::Linux => FairQueueVariant::Linux,
+            PieVariant::Rfc | PieVariant::Docsis => FairQueueVariant::Rfc,
+        };
+        Ok(FqPieParameters { variant, flows: self.flows, quantum, aqm: keys.parameters_at(place)? })
     }
 }
 

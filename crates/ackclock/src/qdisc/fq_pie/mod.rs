@@ -57,7 +57,7 @@ impl FlowAqm for PieOfFlow {
         &mut self,
         parameters: &PieParameters,
         now: Instant,
-        fifo: &mut Fifo<T>,
+        (fifo, _others): (&mut Fifo<T>, u64),
         _stream: &mut Rng,
         _sink: &mut dyn QueueSink<T>,
     ) -> Option<(Instant, T)> {
