@@ -241,7 +241,8 @@ impl Rack {
     fn wait_for_first(&mut self, board: &Scoreboard, latest: &Latest, settle: Duration) {
         let may_be_lost = |segment: &SentSegment| latest.was_sent_after(segment.sent_at, segment.end());
         let last = board.last_waiting_once(self.edge, latest.before, may_be_lost);
-        self.wait(board.at(last).sent_at + settle);
+        // After an undo, the segment at the edge may have left again after the later ones.
+        self.wait(board.at(self.edge).sent_at.max(board.at(last).sent_at) + settle);
     }
 
     /// The same where the first retransmission of the list may be.
