@@ -61,7 +61,7 @@ def flow(setup: Setup, sender: Sender, path: Sequence[str], clock: float) -> dic
 
 def algorithm(has: dict[str, float]) -> dict[str, Any]:
     """AIMD, or a control of the binomial family."""
-    match has["windowOption_"]:
+    match has.get("windowOption_", 1):
         case 1:
             return {"kind": "aimd", "increase": has["increase_num_"], "remaining": has["decrease_num_"]}
         case 6:

@@ -64,6 +64,9 @@ pub fn check_link(name: &str, new: impl Fn(LinkConfig, Limit) -> Link<Item>) -> 
     })
 }
 
+/// A link whose capacity is zero for ever sends all packets after this time.
+const WITHOUT_CAPACITY: Instant = Instant::from_nanos(1 << 61);
+
 /// The outcomes of the items of a case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course {
@@ -211,6 +214,9 @@ impl Course {
         }
         for pair in self.arrived.windows(2) {
             let [(before, _), (at, item)] = pair else { continue };
+            if *at >= WITHOUT_CAPACITY {
+                break;
+            }
             // Some impairments bunch arrivals up.
             let is_even = impairments.keeps_gaps();
             let apart = if is_even { transmission(rate, item) } else { Duration::ZERO };

@@ -404,7 +404,7 @@ impl<T: Impairable> Link<T> {
     fn begin(&mut self, start: Instant, sojourn: Duration, item: &T, sink: &mut impl Sink<T>) {
         self.passed.packets += 1;
         self.passed.bytes += u64::from(item.wire_len());
-        self.passed.sojourn_ns += sojourn.as_nanos();
+        self.passed.sojourn_ns = self.passed.sojourn_ns.saturating_add(sojourn.as_nanos());
         if let Some(times) = &mut self.sojourn_times {
             times.record(sojourn);
             sink.transmitted(start, item);
