@@ -478,8 +478,8 @@ mod tests {
             assert_eq!(
                 warnings(MARKING, &flow("classic")),
                 [format!(
-                    "few: {cc} needs the number of marks, but ecn = \"classic\" echoes one bit until the sender \
-                     answers; leave out ecn, or write ecn = \"accecn\""
+                    "few: {cc} needs the number of marks, but ecn = \"classic\" reports one bit; leave out \
+                     ecn, or write ecn = \"accecn\""
                 )]
             );
             assert_eq!(warnings(MARKING, &flow("accecn")), [""; 0]);
