@@ -6,6 +6,7 @@
 #include "shared.h"
 
 struct sock;
+struct socket;
 
 extern struct ackclock_shared *ackclock_shared;
 
@@ -25,6 +26,7 @@ void ackclock_word(const char *content, u32 len);
 
 /* calls.c: the system calls of a script. */
 void ackclock_call(u16 number, const struct ackclock_request *call);
+int ackclock_set_option(struct socket *sock, int level, int name, const void *value, int len);
 
 /* queue.c: a device whose queue is under test. */
 int ackclock_queue_init(void);

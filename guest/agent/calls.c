@@ -25,11 +25,13 @@ struct waiting_call {
 
 static struct socket *sockets[PLACES];
 
-static int set_option(struct socket *sock, int level, int name, void *value, int len)
+int ackclock_set_option(struct socket *sock, int level, int name, const void *value, int len)
 {
+	sockptr_t option = KERNEL_SOCKPTR((void *)value);
+
 	if (level == SOL_SOCKET)
-		return sock_setsockopt(sock, level, name, KERNEL_SOCKPTR(value), len);
-	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(value), len);
+		return sock_setsockopt(sock, level, name, option, len);
+	return sock->ops->setsockopt(sock, level, name, option, len);
 }
 
 /* Writes zeros or reads bytes, all with one call of the socket. Returns their number or an error. */
@@ -99,7 +101,7 @@ static s64 carry_out(const struct ackclock_request *call, void *content)
 	case ACKCLOCK_RECEIVE:
 		return transfer(*place, call->value, call->flags, false);
 	case ACKCLOCK_SET_OPTION:
-		return set_option(*place, call->flags, call->value, content, call->len);
+		return ackclock_set_option(*place, call->flags, call->value, content, call->len);
 	case ACKCLOCK_SHUTDOWN:
 		return kernel_sock_shutdown(*place, call->value);
 	case ACKCLOCK_CLOSE:

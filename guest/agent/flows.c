@@ -196,11 +196,6 @@ static struct flow *new_flow(u16 number, struct socket *sock, bool is_receiver)
 	return flow;
 }
 
-static int set_option(struct socket *sock, int level, int name, const void *value, int len)
-{
-	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR((void *)value), len);
-}
-
 static void open_flow(u16 number, const struct ackclock_open *open)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = open->source, .sin_port = htons(open->port) };
@@ -213,17 +208,17 @@ static void open_flow(u16 number, const struct ackclock_open *open)
 	error = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (error)
 		return ackclock_failed(number, "socket", error, "");
-	error = set_option(sock, SOL_TCP, TCP_CONGESTION, open->algorithm, strnlen(open->algorithm, 15));
+	error = ackclock_set_option(sock, SOL_TCP, TCP_CONGESTION, open->algorithm, strnlen(open->algorithm, 15));
 	if (error) {
 		tcp_get_available_congestion_control(known, sizeof(known));
 		ackclock_failed(number, open->algorithm, error, known);
 		goto release;
 	}
-	error = set_option(sock, SOL_TCP, TCP_MAXSEG, &mss, sizeof(mss));
+	error = ackclock_set_option(sock, SOL_TCP, TCP_MAXSEG, &mss, sizeof(mss));
 	if (!error && ahead)
-		error = set_option(sock, SOL_TCP, TCP_NOTSENT_LOWAT, &ahead, sizeof(ahead));
+		error = ackclock_set_option(sock, SOL_TCP, TCP_NOTSENT_LOWAT, &ahead, sizeof(ahead));
 	if (!error)
-		error = set_option(sock, SOL_TCP, TCP_NODELAY, &one, sizeof(one));
+		error = ackclock_set_option(sock, SOL_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (!error)
 		error = kernel_bind(sock, (struct sockaddr *)&address, sizeof(address));
 	if (error) {

@@ -36,13 +36,6 @@ static struct {
 	wait_queue_head_t due;
 } connection;
 
-static int set_option(struct socket *sock, int level, int name, void *value, int len)
-{
-	if (level == SOL_SOCKET)
-		return sock_setsockopt(sock, level, name, KERNEL_SOCKPTR(value), len);
-	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(value), len);
-}
-
 static int connect_sender(struct socket **connected)
 {
 	struct ackclock_open *open = &connection.open;
@@ -54,11 +47,11 @@ static int connect_sender(struct socket **connected)
 	error = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_MPTCP, &sock);
 	if (error)
 		return error;
-	error = set_option(sock, SOL_TCP, TCP_CONGESTION, open->algorithm, strnlen(open->algorithm, 15));
+	error = ackclock_set_option(sock, SOL_TCP, TCP_CONGESTION, open->algorithm, strnlen(open->algorithm, 15));
 	if (!error)
-		error = set_option(sock, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer));
+		error = ackclock_set_option(sock, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer));
 	if (!error)
-		error = set_option(sock, SOL_TCP, TCP_NODELAY, &one, sizeof(one));
+		error = ackclock_set_option(sock, SOL_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (!error)
 		error = kernel_bind(sock, (struct sockaddr *)&address, sizeof(address));
 	address.sin_addr.s_addr = open->destination;

@@ -34,8 +34,6 @@ SEEDS = 20
 #: Added to the seed of the arrivals: the seed of the queue.
 QUEUE_SEED = 1_000
 PACKETS = 20_000
-#: Lines of the output before the first queue.
-TABLE_HEAD = 4
 #: Events from which on a distance is a statement.
 LEAST_EVENTS = 10_000
 #: The largest distance of distributions that agree.
@@ -260,14 +258,15 @@ def main() -> int:
         "|---|---|--:|--:|--:|--:|--:|",
     ]
     wrong = []
-    for name in arguments.queues or QUEUES:
+    names = arguments.queues or list(QUEUES)
+    for name in names:
         pair = QUEUES[name]
         figures = compare(pair, kernel.image, arguments.seeds, arguments.packets)
         lines.append(row(name, pair, figures))
         wrong += [text for text in [complaint(name, pair, figures)] if text]
     text = "\n".join(lines)
-    count = len(lines) - TABLE_HEAD
-    summary = f"{count} queues: {count - len(wrong)} inside their bounds, {len(wrong)} outside"
+    inside = len(names) - len(wrong)
+    summary = f"{len(names)} queues: {inside} inside their bounds, {len(wrong)} outside"
     if arguments.write:
         write(f"{text}\n\n{summary}.")
     print(text, summary, *wrong, sep="\n")

@@ -69,21 +69,9 @@ mod tests {
 
     #[test]
     fn the_receivers_host_announces_the_address_of_each_further_subflow() {
-        let text = "
-            schema = 2
-            duration = '1 s'
-            links = { a = { rate = '1 Mbit/s' }, b = { rate = '1 Mbit/s' } }
-            kernel = { mptcp = ['y', 'x'] }
-            [[flows]]
-            name = 'x'
-            cc = 'reno'
-            path = ['a']
-            [[flows]]
-            name = 'y'
-            cc = 'reno'
-            path = ['b']
-        ";
-        let plan = Scenario::from_toml::<&str>(text, "s.toml", &[]).unwrap().plan(None, 0);
+        let text = include_str!("../../../examples/multipath.toml");
+        let turned = "kernel.mptcp=[\"over-lte\", \"over-wifi\"]";
+        let plan = Scenario::from_toml(text, "multipath.toml", &[turned]).unwrap().plan(None, 0);
         assert_eq!(settings(&plan, Side::Sender, 30).len(), 1);
         let messages = settings(&plan, Side::Receiver, 30);
         let [_, announced] = &messages[..] else { panic!("{messages:?}") };

@@ -73,9 +73,9 @@ def runs_text(evidence: Evidence) -> str:
     return (
         f"All algorithms ran {count} replicate{'s' if count > 1 else ''} of each environment with seed "
         f"{evidence.seed} and the same random draws{changed}. Each figure is a mean with half of its "
-        f"{100 * CONFIDENCE:.0f} % interval. The sign ▲ means that {label} is "
-        "better than the other algorithm. The sign ▼ means "
-        "that it is worse. A · means that the difference is not significant."
+        f"{100 * CONFIDENCE:.0f} % interval. The sign ▲ means that {label} is better than "
+        "the other algorithm. The sign ▼ means that it is worse. A · means that the difference is not "
+        "significant."
     )
 
 
