@@ -50,13 +50,14 @@ fn by_clock(network: &mut Network) -> Arrivals {
     arrivals
 }
 
-fn from_outside(plan: &Plan) -> Arrivals {
+/// Packets enter from outside. The simulation goes from news to news, or directly from packet to packet.
+fn from_outside(plan: &Plan, direction: Direction, heeds_news: bool) -> Arrivals {
     let (stop, packets, mut arrivals) = (AtomicBool::new(false), packets(), Vec::new());
     let mut simulation = Simulation::new(plan);
     let mut take = |now: Instant, simulation: &mut Simulation<'_>| {
         while let Some(outcome) = simulation.take_outcome() {
             if let OutcomeEvent::Arrived { .. } = outcome.event {
-                assert!(outcome.at >= now, "an arrival is known before it happens");
+                assert!(!heeds_news || outcome.at >= now, "an arrival is known before it happens");
                 let (_, flow, _, len) = packets[outcome.token as usize];
                 arrivals.push((outcome.at, flow, u32::from(len) + 40));
             }
@@ -68,7 +69,10 @@ fn from_outside(plan: &Plan) -> Arrivals {
             take(at, simulation);
         };
         // Nothing that is unknown arrives before the news.
-        while let Some(news) = simulation.earliest_news(Direction::Forward).filter(|news| *news <= now) {
+        let mut last = None;
+        while let Some(news) = simulation.earliest_news(direction).filter(|news| heeds_news && *news <= now) {
+            assert!(last < Some(news), "a step to the news brings later news");
+            last = Some(news);
             step(news, simulation);
         }
         step(now, simulation);
@@ -77,7 +81,7 @@ fn from_outside(plan: &Plan) -> Arrivals {
         go_to(at, &mut simulation);
         let packet = OutsidePacket {
             flow: FlowId::new(flow),
-            direction: Direction::Forward,
+            direction,
             kind: PacketKind::Data,
             token: token as u32,
             wire_len: u32::from(len) + 40,
@@ -86,7 +90,8 @@ fn from_outside(plan: &Plan) -> Arrivals {
         simulation.enter(at, packet);
         go_to(at, &mut simulation);
     }
-    go_to(Instant::ZERO + Duration::from_secs(9), &mut simulation);
+    let end = Instant::ZERO + plan.duration;
+    go_to(end.before().unwrap(), &mut simulation);
     arrivals.sort();
     arrivals
 }
@@ -118,7 +123,43 @@ fn packets_from_outside_arrive_as_by_the_clock() {
         let mut expected = by_clock(&mut Network::new(&plan));
         expected.sort();
         plan.flows.iter_mut().for_each(|flow| flow.stack = Stack::Outside);
-        assert_eq!(from_outside(&plan), expected, "{link}");
+        assert_eq!(from_outside(&plan, Direction::Forward, true), expected, "{link}");
         assert!(!is_lossy || expected.len() < 300, "{link}: the queue drops packets");
+    }
+}
+
+#[test]
+fn packets_from_outside_arrive_beside_simulated_flows_as_without_news() {
+    let queues = [
+        "limit = '20 packets'",
+        "limit = '500 packets' }, jitter = '3 ms', reverse = { jitter = '3 ms'",
+        "limit = '100 packets' }, jitter = '3 ms', jitter_reorders = true, loss = { kind = 'bernoulli', probability = 0.01",
+    ];
+    for (queue, delay) in queues.into_iter().flat_map(|queue| ["0 ms", "5 ms"].map(|delay| (queue, delay))) {
+        for (own, others) in [
+            ("", "send_jitter = '1 packet'"),
+            ("", "rtt = '80 ms'"),
+            ("rtt = '40 ms'", ""),
+            ("rtt = '40 ms'", "rtt = '80 ms', send_jitter = '1 packet'"),
+        ] {
+            let text = format!(
+                "
+                schema = 1
+                duration = '2 s'
+                topology = {{ kind = 'dumbbell', rate = '20 Mbit/s', delay = '{delay}', queue = {{ kind = 'drop-tail', {queue} }} }}
+                flows = [
+                    {{ name = 'test', cc = 'reno', count = 3, {own} }},
+                    {{ name = 'others', cc = 'cubic', count = 4, profile = 'linux', {others} }},
+                ]
+                "
+            );
+            let scenario = Scenario::from_toml::<&str>(&text, "s.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+            let mut plan = scenario.plan(Some(7), 0);
+            plan.flows.iter_mut().take(3).for_each(|flow| flow.stack = Stack::Outside);
+            for direction in [Direction::Forward, Direction::Reverse] {
+                let arrivals = |heeds_news: bool| from_outside(&plan, direction, heeds_news);
+                assert_eq!(arrivals(true), arrivals(false), "{queue}, {delay}, {own}, {others}, {direction:?}");
+            }
+        }
     }
 }

@@ -313,6 +313,13 @@ impl<T: Impairable> Link<T> {
         (self.next_start < Instant::MAX).then(|| self.next_start + self.delay)
     }
 
+    /// The same for a link that keeps the order of packets: nothing comes out before the last packet in flight either.
+    /// Jitter can delay this packet beyond the next commitment.
+    pub fn next_commitment_in_order(&self) -> Option<Instant> {
+        let last = self.pipe.back().map_or(Instant::ZERO, |(at, _)| *at);
+        self.next_commitment().map(|at| at.max(last))
+    }
+
     /// Starts every transmission that is due by `now`.
     #[inline(always)]
     pub fn advance(&mut self, now: Instant, sink: &mut impl Sink<T>) {

@@ -439,7 +439,7 @@ impl Network {
     pub(super) fn next_news(&self, link: LinkRank, are_certain: bool) -> Option<Instant> {
         let state = &self.links[link];
         if are_certain {
-            return state.next_commitment();
+            return state.next_commitment_in_order();
         }
         let at = if state.reorders() { state.next_deadline() } else { state.next_arrival() };
         let station = self.stations.get(link).copied().flatten();
