@@ -22,8 +22,6 @@ use crate::sys::{self, Confinement, GUESTS_MEMORY, Memory};
 
 /// The time of a guest at the start of a run. It boots before.
 pub const BOOT: units::Duration = units::Duration::from_secs(1);
-/// The largest packet of a guest without a plan: Ethernet's.
-const MTU: u32 = 1500;
 /// A guest computes no longer than this between two events, unless the scenario sets another limit.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Lines of a console that an error shows, and the bytes that are searched for them.
@@ -77,6 +75,20 @@ pub struct Boot<'a> {
     pub seed: u64,
     /// More words of its command line.
     pub settings: &'a [String],
+    /// Wall-clock time within which it answers.
+    pub limit: Option<Duration>,
+}
+
+/// The inputs of a guest without a plan.
+pub struct Alone<'a> {
+    /// The kernel.
+    pub kernel: &'a Path,
+    /// The name of the host in messages.
+    pub host: &'static str,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    /// The largest packet in bytes.
+    pub mtu: u32,
     /// Wall-clock time within which it answers.
     pub limit: Option<Duration>,
 }
@@ -146,11 +158,12 @@ impl Guest {
     }
 
     /// A guest without a plan, which has booted.
-    pub fn alone(kernel: &Path, host: &'static str, seed: u64) -> Result<Guest, KernelError> {
+    pub fn alone(alone: &Alone<'_>) -> Result<Guest, KernelError> {
+        let Alone { kernel, host, seed, mtu, limit } = *alone;
         // The guest opens all files that it needs. Nothing is left if this process is killed later.
         let folder = Folder::new().tried("the folder of a run")?;
-        let shared = Shared::new(0, MTU, 1).tried("the memory of a guest")?;
-        let boot = Boot { kernel, folder: folder.path(), host, number: 0, seed, settings: &[], limit: None };
+        let shared = Shared::new(0, mtu, 1).tried("the memory of a guest")?;
+        let boot = Boot { kernel, folder: folder.path(), host, number: 0, seed, settings: &[], limit };
         let mut guest = Guest::start(&boot, shared)?;
         let mut nothing = |_: Record<'_>| Ok(());
         guest.wait(&mut nothing)?;

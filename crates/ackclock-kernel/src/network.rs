@@ -2,17 +2,19 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ackclock::ecn::Ecn;
 use ackclock::sim::{
-    Direction, FlowId, Outcome, OutcomeEvent, OutsidePacket, PacketKind, Plan, RunError, RunResult, Simulation, Stack,
-    Traffic,
+    Direction, FlowId, Outcome, OutcomeEvent, OutsidePacket, PacketKind, Plan, RunResult, Simulation, Stack, Traffic,
 };
 use ackclock::units::{Duration, Instant};
 use ackclock_wire::{Account, Counters, FlowWindow, Flows, Header, Place, Side, Tap, corrupt, ecn_of, set_ecn};
 
-use crate::readings::Reports;
+use crate::error::KernelError;
+use crate::queue::{self, Reports};
+use crate::readings::Reports as Readings;
 
 /// A packet on its way.
 #[derive(Clone, Debug, Default)]
@@ -93,10 +95,22 @@ pub struct Certain<'a> {
     pub is_corrupted: bool,
 }
 
+/// The results of a network.
+pub struct Finished {
+    /// The results.
+    pub result: RunResult,
+    /// The packets that the plan captures.
+    pub capture: Option<Tap>,
+    /// CPU time of the routers in nanoseconds.
+    pub routers_cpu_ns: u64,
+}
+
 /// The network of a run.
 pub struct Network<'a> {
     plan: &'a Plan,
     simulation: Simulation<'a>,
+    /// The state of the routers whose queues the links have.
+    routers: Reports,
     packets: Packets,
     flows: Flows,
     /// Packets that are captured.
@@ -124,8 +138,13 @@ fn to(side: Side) -> Direction {
 }
 
 impl<'a> Network<'a> {
-    /// The network before the run.
-    pub fn new(plan: &'a Plan, tap: Option<Tap>) -> Self {
+    /// The network before the run. The routers of its queues run this kernel.
+    ///
+    /// # Errors
+    /// The errors of [`queue::connect`].
+    pub fn new(plan: &'a Plan, tap: Option<Tap>, kernel: &Path) -> Result<Self, KernelError> {
+        let mut simulation = Simulation::new(plan);
+        let routers = queue::connect(&mut simulation, plan, kernel)?;
         let mut flows = Flows::new(plan);
         for (flow, account) in plan.flows.iter().zip(&mut flows.accounts) {
             account.size = match flow.traffic {
@@ -133,9 +152,10 @@ impl<'a> Network<'a> {
                 _ => None,
             };
         }
-        Network {
+        Ok(Network {
             plan,
-            simulation: Simulation::new(plan),
+            simulation,
+            routers,
             packets: Packets::default(),
             flows,
             tap,
@@ -146,7 +166,7 @@ impl<'a> Network<'a> {
             before: None,
             next_sample: plan.sampling.interval.map(|_| Instant::ZERO),
             wire_bytes: Vec::new(),
-        }
+        })
     }
 
     /// The shortest time that a packet takes to this host from the other one.
@@ -200,8 +220,8 @@ impl<'a> Network<'a> {
     /// Everything happens that is due by `now`, with observations at their times.
     ///
     /// # Errors
-    /// The errors of the simulation.
-    pub fn observe(&mut self, now: Instant, stop: &AtomicBool) -> Result<(), RunError> {
+    /// The errors of the simulation, and a router that ended.
+    pub fn observe(&mut self, now: Instant, stop: &AtomicBool) -> Result<(), KernelError> {
         let (warmup_ends, end) = (Instant::ZERO + self.plan.warmup, Instant::ZERO + self.plan.duration);
         loop {
             let window = self.before.is_none().then_some(warmup_ends);
@@ -231,8 +251,9 @@ impl<'a> Network<'a> {
         self.flows.accounts.iter().map(Account::counters).collect()
     }
 
-    fn advance(&mut self, now: Instant, stop: &AtomicBool) -> Result<(), RunError> {
+    fn advance(&mut self, now: Instant, stop: &AtomicBool) -> Result<(), KernelError> {
         self.simulation.step(now + Duration::from_nanos(1), stop)?;
+        self.routers.check()?;
         self.take_outcomes();
         while let Some(Reverse(arrival)) = self.due.peek().copied().filter(|Reverse(arrival)| arrival.at <= now) {
             self.due.pop();
@@ -288,11 +309,11 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The run has ended, with these reports of the guests.
+    /// The run has ended, with these readings of the guests.
     ///
     /// # Errors
-    /// The errors of the simulation.
-    pub fn finish(mut self, reports: Reports<'_>, stop: &AtomicBool) -> Result<(RunResult, Option<Tap>), RunError> {
+    /// The errors of the simulation, and a router that ended.
+    pub fn finish(mut self, reports: Readings<'_>, stop: &AtomicBool) -> Result<Finished, KernelError> {
         if self.next_sample == Some(Instant::ZERO + self.plan.duration) {
             self.sample();
         }
@@ -308,6 +329,7 @@ impl<'a> Network<'a> {
         });
         let mut result = self.simulation.finish_with(flows.collect(), stop)?;
         reports.fill(&mut result.samples.flows, &self.wire_bytes);
-        Ok((result, self.tap))
+        self.routers.check()?;
+        Ok(Finished { result, capture: self.tap, routers_cpu_ns: self.routers.cpu_ns() })
     }
 }

@@ -13,10 +13,10 @@ use crate::commands::{Commands, looks};
 use crate::error::{KernelError, Tried};
 use crate::folder::Folder;
 use crate::guest::{Boot, Guest, TIME_OF_DAY};
-use crate::network::Network;
+use crate::network::{Finished, Network};
 use crate::readings::Reports;
 use crate::shared::Shared;
-use crate::{algorithm, settings, sys};
+use crate::{algorithm, queue, settings, sys};
 
 /// The results of a run.
 pub struct KernelRun {
@@ -36,6 +36,7 @@ pub struct KernelRun {
 /// The first key that says such a thing.
 pub fn check(plan: &Plan) -> Result<(), Refused> {
     ackclock_wire::check(plan, &BACKEND)?;
+    queue::check(plan)?;
     settings::check(plan)
 }
 
@@ -53,7 +54,7 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     let mut algorithms = algorithm::read(plan, image)?;
     let folder = Folder::new().tried("the folder of a run")?;
     let looks = looks(plan);
-    let network = Network::new(plan, tap);
+    let network = Network::new(plan, tap, &image.kernel)?;
     let response = network.least_delay(Side::Sender) + network.least_delay(Side::Receiver);
     let settings = settings::words(plan);
     let guest = |side: Side, host: &'static str| {
@@ -82,8 +83,8 @@ pub fn run(plan: &Plan, image: &Image, stop: &AtomicBool) -> Result<KernelRun, K
     calendar.run(stop)?;
     let Calendar { network, reports, guests, .. } = calendar;
     let guests_cpu: u64 = guests.into_iter().map(Guest::end).sum();
-    let (result, capture) = network.finish(reports, stop)?;
-    let cpu = Duration::from_nanos(sys::thread_cpu_ns() - cpu + guests_cpu);
+    let Finished { result, capture, routers_cpu_ns } = network.finish(reports, stop)?;
+    let cpu = Duration::from_nanos(sys::thread_cpu_ns() - cpu + guests_cpu + routers_cpu_ns);
     Ok(KernelRun { result, capture, algorithms: algorithms.titles(plan), cpu })
 }
 

@@ -1,13 +1,16 @@
 //! Queues of a kernel in virtual time. They need a built kernel, and do nothing without one.
 #![cfg(target_os = "linux")]
 
-use ackclock::open_loop::Arrival;
-use ackclock::qdisc::Ecn;
+use ackclock::open_loop::{Arrival, Event, Outcome};
+use ackclock::qdisc::{Ecn, Reason};
 use ackclock::units::Rate;
 use ackclock_kernel::KernelError;
-use ackclock_kernel::queue::{Event, Outcome, serve};
+use ackclock_kernel::queue::serve;
 
 mod built;
+
+const DROPPED: Outcome = Outcome::Dropped(Reason::Kernel);
+const MARKED: Outcome = Outcome::Marked(Reason::Kernel);
 
 fn rate() -> Rate {
     Rate::from_bps(10_000_000).unwrap()
@@ -58,9 +61,9 @@ fn each_queue_keeps_its_packets_and_repeats() {
     ] {
         let Some(events) = run(line) else { return };
         let events = events.unwrap();
-        let (sent, dropped) = (count(&events, Outcome::Sent), count(&events, Outcome::Dropped));
+        let (sent, dropped) = (count(&events, Outcome::Sent), count(&events, DROPPED));
         assert_eq!(sent + dropped, 2_000, "{line}");
-        assert!(dropped + count(&events, Outcome::Marked) > 20, "{line}: {dropped}");
+        assert!(dropped + count(&events, MARKED) > 20, "{line}: {dropped}");
         // A transmission takes 0.8 ms.
         let starts: Vec<u64> =
             events.iter().filter(|event| event.outcome == Outcome::Sent).map(|event| event.at_ns).collect();
@@ -73,7 +76,7 @@ fn each_queue_keeps_its_packets_and_repeats() {
 fn a_fifo_drops_what_does_not_fit() {
     let Some(events) = run("pfifo limit 30") else { return };
     let events = events.unwrap();
-    let first = events.iter().find(|event| event.outcome == Outcome::Dropped).unwrap();
+    let first = events.iter().find(|event| event.outcome == DROPPED).unwrap();
     // Packet n arrives at 0.6 n ms, when 0.75 n + 1 packets have left the queue, rounded down. Thirty wait.
     assert_eq!(first.arrival, 121);
 }

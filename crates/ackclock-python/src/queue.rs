@@ -33,17 +33,23 @@ pub fn serve_queue(queue: &str, rate_bps: u64, seed: u64, arrivals: Vec<(u64, u3
     let place =
         Place { rate: Some(rate), delay: Duration::ZERO, packet_bytes, mean_rtt_secs: 0.0, groups: Groups::NONE };
     let plan = spec.plan(&place).map_err(|(key, problem)| bad(&format!("{key}: {problem}")))?;
+    if plan.tc().is_some() {
+        return Err(bad(&"a queue of the kernel is served by serve_kernel_queue"));
+    }
     if !arrivals.is_sorted_by_key(|(at_ns, ..)| *at_ns) {
         return Err(bad(&"arrivals come in the order of their times"));
     }
     let arrivals: Vec<Arrival> = arrivals.into_iter().map(arrival).collect();
     let events = serve(plan.build(&|purpose| RngStreams::new(seed, 0).stream("link", purpose)), rate, &arrivals);
-    let row = |event: Event| match event.outcome {
+    Ok(events.into_iter().map(row).collect())
+}
+
+fn row(event: Event) -> Row {
+    match event.outcome {
         Outcome::Sent => (event.at_ns, event.arrival, "sent", ""),
         Outcome::Dropped(reason) => (event.at_ns, event.arrival, "dropped", reason.name()),
         Outcome::Marked(reason) => (event.at_ns, event.arrival, "marked", reason.name()),
-    };
-    Ok(events.into_iter().map(row).collect())
+    }
 }
 
 fn arrival((at_ns, bytes, flow, is_ecn_capable): (u64, u32, u64, bool)) -> Arrival {
@@ -72,18 +78,10 @@ pub fn serve_kernel_queue(
 
 #[cfg(target_os = "linux")]
 fn in_kernel(kernel: &Path, tc: &str, rate: Rate, seed: u64, arrivals: &[Arrival]) -> Result<Vec<KernelRow>, Error> {
-    use ackclock_kernel::queue::{Event, Outcome, serve};
-
-    let events = serve(kernel, tc, rate, seed, arrivals).map_err(|error| Error::Backend(error.to_string()))?;
-    let row = |event: Event| {
-        let outcome = match event.outcome {
-            Outcome::Sent => "sent",
-            Outcome::Dropped => "dropped",
-            Outcome::Marked => "marked",
-        };
-        (event.at_ns, event.arrival, outcome)
-    };
-    Ok(events.into_iter().map(row).collect())
+    let events = ackclock_kernel::queue::serve(kernel, tc, rate, seed, arrivals);
+    let events = events.map_err(|error| Error::Backend(error.to_string()))?;
+    let without_reason = |(at_ns, arrival, outcome, _): Row| (at_ns, arrival, outcome);
+    Ok(events.into_iter().map(row).map(without_reason).collect())
 }
 
 /// There is none.

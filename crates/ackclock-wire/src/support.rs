@@ -30,6 +30,12 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
     if !plan.kernel.subflows.is_empty() && !backend.has_settings {
         return refuse("kernel.mptcp".to_owned(), "Multipath TCP needs --backend kernel");
     }
+    if let Some((link, _)) = plan.kernel_queues().next().filter(|_| !backend.has_settings) {
+        return refuse(
+            format!("queue of link {}", plan.links[link].name),
+            "a queue of the kernel needs --backend kernel",
+        );
+    }
     let is_simulated = |flow: &&FlowId| plan.flows[**flow].stack == Stack::Simulated;
     if let Some(flow) = plan.kernel.subflows.iter().find(is_simulated) {
         let message = "a subflow needs the TCP of the kernel; remove stack = \"simulated\"";
@@ -52,6 +58,9 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
         return refuse("sampling.packets".to_owned(), &format!("{subject} traces no packets; use --pcap"));
     }
     let Some((_, first)) = kernels_flows(plan).next() else {
+        if plan.kernel_queues().next().is_some() {
+            return Ok(());
+        }
         return refuse("flows".to_owned(), "the kernel runs no flow of this scenario; use --backend sim");
     };
     if kernels_flows(plan).count() > MOST_FLOWS {
@@ -147,11 +156,11 @@ pub fn largest_packet(plan: &Plan) -> u32 {
     kernels_flows(plan).map(|(_, flow)| of_flow(&flow.transport)).max().unwrap_or(1500)
 }
 
-/// The common settings of the flows of a supported plan, as sysctls below `net`.
+/// The common settings of the flows of a supported plan, as sysctls below `net`. None without flows of the kernel.
 ///
 /// A scenario has no send buffers, so none limits a flow. Applications bound their unsent data.
 pub fn sysctls(plan: &Plan) -> Vec<(&'static str, String)> {
-    let (_, flow) = kernels_flows(plan).next().expect("invariant: a supported plan has a flow of the kernel");
+    let Some((_, flow)) = kernels_flows(plan).next() else { return Vec::new() };
     let transport = &flow.transport;
     let switch = |is_on: bool| if is_on { "1" } else { "0" }.to_owned();
     let mut found = vec![

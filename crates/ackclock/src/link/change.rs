@@ -1,7 +1,7 @@
 //! Changes of a link during a run: its rate, delay, losses, queue, and the limit of the queue.
 
 use super::{Impairable, Impairments, Line, Link, Loss, Reports, Sink};
-use crate::qdisc::{Limit, Qdisc, Queue, QueueSink, Reason};
+use crate::qdisc::{Limit, Qdisc, Queue, QueueServer, QueueSink, Reason};
 use crate::rng::Rng;
 use crate::units::{Duration, Instant, Rate};
 
@@ -69,6 +69,11 @@ impl<T: Impairable> Link<T> {
     /// The queue.
     pub fn queue(&self) -> &Queue<T> {
         &self.queue
+    }
+
+    /// A server decides about the packets of a queue of the kernel from now on.
+    pub fn connect_queue(&mut self, server: Box<dyn QueueServer>) {
+        self.queue.connect(server);
     }
 
     /// Sets the limit of the queue. Packets beyond a smaller limit stay queued ([`Qdisc::set_limit`]). Call

@@ -119,6 +119,10 @@ fn run(request: &Request) -> Result<Answer, RequestError> {
     };
     let planned = request.queue.plan(&place);
     let plan = planned.map_err(|(key, problem)| RequestError::new(format!("queue.{key}"), problem.to_string()))?;
+    if plan.tc().is_some() {
+        let message = "a queue of the kernel runs in a scenario with --backend kernel, not alone";
+        return Err(RequestError::new("queue", message));
+    }
     Ok(answer(request, &plan, &streams, &arrivals, &sources))
 }
 

@@ -53,11 +53,13 @@ pub enum Reason {
     Penalty,
     /// It is an ACK that a later one covers (CAKE).
     AckFilter,
+    /// A queue of the kernel chose it, and the kernel gives no reason.
+    Kernel,
 }
 
 impl Reason {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Reason; 14] = [
+    pub const ALL: [Reason; 15] = [
         Reason::Full,
         Reason::Early,
         Reason::Forced,
@@ -72,6 +74,7 @@ impl Reason {
         Reason::Bin,
         Reason::Penalty,
         Reason::AckFilter,
+        Reason::Kernel,
     ];
 
     /// The word for it in the names of metrics.
@@ -91,6 +94,7 @@ impl Reason {
             Reason::Bin => "bin",
             Reason::Penalty => "penalty",
             Reason::AckFilter => "ack_filter",
+            Reason::Kernel => "kernel",
         }
     }
 
@@ -111,6 +115,7 @@ impl Reason {
             Reason::Bin => "of packets at full bins",
             Reason::Penalty => "of flows that do not respond",
             Reason::AckFilter => "of ACKs that a later one covers",
+            Reason::Kernel => "by the kernel, which gives no reason",
         }
     }
 }

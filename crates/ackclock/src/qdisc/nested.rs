@@ -8,7 +8,7 @@ use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Limit, Qdisc, Queue, QueueSink, QueueSpec, Queued, Reason};
+use super::{Limit, Misfit, Place, Qdisc, Queue, QueuePlan, QueueSink, QueueSpec, Queued, Reason};
 use crate::quantity::{Problem, Shorthand};
 use crate::units::{Duration, Instant};
 
@@ -21,6 +21,18 @@ impl InnerQueue {
     /// Its keys.
     pub(super) fn spec(&self) -> &QueueSpec {
         &self.0
+    }
+
+    /// The queue at a link.
+    ///
+    /// # Errors
+    /// Fails if a key does not fit. The key `queue` contains the key of the inner queue.
+    pub(super) fn plan(&self, place: &Place) -> Result<QueuePlan, Misfit> {
+        let planned = match self.spec() {
+            QueueSpec::Kernel(_) => Err(("kind", Problem::KernelQueueInside)),
+            spec => spec.plan(place),
+        };
+        planned.map_err(|(key, problem)| ("queue", inside(key, problem)))
     }
 }
 

@@ -15,6 +15,7 @@ use super::fq_cobalt::FqCobaltKeys;
 use super::fq_codel::FqCoDelKeys;
 use super::fq_pie::FqPieKeys;
 use super::head_drop::HeadDropKeys;
+use super::kernel::KernelQueueKeys;
 use super::pie::PieKeys;
 use super::place::{Misfit, Place};
 use super::policer::PolicerKeys;
@@ -25,7 +26,7 @@ use super::sfb::SfbKeys;
 use super::sfq::SfqKeys;
 use super::token_bucket::TokenBucketKeys;
 use super::wrr::WrrKeys;
-use super::{AMPLE, Limit, ONE_BDP, Qdisc, QueueSink, Queued, Reason};
+use super::{AMPLE, Limit, ONE_BDP, Qdisc, QueueServer, QueueSink, Queued, Reason};
 use crate::quantity;
 use crate::rng::Rng;
 use crate::units::{Duration, Instant, Rate};
@@ -109,6 +110,16 @@ pub trait QueueParameters {
     /// Whether it is work-conserving. By default as the discipline.
     fn conserves_work(&self) -> bool {
         Self::CONSERVES_WORK
+    }
+
+    /// The limit in words, to follow the name.
+    fn limit_in_words(&self, limit: Limit) -> String {
+        limit.to_string()
+    }
+
+    /// The command line of `tc`, if the queue is the kernel's.
+    fn tc(&self) -> Option<&str> {
+        None
     }
 
     /// The parameters in words, to follow the name and the limit.
@@ -252,8 +263,14 @@ macro_rules! queues {
                 }
             }
 
-            fn parameters_in_words(&self) -> String {
-                parameters!(self, parameters => parameters.in_words())
+            fn values_in_words(&self) -> String {
+                let limit = self.limit;
+                parameters!(self, parameters => parameters.limit_in_words(limit) + &parameters.in_words())
+            }
+
+            /// The command line of `tc`, if the queue is the kernel's.
+            pub fn tc(&self) -> Option<&str> {
+                parameters!(self, parameters => parameters.tc())
             }
 
             /// The parameters in force, where the keys leave them open.
@@ -432,6 +449,8 @@ queues! {
     "prio" => Prio: PrioKeys;
     /// Weighted round robin: classes take turns, and each sends bytes in proportion to its weight.
     "wrr" => Wrr: WrrKeys;
+    /// A queue of the Linux kernel by its command line of `tc`. It needs `--backend kernel`.
+    "kernel" => Kernel: KernelQueueKeys;
 }
 
 /// A queue discipline with its parameters at a link.
@@ -469,7 +488,16 @@ impl QueuePlan {
 
     /// Name, limit and parameters in words.
     pub fn in_words(&self) -> String {
-        format!("{}, {}{}", self.name(), self.limit, self.parameters_in_words())
+        format!("{}, {}", self.name(), self.values_in_words())
+    }
+}
+
+impl<T: Queued> Queue<T> {
+    /// A server decides about the packets of a queue of the kernel from now on. Other queues stay unchanged.
+    pub fn connect(&mut self, server: Box<dyn QueueServer>) {
+        if let Queue::Kernel(queue) = self {
+            queue.connect(server);
+        }
     }
 }
 

@@ -331,6 +331,9 @@ pub enum Problem {
         /// The channel.
         channel: String,
     },
+    /// A queue of the kernel within another queue.
+    #[error("a queue of the kernel cannot be inside another queue; write it as the queue of a link")]
+    KernelQueueInside,
     /// A queue that holds no packet.
     #[error(
         "a queue of {limit} carries nothing, as every packet passes through it; at least 1 packet, or {packet} B here"

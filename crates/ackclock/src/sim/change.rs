@@ -142,7 +142,7 @@ impl Simulation<'_> {
     /// the end of the run the call has no effect.
     ///
     /// # Errors
-    /// [`ChangeError`] if the link has no queue. The link stays unchanged then.
+    /// [`ChangeError`] if the link has no queue, or if the new one is the kernel's. The link stays unchanged then.
     ///
     /// # Panics
     /// If the plan has no such link.
@@ -151,6 +151,9 @@ impl Simulation<'_> {
         let plan = &self.plan.links[link];
         if plan.rate.is_none() {
             return Err(ChangeError::PureDelay);
+        }
+        if queue.tc().is_some() {
+            return Err(ChangeError::NeedsKernel);
         }
         let now = self.now();
         if now == Instant::ZERO + self.plan.duration {

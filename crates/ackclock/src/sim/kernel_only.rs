@@ -1,10 +1,16 @@
 //! Parts of a plan that only a kernel runs.
 
 use super::error::RunError;
+use super::index::LinkId;
 use super::plan::Plan;
 use crate::cc::CcSpec;
 
 impl Plan {
+    /// The links whose queue is the kernel's, with its command line of `tc`.
+    pub fn kernel_queues(&self) -> impl Iterator<Item = (LinkId, &str)> {
+        self.link_ids().filter_map(|link| Some((link, self.links[link].queue.tc()?)))
+    }
+
     /// Checks that the plan needs no kernel.
     ///
     /// # Errors
@@ -21,6 +27,12 @@ impl Plan {
         }
         if !self.kernel.subflows.is_empty() {
             let (key, what) = ("kernel.mptcp".to_owned(), "the simulation has no Multipath TCP".to_owned());
+            return Err(RunError::NeedsKernel { key, what });
+        }
+        if let Some((link, _)) = self.kernel_queues().next() {
+            let name = &self.links[link].name;
+            let (key, what) =
+                (format!("queue of link {name}"), "the simulation has no queues of the kernel".to_owned());
             return Err(RunError::NeedsKernel { key, what });
         }
         match self.kernel.sysctls.keys().next() {

@@ -7,13 +7,13 @@
 use std::sync::atomic::AtomicBool;
 
 use super::error::RunError;
-use super::index::FlowId;
+use super::index::{FlowId, LinkId};
 use super::measures::{FlowMeasures, OutsideFlow};
 use super::outcome::{Direction, Outcome};
 use super::packet::{Body, Kind, OutsideBody};
 use super::result::RunResult;
 use super::simulation::Simulation;
-use crate::qdisc::Ecn;
+use crate::qdisc::{Ecn, QueueServer};
 use crate::units::{Duration, Instant};
 
 /// A packet of a flow whose ends are outside.
@@ -43,6 +43,15 @@ impl Simulation<'_> {
         let meta = self.ends.flow(flow).outside_meta(direction, wire_len, ecn);
         self.network.send(now, meta, Body::Outside(OutsideBody { token, kind, is_corrupted: false }));
         self.take_ahead();
+    }
+
+    /// A server decides about the packets of a link whose queue is the kernel's. Connect it before the first step.
+    ///
+    /// # Panics
+    /// If the plan has no such link.
+    pub fn connect_queue(&mut self, link: LinkId, server: Box<dyn QueueServer>) {
+        let rank = self.network.link_rank[link];
+        self.network.links[rank].connect_queue(server);
     }
 
     /// The next outcome that was not taken.

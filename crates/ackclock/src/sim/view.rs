@@ -73,6 +73,9 @@ pub enum ChangeError {
     /// A queue that would hold nothing.
     #[error("a queue holds at least one packet")]
     NoRoom,
+    /// A queue of the kernel.
+    #[error("a queue of the kernel is part of the scenario from the start, and needs --backend kernel")]
+    NeedsKernel,
     /// No probability.
     #[error("a probability is from 0 to 1")]
     NoProbability,

@@ -114,6 +114,8 @@ fn a_limit_from_the_start_is_that_of_the_plan() {
             ),
             // Thresholds of their own: those that the keys leave open come from the limit.
             "red" | "rio" | "choke" => continue,
+            // Its limit is the kernel's.
+            "kernel" => continue,
             other => format!("topology.queue={{ kind = \"{other}\", limit = \"40 packets\" }}"),
         };
         let (planned, other) = (plan(&[&queue]), plan(&[&queue.replace("40 packets", "77 packets")]));
@@ -201,7 +203,7 @@ fn packets_are_seen_where_they_are() {
 #[test]
 fn what_is_seen_at_a_link_is_its_backlog_and_what_will_come_out() {
     let ecn = ["topology.queue={ kind = \"red\", ecn = true }", "transport.ecn=\"classic\""];
-    let kinds = disciplines().map(|(name, _)| name).filter(|name| !["tbf", "policer"].contains(name));
+    let kinds = disciplines().map(|(name, _)| name).filter(|name| !["tbf", "policer", "kernel"].contains(name));
     let written = |kind: &str| match kind {
         "prio" | "wrr" => format!(
             "topology.queue={{ kind = \"{kind}\", limit = \"40 packets\", class = [{{ queue = \"drop-tail\" }}] }}"

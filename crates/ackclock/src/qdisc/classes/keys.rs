@@ -108,7 +108,7 @@ impl ClassesParameters {
     pub(in crate::qdisc) fn new(classes: &[ClassKeys], place: &Place) -> Result<Self, Misfit> {
         let of = |class: &ClassKeys| -> Result<ClassParameters, Misfit> {
             let selector = class.selector(place)?;
-            let queue = class.queue.spec().plan(place).map_err(|(key, problem)| ("queue", inside(key, problem)))?;
+            let queue = class.queue.plan(place)?;
             Ok(ClassParameters { selector, weight: class.weight, queue })
         };
         let numbered = classes.iter().enumerate();

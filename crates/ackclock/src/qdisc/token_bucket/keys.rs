@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TokenBucket;
-use crate::qdisc::nested::{inside, union};
+use crate::qdisc::nested::union;
 use crate::qdisc::{self, InnerQueue, Misfit, Place, QueueKeys, QueueParameters, QueuePlan, QueueSpec, Queued, Reason};
 use crate::quantity::{Limit, Problem, Size, without_default};
 use crate::rng::Rng;
@@ -83,7 +83,7 @@ impl QueueKeys for TokenBucketKeys {
             Some(queue) => {
                 let rate = place.rate.map_or(self.rate, |rate| rate.min(self.rate));
                 let place = Place { rate: Some(rate), ..place.clone() };
-                queue.spec().plan(&place).map_err(|(key, problem)| ("queue", inside(key, problem)))?
+                queue.plan(&place)?
             }
             None => QueuePlan::drop_tail(limit),
         };
