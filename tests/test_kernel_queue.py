@@ -102,6 +102,13 @@ def test_a_wrong_queue_is_one_message(arguments: list[str], told: str) -> None:
     assert answer.code == 2 and told in answer.stderr, answer.stderr
 
 
-def test_a_queue_alone_is_not_the_kernels() -> None:
-    answer = cli("queue", '{ kind = "kernel", tc = "pfifo" }')
-    assert answer.code == 2 and "runs in a scenario with --backend kernel, not alone" in answer.stderr
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("queue", "runs in a scenario with --backend kernel, not alone"),
+        ("evaluate-queue", "an evaluation of queues is simulated, without queues of the kernel"),
+    ],
+)
+def test_commands_for_simulated_queues_refuse_the_kernels(command: str, told: str) -> None:
+    answer = cli(command, '{ kind = "kernel", tc = "pfifo" }')
+    assert answer.code == 2 and told in answer.stderr

@@ -119,6 +119,8 @@ def figures() -> Iterator[Figure]:
             yield Figure("algorithms", name, f"Two flows of {name}", ("window", "queue"), options)
     for queue in json.loads(_core.list_json("queue")):
         name = queue["name"]
+        if name == "kernel":  # No page has a kernel.
+            continue
         options = {**path, "queue": written(queue), "flows": "cubic,bbr3", "duration": "60s"}
         yield Figure("queues", name, f"CUBIC and BBRv3 through {name}", ("rate", "queue"), options)
 

@@ -183,7 +183,8 @@ async function main() {
     show(`The simulator cannot be loaded: ${error.message ?? error}.`);
     return;
   }
-  kinds = list("queue");
+  // A page has no kernel.
+  kinds = list("queue").filter(({ name }) => name !== "kernel");
   fill(byId("kind"), kinds, "codel");
   byId("kind").value = "codel";
   choose();

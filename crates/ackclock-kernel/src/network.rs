@@ -309,7 +309,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The run has ended, with these readings of the guests.
+    /// The run has ended, with these observations of the guests.
     ///
     /// # Errors
     /// The errors of the simulation, and a router that ended.

@@ -31,7 +31,10 @@ class QueueCandidate(Candidate):
             table = dict(cc) if isinstance(cc, Mapping) else table_of(cc)
         except ValueError as error:
             raise ScenarioError(f"queue {cc}: {error}") from None
-        queue_of(cc)
+        if queue_of(cc)["kind"] == "kernel":
+            raise ScenarioError(
+                f"queue {cc}: an evaluation of queues is simulated, without queues of the kernel"
+            )
         return cls(as_toml(table))
 
     @cached_property

@@ -1,7 +1,7 @@
 //! Queues of the kernel, in front of transmitters of the simulation.
 //!
-//! A guest is the router. It learns of each arrival, and of each time at which the transmitter is free, and gives at
-//! most one packet then.
+//! A guest is the router. It learns each arrival, and each time at which the transmitter is free. It gives at most one
+//! packet then.
 
 mod router;
 mod structures;

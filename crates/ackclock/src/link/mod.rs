@@ -313,8 +313,8 @@ impl<T: Impairable> Link<T> {
         (self.next_start < Instant::MAX).then(|| self.next_start + self.delay)
     }
 
-    /// The same for a link that keeps the order of packets: nothing comes out before the last packet in flight either.
-    /// Jitter can delay this packet beyond the next commitment.
+    /// The same for a link that keeps the order of packets. Nothing comes out before the last packet in flight, which
+    /// jitter can delay beyond the next commitment.
     pub fn next_commitment_in_order(&self) -> Option<Instant> {
         let last = self.pipe.back().map_or(Instant::ZERO, |(at, _)| *at);
         self.next_commitment().map(|at| at.max(last))

@@ -6,8 +6,8 @@
 //! own link. Stations of a channel have no lookahead, because their transmissions depend on later arrivals at other
 //! stations.
 //!
-//! No packet enters the next link ahead of time if some packets arrive outside of the simulation at this place. A
-//! packet that waits for the end of a step would hold up those behind it, whose arrival must be known.
+//! No packet enters the next link ahead of time if some packets arrive outside of the simulation at this place. It
+//! could wait for the end of a step, and hold up packets behind it whose arrival must be known.
 //!
 //! By default lookahead is forbidden. A link permits it only if everything on it declares to permit it. Kinds of
 //! traffic declare it in `Traffic::receiver_only_answers` and `Traffic::sender_reacts_only_to_acks`, impairments in

@@ -1,8 +1,8 @@
 //! A queue of the Linux kernel: the packets are here, and a [`QueueServer`] decides about them.
 //!
 //! The server runs the discipline in a kernel in virtual time. It receives the size, the flow and the ECN field of each
-//! arrival, and each time at which the transmitter takes a packet. Its answers name packets that are sent, dropped or
-//! marked.
+//! arrival. It also learns each time at which the transmitter takes a packet. Its answers name packets that are sent,
+//! dropped or marked.
 
 mod keys;
 
@@ -164,7 +164,7 @@ impl<T: Queued> KernelQueue<T> {
         sent
     }
 
-    /// Asks the server, which is none from the first error on. All packets are dropped then.
+    /// Asks the server. At its first error the connection ends, and all packets are dropped.
     fn ask(
         &mut self,
         now: Instant,
