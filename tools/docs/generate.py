@@ -117,8 +117,8 @@ def newcomer_table() -> str:
 
 
 def paper_on_linux(name: str) -> str:
-    """The results of `tools/linux/paper_runs.py`: claims as printed, simulated, and with the kernel."""
-    found = json.loads((DOCS.parent / "tools/linux/papers.json").read_text(encoding="utf-8"))[name]
+    """The results of `tools/kernel/paper_runs.py`: claims as printed, simulated, and with the kernel."""
+    found = json.loads((DOCS.parent / "tools/kernel/papers.json").read_text(encoding="utf-8"))[name]
 
     def number(value: float) -> str:
         return f"{value:.0f}" if abs(value) >= LARGE else f"{value:.4g}"
@@ -130,10 +130,10 @@ def paper_on_linux(name: str) -> str:
     for claim in found["claims"]:
         printed = "" if claim["printed"] is None else number(claim["printed"])
         changed = "**" if claim["id"] in found["changed"] else ""
-        there = f"{changed}{figure(claim['linux'])}{changed}"
+        there = f"{changed}{figure(claim['kernel'])}{changed}"
         what = f"{claim['statement']} (`{claim['id']}`)"
         rows.append((what, printed, figure(claim["simulated"]), there, claim["unit"]))
-    counts = f"{found['runs']} emulations, {found['replicates']} of each cell, {found['invalid']} not valid"
+    counts = f"{found['runs']} runs, {found['replicates']} of each configuration"
     return f"{found['made']}: {counts}. In bold: another verdict than the simulation's.\n\n{table(rows)}"
 
 

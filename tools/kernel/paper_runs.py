@@ -1,12 +1,11 @@
-"""Stores the results of papers' experiments with the running kernel's TCP, for docs/papers/linux.md.
+"""Stores the results of papers' experiments with the TCP of a kernel in virtual time, for docs/papers/linux.md.
 
-    ackclock reproduce jasem-efficiency --quick --backend linux --workers 2 --out out/jasem-efficiency
-    ackclock reproduce jasem-utilization --quick --backend linux --workers 2 --out out/jasem-utilization
-    python tools/linux/paper_runs.py out/jasem-efficiency out/jasem-utilization
+    ackclock reproduce jasem-efficiency --quick --backend kernel --workers 2 --out out/jasem-efficiency
+    python tools/kernel/paper_runs.py out/jasem-efficiency
     python tools/docs/generate.py
 
-The first two commands take 40 and 30 minutes, as root. Run nothing else on their processors. Claims that
-follow from the model alone are left out, because no TCP runs for them.
+The page names the time that each paper takes. Claims that follow from the model alone are left out, because
+no TCP runs for them.
 """
 
 import argparse
@@ -16,6 +15,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from ackclock.kernels import store
 
 RESULTS = Path(__file__).with_name("papers.json")
 #: Stored fields of both sides of a claim.
@@ -30,25 +31,24 @@ def claim(document: Mapping[str, Any]) -> dict[str, Any]:
         "unit": document["unit"],
         "printed": document["printed"],
         "simulated": {key: document[key] for key in KEPT},
-        "linux": {key: document["linux"][key] for key in KEPT},
+        "kernel": {key: document["kernel"][key] for key in KEPT},
     }
 
 
 def is_run(document: Mapping[str, Any]) -> bool:
     """Whether runs of TCP are behind a claim: their figures differ."""
-    here, there = document["measured"], document.get("linux", {}).get("measured")
+    here, there = document["measured"], document.get("kernel", {}).get("measured")
     return there is not None and here != there
 
 
 def kept(folder: Path) -> dict[str, Any]:
     """Return the stored part of a reproduction."""
     document = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))
-    if "linux" not in document:
-        raise SystemExit(f"{folder}: was made without --backend linux")
-    release = Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip()
+    if "kernel" not in document:
+        raise SystemExit(f"{folder}: was made without --backend kernel")
     return {
-        "made": f"Linux {release}, {time.strftime('%Y-%m-%d', time.gmtime())}",
-        **{key: document["linux"][key] for key in ("replicates", "runs", "invalid", "changed")},
+        "made": f"{store.find().title}, {time.strftime('%Y-%m-%d', time.gmtime())}",
+        **{key: document["kernel"][key] for key in ("replicates", "runs", "invalid", "changed")},
         "claims": [claim(each) for each in document["claims"] if is_run(each)],
     }
 
@@ -58,7 +58,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folders", nargs="+", type=Path, help="what `ackclock reproduce` wrote")
+    parser.add_argument("folders", nargs="+", type=Path, help="folders that `ackclock reproduce` wrote")
     given = parser.parse_args()
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     for folder in given.folders:
