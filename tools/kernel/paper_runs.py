@@ -1,4 +1,4 @@
-"""Stores the results of papers' experiments with the TCP of a kernel in virtual time, for docs/papers/linux.md.
+"""Stores the results of experiments with the TCP of a kernel in virtual time, for docs/papers/linux.md.
 
     ackclock reproduce jasem-efficiency --quick --backend kernel --workers 2 --out out/jasem-efficiency
     python tools/kernel/paper_runs.py out/jasem-efficiency
