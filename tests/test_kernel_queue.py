@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from helpers import ROOT, cli, require_kernel
 
 EXAMPLE = ROOT / "examples" / "kernel-queue.toml"
+PAGE = ROOT / "docs" / "queues" / "kernel.md"
 PATH = ("--rate", "10 Mbit/s", "--rtt", "40 ms", "--duration", "20 s")
 #: A random scenario uses the seed of the run with either queue.
 RANDOM = ("--set", "transport.send_jitter=1 packet")
@@ -100,6 +102,15 @@ def test_a_shaper_of_the_kernel_sets_the_rate() -> None:
 def test_a_wrong_queue_is_one_message(arguments: list[str], told: str) -> None:
     answer = cli("run", str(EXAMPLE), *arguments)
     assert answer.code == 2 and told in answer.stderr, answer.stderr
+
+
+def test_every_command_line_of_the_page_runs() -> None:
+    rows = re.findall(r"^\| `.*`.* \| `(.*)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) == 9
+    for line in rows:
+        queue = f'topology.queue={{ kind = "kernel", tc = "{line}" }}'
+        found = run(str(EXAMPLE), "--set", "duration=6 s", "--set", queue)
+        assert found["summary"]["goodput_bps"] > 3e6, line
 
 
 @pytest.mark.parametrize(
