@@ -7,16 +7,35 @@ use serde_json::{Map, Value as Json, json};
 use super::Draw;
 use crate::qdisc::{Place, QueuePlan, QueueSpec};
 
-/// The schema of everything that a scenario may write of a queue.
-static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(QueueSpec).to_value());
+/// The schema of everything that a scenario may write of a queue that the simulation contains. Queues of the kernel are
+/// not among them.
+static SCHEMA: LazyLock<Json> = LazyLock::new(|| {
+    let mut schema = schemars::schema_for!(QueueSpec).to_value();
+    retain_simulated(&mut schema);
+    schema
+});
+
+fn retain_simulated(schema: &mut Json) {
+    match schema {
+        Json::Object(keys) => keys.values_mut().for_each(retain_simulated),
+        Json::Array(items) => {
+            items.retain(|item| name_of(item) != Some("kernel"));
+            items.iter_mut().for_each(retain_simulated);
+        }
+        _ => {}
+    }
+}
 
 /// The number of new draws for keys that contradict one another.
 const TRIES: usize = 20;
 
-/// The names of all disciplines.
+/// The names of all disciplines that the simulation contains.
 pub fn queue_kinds() -> Vec<String> {
-    let kinds = alternatives().iter().filter_map(|kind| kind.pointer("/properties/kind/const")?.as_str());
-    kinds.map(str::to_owned).collect()
+    alternatives().iter().filter_map(name_of).map(str::to_owned).collect()
+}
+
+fn name_of(kind: &Json) -> Option<&str> {
+    kind.pointer("/properties/kind/const")?.as_str()
 }
 
 /// A queue of a random discipline, half of the time drop-tail, with random keys.
@@ -37,7 +56,7 @@ fn alternatives() -> &'static [Json] {
 }
 
 fn random_queue_of(draw: &mut Draw, kind: &Json, place: &Place) -> QueuePlan {
-    let name = kind.pointer("/properties/kind/const").cloned().unwrap_or_default();
+    let name = name_of(kind).unwrap_or_default();
     for _ in 0..TRIES {
         let spec: Result<QueueSpec, _> = serde_json::from_value(random_keys(draw, kind, place));
         if let Ok(plan) = spec.map_err(|error| panic!("{name}: {error}")).and_then(|spec| spec.plan(place)) {

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use ackclock::cc::{Ack, Algorithm, CaState, CcContext, CcSpec, Congestion, CongestionControl};
-use ackclock::qdisc::disciplines;
+use ackclock::contract::queue_kinds;
 use ackclock::sim::{ChangeError, FlowId, LinkId, LossPlan, PacketKind, PacketView, Plan, QueueLimit, Simulation, run};
 use ackclock::units::{Duration, Instant};
 use ackclock_scenario::Scenario;
@@ -104,8 +104,8 @@ fn what_is_queued_beyond_a_smaller_limit_leaves_and_nothing_is_added_to_it() {
 
 #[test]
 fn a_limit_from_the_start_is_that_of_the_plan() {
-    for (queue, _) in disciplines() {
-        let queue = match queue {
+    for queue in queue_kinds() {
+        let queue = match queue.as_str() {
             "tbf" | "policer" => format!(
                 "topology.queue={{ kind = \"{queue}\", rate = \"9 Mbit/s\", burst = \"3000 B\", limit = \"40 packets\" }}"
             ),
@@ -114,8 +114,6 @@ fn a_limit_from_the_start_is_that_of_the_plan() {
             ),
             // Thresholds of their own: those that the keys leave open come from the limit.
             "red" | "rio" | "choke" => continue,
-            // Its limit is the kernel's.
-            "kernel" => continue,
             other => format!("topology.queue={{ kind = \"{other}\", limit = \"40 packets\" }}"),
         };
         let (planned, other) = (plan(&[&queue]), plan(&[&queue.replace("40 packets", "77 packets")]));
@@ -203,14 +201,14 @@ fn packets_are_seen_where_they_are() {
 #[test]
 fn what_is_seen_at_a_link_is_its_backlog_and_what_will_come_out() {
     let ecn = ["topology.queue={ kind = \"red\", ecn = true }", "transport.ecn=\"classic\""];
-    let kinds = disciplines().map(|(name, _)| name).filter(|name| !["tbf", "policer", "kernel"].contains(name));
+    let kinds = queue_kinds().into_iter().filter(|name| !["tbf", "policer"].contains(&name.as_str()));
     let written = |kind: &str| match kind {
         "prio" | "wrr" => format!(
             "topology.queue={{ kind = \"{kind}\", limit = \"40 packets\", class = [{{ queue = \"drop-tail\" }}] }}"
         ),
         kind => format!("topology.queue={kind}"),
     };
-    let queues: Vec<_> = kinds.map(|kind| vec![written(kind)]).chain([ecn.map(str::to_owned).to_vec()]).collect();
+    let queues: Vec<_> = kinds.map(|kind| vec![written(&kind)]).chain([ecn.map(str::to_owned).to_vec()]).collect();
     let mut marked = 0;
     for queue in queues {
         let sets: Vec<_> = queue.iter().map(String::as_str).collect();
