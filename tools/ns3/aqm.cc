@@ -65,6 +65,8 @@ Ptr<QueueDisc> g_queue;
 uint64_t g_rate_bps;
 bool g_shapes = false;
 int64_t g_free_at = 0;
+// A transmission has begun, and the transmitter has not asked for the next item.
+bool g_sends = false;
 bool g_last_arrived = false;
 
 void
@@ -86,6 +88,8 @@ Marked(Ptr<const QueueDiscItem> item, const char*)
     Note(item, "marked");
 }
 
+void EndOfTransmission();
+
 void
 Serve()
 {
@@ -94,7 +98,9 @@ Serve()
     {
         return;
     }
-    Ptr<QueueDiscItem> item = g_queue->GetNPackets() > 0 ? g_queue->Dequeue() : nullptr;
+    g_sends = false;
+    // As a device, the transmitter also asks an empty queue.
+    Ptr<QueueDiscItem> item = g_queue->Dequeue();
     if (!item)
     {
         // The timer of PIE never ends.
@@ -105,8 +111,19 @@ Serve()
         return;
     }
     Note(item, "sent");
+    g_sends = true;
     g_free_at = now + static_cast<int64_t>(8ULL * item->GetSize() * 1000000000ULL / g_rate_bps);
-    Simulator::Schedule(NanoSeconds(g_free_at - now), &Serve);
+    Simulator::Schedule(NanoSeconds(g_free_at - now), &EndOfTransmission);
+}
+
+void
+EndOfTransmission()
+{
+    // An arrival at the same time may have called it.
+    if (g_sends)
+    {
+        Serve();
+    }
 }
 
 void
@@ -114,7 +131,7 @@ Arrive(uint64_t number)
 {
     if (!g_shapes)
     {
-        Serve();
+        EndOfTransmission();
     }
     Ptr<QueueDiscItem> item = Create<Bare>(g_arrivals[number].bytes,
                                              number,
@@ -169,6 +186,7 @@ main(int argc, char* argv[])
     {
         factory.SetTypeId(kind == "fq-pie" ? "ns3::FqPieQueueDisc" : "ns3::PieQueueDisc");
         factory.Set("QueueDelayReference", TimeValue(MilliSeconds(15)));
+        factory.Set("MaxBurstAllowance", TimeValue(MilliSeconds(150)));
         // The basic algorithm of RFC 8033, appendix A, or that of appendix B.
         factory.Set("UseCapDropAdjustment", BooleanValue(kind != "pie"));
         factory.Set("UseDerandomization", BooleanValue(kind != "pie"));
