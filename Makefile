@@ -184,10 +184,9 @@ linux-agent-ns2: build ns2 ## Compare with ns-2's Agent/TCP/Linux, which follows
 	$(BIN)/python tools/ns2/linux_agent.py
 
 compare-ns3: build other-simulators ## Compare queues and senders with ns-3.44
-	$(BIN)/python tools/ns3/aqm.py codel tbf
+	$(BIN)/python tools/ns3/aqm.py
 	$(BIN)/python tools/ns3/behind_tcp.py
 	$(BIN)/python tools/ns3/senders.py
-	$(BIN)/python tools/ns3/aqm.py pie-rfc pie-linux fq-pie cobalt fq-cobalt
 
 validate-linux: build ## Compare the simulator with a Linux kernel in virtual time
 	$(BIN)/python tools/linux/validate.py --write

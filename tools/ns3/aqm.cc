@@ -2,7 +2,7 @@
 //
 //   aqm codel RATE_BPS MTU        arrivals on standard input, one per line in order: time in ns, bytes, flow, 1 if
 //   aqm tbf RATE_BPS BURST        ECN-capable
-//   aqm pie|pie-sum|fq-pie|cobalt|fq-cobalt RATE_BPS MTU
+//   aqm pie|fq-pie|cobalt|cobalt-blue|fq-cobalt RATE_BPS MTU
 //
 // Prints one event per line: time in ns, the place of the arrival, "sent", "dropped" or "marked". A departure at the time of an
 // arrival comes first. A token bucket has no transmitter behind it.
@@ -182,21 +182,24 @@ main(int argc, char* argv[])
         factory.Set("MinBytes", UintegerValue(bytes + 1));
         factory.Set("MaxSize", QueueSizeValue(ample));
     }
-    else if (kind == "pie" || kind == "pie-sum" || kind == "fq-pie")
+    else if (kind == "pie" || kind == "fq-pie")
     {
         factory.SetTypeId(kind == "fq-pie" ? "ns3::FqPieQueueDisc" : "ns3::PieQueueDisc");
         factory.Set("QueueDelayReference", TimeValue(MilliSeconds(15)));
-        factory.Set("MaxBurstAllowance", TimeValue(MilliSeconds(150)));
-        // The basic algorithm of RFC 8033, appendix A, or that of appendix B.
-        factory.Set("UseCapDropAdjustment", BooleanValue(kind != "pie"));
-        factory.Set("UseDerandomization", BooleanValue(kind != "pie"));
+        // ns-3 permits a burst once in 1.5 s at most, and RFC 8033 after each quiet time.
+        factory.Set("MaxBurstAllowance", TimeValue(Seconds(0)));
+        // The basic algorithm of RFC 8033, appendix A.
+        factory.Set("UseCapDropAdjustment", BooleanValue(false));
+        factory.Set("UseDerandomization", BooleanValue(false));
         factory.Set("MeanPktSize", UintegerValue(bytes));
         factory.Set("UseEcn", BooleanValue(true));
         factory.Set("MaxSize", QueueSizeValue(ample));
     }
-    else if (kind == "cobalt" || kind == "fq-cobalt")
+    else if (kind == "cobalt" || kind == "cobalt-blue" || kind == "fq-cobalt")
     {
-        factory.SetTypeId(kind == "cobalt" ? "ns3::CobaltQueueDisc" : "ns3::FqCobaltQueueDisc");
+        factory.SetTypeId(kind == "fq-cobalt" ? "ns3::FqCobaltQueueDisc" : "ns3::CobaltQueueDisc");
+        // ns-3.44 keeps the time of BLUE's last step in 32 bits of nanoseconds, so BLUE works for 4.29 s only.
+        factory.Set("BlueThreshold", TimeValue(kind == "cobalt-blue" ? MilliSeconds(50) : Seconds(1000000)));
         factory.Set("UseEcn", BooleanValue(true));
         factory.Set("MaxSize", QueueSizeValue(ample));
     }

@@ -152,7 +152,7 @@ impl Controller {
     #[inline]
     pub(in crate::qdisc) fn depart(&mut self, parameters: &PieParameters, now: Instant, since: Instant, backlog: u64) {
         match parameters.variant {
-            PieVariant::Rfc => self.state.delay = now.since(since),
+            PieVariant::Rfc => self.state.delay = if backlog == 0 { Duration::ZERO } else { now.since(since) },
             PieVariant::Linux => {
                 self.state.delay = if backlog == 0 { Duration::ZERO } else { now.since(since) };
                 let passed = self.state.departed_at.map_or(Duration::ZERO, |before| now.since(before));

@@ -10,6 +10,8 @@
 //!                  and p < 0.2, or the backlog is two packets
 //! ```
 //!
+//! A queue that becomes empty has no delay (RFC 8033 §4.3, Linux, ns-3). In the RFC's appendix A it keeps the last one.
+//!
 //! Deviations: updates happen at multiples of `t_update` of the run's clock. Linux rounds
 //! probabilities to 2^-56 and times to 64 ns. This queue rounds times to nanoseconds. DOCSIS has a token bucket
 //! for the maximum sustained rate. Here the latency is the backlog over the rate of the link.
