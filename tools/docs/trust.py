@@ -33,7 +33,7 @@ ROWS = (
         "{0} outputs identical, {1} explained, {2} unexplained, {3} not run",
     ),
     (
-        "ns-3, CoDel and token bucket",
+        "ns-3, CoDel, PIE, COBALT, token bucket",
         "compare-ns3",
         r"(\d+) comparisons, (\d+) not met",
         "{0} comparisons, {1} outside",
