@@ -20,6 +20,8 @@ use crate::folder::Folder;
 use crate::shared::{Record, Shared};
 use crate::sys::{self, Confinement, GUESTS_MEMORY, Memory};
 
+/// The MTU of a device outside of a scenario, in bytes: Ethernet's.
+pub const ETHERNET_MTU: u32 = 1500;
 /// The time of a guest at the start of a run. It boots before.
 pub const BOOT: units::Duration = units::Duration::from_secs(1);
 /// A guest computes no longer than this between two events, unless the scenario sets another limit.
@@ -80,6 +82,7 @@ pub struct Boot<'a> {
 }
 
 /// The inputs of a guest without a plan.
+#[derive(Clone, Copy, Debug)]
 pub struct Alone<'a> {
     /// The kernel.
     pub kernel: &'a Path,

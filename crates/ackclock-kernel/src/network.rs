@@ -13,8 +13,8 @@ use ackclock::units::{Duration, Instant};
 use ackclock_wire::{Account, Counters, FlowWindow, Flows, Header, Place, Side, Tap, corrupt, ecn_of, set_ecn};
 
 use crate::error::KernelError;
-use crate::queue::{self, Reports};
-use crate::readings::Reports as Readings;
+use crate::queue::{self, Routers};
+use crate::readings::Reports;
 
 /// A packet on its way.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +110,7 @@ pub struct Network<'a> {
     plan: &'a Plan,
     simulation: Simulation<'a>,
     /// The state of the routers whose queues the links have.
-    routers: Reports,
+    routers: Routers,
     packets: Packets,
     flows: Flows,
     /// Packets that are captured.
@@ -309,11 +309,11 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The run has ended, with these observations of the guests.
+    /// The run has ended, with these reports of the guests.
     ///
     /// # Errors
     /// The errors of the simulation, and a router that ended.
-    pub fn finish(mut self, reports: Readings<'_>, stop: &AtomicBool) -> Result<Finished, KernelError> {
+    pub fn finish(mut self, reports: Reports<'_>, stop: &AtomicBool) -> Result<Finished, KernelError> {
         if self.next_sample == Some(Instant::ZERO + self.plan.duration) {
             self.sample();
         }

@@ -31,10 +31,7 @@ pub fn check(plan: &Plan, backend: &Backend) -> Result<(), Refused> {
         return refuse("kernel.mptcp".to_owned(), "Multipath TCP needs --backend kernel");
     }
     if let Some((link, _)) = plan.kernel_queues().next().filter(|_| !backend.has_settings) {
-        return refuse(
-            format!("queue of link {}", plan.links[link].name),
-            "a queue of the kernel needs --backend kernel",
-        );
+        return refuse(plan.links[link].queue_key(), "a queue of the kernel needs --backend kernel");
     }
     let is_simulated = |flow: &&FlowId| plan.flows[**flow].stack == Stack::Simulated;
     if let Some(flow) = plan.kernel.subflows.iter().find(is_simulated) {

@@ -11,14 +11,12 @@ use super::calls::{Operation, PORT, Request, Sockets, Step};
 use super::settings::{Network, Setting, of_command, of_head, route};
 use super::wire::{self, End};
 use crate::error::KernelError;
-use crate::guest::{Alone, BOOT, Guest};
+use crate::guest::{Alone, BOOT, ETHERNET_MTU, Guest};
 use crate::netlink::answers;
 use crate::shared::{Kind, Record};
 
 /// Scripts have no seed.
 const SEED: u64 = 1;
-/// The largest packet in bytes: Ethernet's.
-const MTU: u32 = 1500;
 /// A guest takes no time to compute, but a look at its clock takes so long in a call. A packet of a call has the time of
 /// the call.
 const LOOK_NANOS: u64 = 256;
@@ -67,7 +65,7 @@ impl KernelHost {
     /// # Errors
     /// The guest cannot start, or it ends.
     pub fn start(kernel: &Path, settings: &Settings) -> Result<KernelHost, KernelError> {
-        let mut guest = Guest::alone(&Alone { kernel, host: HOST, seed: SEED, mtu: MTU, limit: None })?;
+        let mut guest = Guest::alone(&Alone { kernel, host: HOST, seed: SEED, mtu: ETHERNET_MTU, limit: None })?;
         let (here, there) = (Side::Sender.address(0), Side::Receiver.address(0));
         let link = guest.shared().link();
         let mut host = KernelHost {

@@ -13,17 +13,18 @@ use std::path::Path;
 use ackclock::open_loop::{self, Arrival, Event};
 use ackclock::qdisc::{KernelQueue, Limit, Queue};
 use ackclock::rng::RngStreams;
-use ackclock::sim::{LinkPlan, Plan, Simulation};
+use ackclock::sim::{Plan, Simulation};
 use ackclock::units::Rate;
 use ackclock_wire::Refused;
 
-pub use router::Reports;
+pub use router::Routers;
 use router::{Router, Setup};
 
 use crate::error::KernelError;
+use crate::guest::{Alone, ETHERNET_MTU};
 
-/// The MTU of a device outside of a scenario: Ethernet's.
-const MTU: u32 = 1500;
+/// The name of the guests in messages.
+const HOST: &str = "a router";
 /// Links with a queue of the kernel in a scenario, at most. Each has a guest.
 const MOST: usize = 32;
 
@@ -39,14 +40,15 @@ pub fn serve(
     seed: u64,
     arrivals: &[Arrival],
 ) -> Result<Vec<Event>, KernelError> {
-    let (key, reports) = ("tc", Reports::default());
+    let (key, routers) = ("tc", Routers::default());
     // A wrong line needs no guest.
     tc::message(line, 0, rate).map_err(|message| Refused::new(key.to_owned(), message))?;
-    let router = Router::start(&Setup { kernel, key, line, rate, mtu: MTU, seed, limit: None }, reports.clone())?;
+    let guest = Alone { kernel, host: HOST, seed, mtu: ETHERNET_MTU, limit: None };
+    let router = Router::start(&Setup { guest, key, line, rate }, routers.clone())?;
     let mut queue = KernelQueue::new(Limit::Packets(u32::MAX));
     queue.connect(Box::new(router));
     let events = open_loop::serve(Queue::Kernel(Box::new(queue)), rate, arrivals);
-    reports.check()?;
+    routers.check()?;
     Ok(events)
 }
 
@@ -57,14 +59,15 @@ pub fn serve(
 pub fn check(plan: &Plan) -> Result<(), Refused> {
     for (link, line) in plan.kernel_queues() {
         let link = &plan.links[link];
-        let refuse = |message: String| Refused::new(key(link), format!("{message} (--backend kernel)"));
+        let refuse = |message: String| Refused::new(link.queue_key(), format!("{message} (--backend kernel)"));
         let rate = link.rate.ok_or_else(|| refuse("a queue of the kernel needs a link with a rate".to_owned()))?;
         tc::message(line, 0, rate).map_err(refuse)?;
     }
     match plan.kernel_queues().nth(MOST) {
-        Some((link, _)) => {
-            Err(Refused::new(key(&plan.links[link]), format!("a scenario has at most {MOST} queues of the kernel")))
-        }
+        Some((link, _)) => Err(Refused::new(
+            plan.links[link].queue_key(),
+            format!("a scenario has at most {MOST} queues of the kernel"),
+        )),
         None => Ok(()),
     }
 }
@@ -73,26 +76,20 @@ pub fn check(plan: &Plan) -> Result<(), Refused> {
 ///
 /// # Errors
 /// A line that the kernel denies, and a guest that ends.
-pub fn connect(simulation: &mut Simulation<'_>, plan: &Plan, kernel: &Path) -> Result<Reports, KernelError> {
-    let reports = Reports::default();
+pub fn connect(simulation: &mut Simulation<'_>, plan: &Plan, kernel: &Path) -> Result<Routers, KernelError> {
+    let routers = Routers::default();
     for (id, line) in plan.kernel_queues() {
         let link = &plan.links[id];
         let Some(rate) = link.rate else { continue };
-        let setup = Setup {
+        let guest = Alone {
             kernel,
-            key: &key(link),
-            line,
-            rate,
+            host: HOST,
             mtu: link.place.packet_bytes as u32,
             seed: RngStreams::from_root(plan.seed).stream(&link.name, "kernel").next_u64(),
             limit: plan.kernel.timeout.map(|limit| std::time::Duration::from_nanos(limit.as_nanos())),
         };
-        simulation.connect_queue(id, Box::new(Router::start(&setup, reports.clone())?));
+        let setup = Setup { guest, key: &link.queue_key(), line, rate };
+        simulation.connect_queue(id, Box::new(Router::start(&setup, routers.clone())?));
     }
-    Ok(reports)
-}
-
-/// The queue of a link in messages.
-fn key(link: &LinkPlan) -> String {
-    format!("queue of link {}", link.name)
+    Ok(routers)
 }

@@ -1,8 +1,6 @@
 //! A guest with a queue, as the server of a queue of the simulation.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use ackclock::qdisc::{QueueAnswer, QueueServer, ServedPacket, ServerEnded};
 use ackclock::units::{Instant, Rate};
@@ -14,9 +12,6 @@ use crate::guest::{Alone, BOOT, Guest};
 use crate::netlink::answers;
 use crate::shared::Kind;
 
-/// The name of such a guest in messages.
-const HOST: &str = "a router";
-
 /// The time of a guest at which the time of the run begins. Its queue is set up between [`BOOT`] and then, as some
 /// disciplines read the clock. CoDel counts in units of 1024 ns, so the difference is a multiple of them.
 const START: u64 = (BOOT.as_nanos() + 1_000_000).next_multiple_of(1024);
@@ -24,25 +19,19 @@ const START: u64 = (BOOT.as_nanos() + 1_000_000).next_multiple_of(1024);
 /// A queue of the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// The kernel.
-    pub kernel: &'a Path,
+    /// Its guest.
+    pub guest: Alone<'a>,
     /// The key of the queue in messages.
     pub key: &'a str,
     /// The discipline with its parameters, as in a command line of `tc`.
     pub line: &'a str,
     /// The rate of the link, from which RED derives its table.
     pub rate: Rate,
-    /// The MTU of the device in bytes.
-    pub mtu: u32,
-    /// The seed of the guest's random numbers.
-    pub seed: u64,
-    /// Wall-clock time within which the guest answers.
-    pub limit: Option<Duration>,
 }
 
 /// The state of routers for the owner of the simulation that contains them.
 #[derive(Clone, Debug, Default)]
-pub struct Reports(Arc<Mutex<Report>>);
+pub struct Routers(Arc<Mutex<Report>>);
 
 #[derive(Debug, Default)]
 struct Report {
@@ -50,7 +39,7 @@ struct Report {
     cpu_ns: u64,
 }
 
-impl Reports {
+impl Routers {
     /// The first error that ended a router.
     ///
     /// # Errors
@@ -73,7 +62,7 @@ impl Reports {
 pub struct Router {
     /// None after its end.
     guest: Option<Guest>,
-    reports: Reports,
+    routers: Routers,
 }
 
 impl Router {
@@ -81,10 +70,10 @@ impl Router {
     ///
     /// # Errors
     /// A line that is not understood or that the kernel denies, and a guest that ends.
-    pub fn start(setup: &Setup<'_>, reports: Reports) -> Result<Router, KernelError> {
-        let Setup { kernel, key, line, rate, mtu, seed, limit } = *setup;
+    pub fn start(setup: &Setup<'_>, routers: Routers) -> Result<Router, KernelError> {
+        let Setup { guest, key, line, rate } = *setup;
         let refused = |message: String| KernelError::from(Refused::new(key.to_owned(), message));
-        let mut guest = Guest::alone(&Alone { kernel, host: HOST, seed, mtu, limit })?;
+        let mut guest = Guest::alone(&guest)?;
         let message = tc::message(line, guest.shared().queue(), rate).map_err(refused)?;
         let start = BOOT.as_nanos();
         guest.shared().push(start, Kind::Netlink, 0, &message.record());
@@ -97,7 +86,7 @@ impl Router {
             Ok(())
         })?;
         match answered {
-            Some(Ok(())) => Ok(Router { guest: Some(guest), reports }),
+            Some(Ok(())) => Ok(Router { guest: Some(guest), routers }),
             Some(Err(reason)) => Err(refused(format!("the kernel denies {line:?}: {reason}"))),
             None => Err(refused(format!("the kernel does not answer to {line:?}"))),
         }
@@ -131,7 +120,7 @@ impl Router {
         });
         done.map_err(|error| {
             self.guest = None;
-            self.reports.with(|report| {
+            self.routers.with(|report| {
                 report.error.get_or_insert(error);
             });
             ServerEnded
@@ -164,6 +153,6 @@ impl QueueServer for Router {
 impl Drop for Router {
     fn drop(&mut self) {
         let cpu_ns = self.guest.take().map_or(0, Guest::end);
-        self.reports.with(|report| report.cpu_ns += cpu_ns);
+        self.routers.with(|report| report.cpu_ns += cpu_ns);
     }
 }

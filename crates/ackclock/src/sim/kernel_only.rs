@@ -30,9 +30,7 @@ impl Plan {
             return Err(RunError::NeedsKernel { key, what });
         }
         if let Some((link, _)) = self.kernel_queues().next() {
-            let name = &self.links[link].name;
-            let (key, what) =
-                (format!("queue of link {name}"), "the simulation has no queues of the kernel".to_owned());
+            let (key, what) = (self.links[link].queue_key(), "the simulation has no queues of the kernel".to_owned());
             return Err(RunError::NeedsKernel { key, what });
         }
         match self.kernel.sysctls.keys().next() {

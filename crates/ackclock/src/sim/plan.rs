@@ -158,6 +158,11 @@ pub struct LinkPlan {
 }
 
 impl LinkPlan {
+    /// The queue in messages.
+    pub fn queue_key(&self) -> String {
+        format!("queue of link {}", self.name)
+    }
+
     /// Capacity over time until `end`, with these random numbers. None if constant.
     pub fn variation(&self, rngs: RngStreams, end: Instant) -> Option<Variation> {
         let stream = || rngs.stream(&self.name, "rate");

@@ -174,12 +174,7 @@ impl<T: Queued> KernelQueue<T> {
         let server = self.server.0.as_deref_mut();
         if server.ok_or(ServerEnded).and_then(|server| question(server, &mut self.answers)).is_err() {
             self.server = Connection(None);
-            self.answers.clear();
-            for token in 0..self.waiting.len() as u32 {
-                if let Some((_, item)) = self.remove(token) {
-                    sink.dropped(now, item, Reason::Kernel);
-                }
-            }
+            self.answers = (0..self.waiting.len() as u32).map(QueueAnswer::Dropped).collect();
         }
         self.carry_out(now, sink)
     }
