@@ -44,6 +44,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES_ABOVE = (DOCS.parent / "README.md", DOCS.parent / "paper" / "paper.md")
 # Numbers from this on are shown without fractions.
 LARGE = 1000
+# A value below is a rounding error.
+TINY = 1e-9
 # The end of a definition of what only some queues count.
 OF_QUEUES = re.compile(r"Only ((?:[a-z-]+, )*[a-z-]+) count them\.$")
 
@@ -121,6 +123,7 @@ def paper_on_linux(name: str) -> str:
     found = json.loads((DOCS.parent / "tools/kernel/papers.json").read_text(encoding="utf-8"))[name]
 
     def number(value: float) -> str:
+        value = 0.0 if abs(value) < TINY else value
         return f"{value:.0f}" if abs(value) >= LARGE else f"{value:.4g}"
 
     def figure(side: dict[str, Any]) -> str:
